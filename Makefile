@@ -1,0 +1,13 @@
+# The two commands of the README, and what they share. `make help` lists them.
+.PHONY: help setup demo test
+help: ## this list
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: ## only the set-up: .venv, Python and web packages, the built web app
+	@scripts/setup
+
+demo: setup ## train a few small runs, record them, open the dashboard
+	@.venv/bin/python examples/demo.py
+
+test: setup ## everything: lint, types, Python tests, web tests, browser tests
+	@scripts/check

@@ -1,0 +1,1 @@
+"""Stepscope: see inside every training step."""

@@ -1,0 +1,279 @@
+"""The plain, frozen records in the middle: made inside the training process, read by everything else.
+
+They import nothing of ours, hold no behaviour, and travel as msgpack inside frames (`runs/frames.py`) or as
+JSON over HTTP. Fields are only ever added, with a default, so that old readers skip them and old files still load.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+__all__ = [
+    "Alert",
+    "Artifact",
+    "ArtifactFile",
+    "ConfigUpdate",
+    "Console",
+    "Dropped",
+    "End",
+    "Event",
+    "FaultNote",
+    "FileHeader",
+    "Finding",
+    "FindingEvent",
+    "GitState",
+    "Media",
+    "MetricRule",
+    "NameChange",
+    "NotesChange",
+    "RunMeta",
+    "Severity",
+    "Status",
+    "SummaryUpdate",
+    "TagsChange",
+]
+
+FORMAT = 1
+"""The run-folder format this code writes. A reader refuses a higher major number with a clear message."""
+
+Status = Literal["running", "finished", "stopped", "preempted", "failed", "killed", "lost"]
+"""running: alive by its heartbeat · finished: ended by itself · stopped: Ctrl-C · preempted: SIGTERM ·
+failed: an exception, kept with its traceback · killed: the process is gone without a word ·
+lost: no heartbeat and its machine cannot be asked."""
+
+Severity = Literal["info", "warning", "error"]
+
+
+class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A record of named fields; unknown fields of a newer writer are ignored."""
+
+
+# -- what a run is: meta.json ---------------------------------------------------------------------------------
+
+
+class GitState(_Record):
+    """The code a run was made from."""
+
+    commit: str
+    branch: str | None = None
+    remote: str | None = None
+    dirty: bool = False
+    diff: str | None = None
+    """Uncommitted changes, secrets masked, cut at 1 MiB."""
+    diff_truncated: bool = False
+
+
+class RunMeta(_Record):
+    """`meta.json`: written once when a run is made. Later changes are events in the logs, never edits here."""
+
+    format: int = FORMAT
+    id: str
+    project: str
+    name: str
+    created: float
+    """Unix seconds."""
+    config: dict[str, Any] = {}
+    """Flat: nested keys are joined with `/`."""
+    tags: list[str] = []
+    notes: str = ""
+    group: str | None = None
+    command: list[str] = []
+    cwd: str = ""
+    script: str | None = None
+    host: str = ""
+    user: str = ""
+    python: str = ""
+    platform: str = ""
+    packages: dict[str, str] = {}
+    hardware: dict[str, Any] = {}
+    """cpu, cpu_count, memory_bytes, gpus: [{name, memory_bytes}] ..."""
+    env: dict[str, str] = {}
+    """Only an allow-list of variables that explain a run (CUDA_VISIBLE_DEVICES, OMP_NUM_THREADS, WORLD_SIZE ...)."""
+    git: GitState | None = None
+    stepscope: str = ""
+
+
+# -- what stands in the logs ----------------------------------------------------------------------------------
+
+
+class FileHeader(_Record):
+    """The first frame of every log file: who writes it. The file name only keeps files apart."""
+
+    format: int = FORMAT
+    run_id: str
+    file_id: str
+    """Unique per file: the key under which frames are merged and synced once."""
+    role: Literal["run", "worker", "system", "edit"] = "run"
+    """run: the training process, whose life is the run's status · worker: a child process of it ·
+    system: the sampler of machine metrics · edit: tags and notes changed later by a person."""
+    kind: Literal["points", "media"] = "points"
+    host: str
+    rank: int = 0
+    pid: int
+    pid_started: float = 0.0
+    """Start time of the process (psutil's create_time), so that a reused pid is not taken for it."""
+    boot_id: str = ""
+    attempt: int = 0
+    """0 for the first start of a run; each `resume` adds one."""
+    segment: int = 0
+    base_time: float
+    """Unix seconds; a row's time is this plus its ticks."""
+    first_step: int | None = None
+    """On a resume: the step the attempt starts from, when it is known."""
+    heartbeat_s: float = 10.0
+
+
+class Media(_Record):
+    """One logged thing that is not a scalar, at one step. Small data is inline, larger data is found by its hash."""
+
+    key: str
+    step: int
+    time: float
+    kind: str
+    """histogram, image, figure, audio, video, text, table, curve, confusion, embedding, html, file ..."""
+    mime: str = "application/octet-stream"
+    index: int = 0
+    """Position among several things logged under one key at one step (a list of images)."""
+    count: int = 1
+    meta: dict[str, Any] = {}
+    """Small and JSON-ready: width, height, caption, edges, columns ... per kind, see docs/design/001."""
+    data: bytes | None = None
+    sha256: str | None = None
+    size: int = 0
+
+
+class Console(_Record):
+    """A piece of what the script printed."""
+
+    time: float
+    stream: Literal["stdout", "stderr"]
+    text: str
+    rewrite: bool = False
+    """The line replaces the one before it (a progress bar's carriage return)."""
+    step: int | None = None
+
+
+class _Event(_Record, tag_field="event"):
+    time: float
+
+
+class ConfigUpdate(_Event, tag="config"):
+    values: dict[str, Any]
+
+
+class SummaryUpdate(_Event, tag="summary"):
+    """Summary values the user set by hand; they win over what the series say."""
+
+    values: dict[str, Any]
+
+
+class MetricRule(_Event, tag="metric"):
+    """How one metric (or all that match `name` with a trailing `*`) is summed up and drawn."""
+
+    name: str
+    summary: Literal["last", "min", "max", "mean", "first", "none"] | None = None
+    x: str | None = None
+    """The series to draw it over, instead of the step."""
+    goal: Literal["min", "max"] | None = None
+
+
+class TagsChange(_Event, tag="tags"):
+    add: list[str] = []
+    remove: list[str] = []
+
+
+class NotesChange(_Event, tag="notes"):
+    text: str
+
+
+class NameChange(_Event, tag="name"):
+    name: str
+
+
+class Alert(_Event, tag="alert"):
+    title: str
+    text: str = ""
+    level: Severity = "warning"
+    step: int | None = None
+
+
+class ArtifactFile(_Record):
+    path: str
+    sha256: str
+    size: int
+    mime: str = "application/octet-stream"
+    reference: str | None = None
+    """Where the file is, when only a reference to it was kept."""
+
+
+class Artifact(_Event, tag="artifact"):
+    """A named, versioned set of files; the same content keeps its version."""
+
+    name: str
+    type: str = "file"
+    version: int
+    digest: str
+    files: list[ArtifactFile] = []
+    aliases: list[str] = []
+    metadata: dict[str, Any] = {}
+    step: int | None = None
+
+
+class Finding(_Record):
+    """Something wrong with a run: where its cause is, what proves it, and what mends it."""
+
+    rule: str
+    severity: Severity
+    message: str
+    file: str | None = None
+    line: int | None = None
+    evidence: dict[str, Any] = {}
+    fix: str = ""
+    step: int | None = None
+
+
+class FindingEvent(_Event, tag="finding"):
+    finding: Finding
+
+
+class Dropped(_Event, tag="dropped"):
+    """What had to be given up: shown to the user, never hidden."""
+
+    count: int
+    """How many values (points or media) were lost since the last such event."""
+    reason: str
+
+
+class FaultNote(_Event, tag="fault"):
+    """A fault inside Stepscope that the fence caught."""
+
+    where: str
+    error: str
+    traceback: str = ""
+
+
+class End(_Event, tag="end"):
+    """A process said goodbye. Without this event a run is running, killed or lost, never finished."""
+
+    status: Literal["finished", "stopped", "preempted", "failed"]
+    exit_code: int | None = None
+    error: str | None = None
+    traceback: str | None = None
+
+
+Event = (
+    ConfigUpdate
+    | SummaryUpdate
+    | MetricRule
+    | TagsChange
+    | NotesChange
+    | NameChange
+    | Alert
+    | Artifact
+    | FindingEvent
+    | Dropped
+    | FaultNote
+    | End
+)

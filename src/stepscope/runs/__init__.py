@@ -1,0 +1,1 @@
+"""The run folder: write, read, catalogue, query, downsample. Knows nothing of torch."""

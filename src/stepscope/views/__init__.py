@@ -1,0 +1,1 @@
+"""One page's data per file, and its route beside it."""

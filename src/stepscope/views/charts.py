@@ -1,0 +1,140 @@
+"""The *Charts* page: which panels the chosen runs have, and what each panel draws."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class PanelsRequest(msgspec.Struct):
+    runs: list[str]
+
+
+class PanelInfo(msgspec.Struct):
+    """Something that can be drawn: one key that at least one of the runs logged."""
+
+    key: str
+    kind: str
+    """scalar, or a kind of media: histogram, image, figure, audio, video, text, table, curve, confusion, embedding, file"""
+    section: str
+    """The key's prefix before the first `/`, or "" for none. `system` holds the machine's metrics."""
+    runs: int
+    """How many of the runs have it."""
+    x: str | None = None
+    """The x-axis a metric rule asks for."""
+
+
+class Panels(msgspec.Struct):
+    panels: list[PanelInfo]
+
+
+class Smoothing(msgspec.Struct):
+    kind: Literal["none", "ema", "gaussian", "mean"] = "none"
+    amount: float = 0.0
+    """ema: weight of the past, 0 to 0.999 (time-weighted); gaussian and mean: width in points."""
+
+
+class SeriesRequest(msgspec.Struct):
+    """Lines for one or more panels. One POST serves all panels that are visible."""
+
+    runs: list[str]
+    keys: list[str]
+    x: str = "step"
+    """step, relative (seconds since start), wall (unix seconds), or the name of a logged series."""
+    lo: float | None = None
+    hi: float | None = None
+    """The zoomed range of x; buckets are made anew inside it."""
+    buckets: int = 800
+    smoothing: Smoothing = Smoothing()
+    superseded: bool = False
+    ranks: bool = False
+    """Also the lines of ranks other than the first."""
+
+
+class Line(msgspec.Struct):
+    """One run's series in a panel, as columns. Up to `buckets` buckets, each with its extremes; when there are fewer
+    points than buckets every point is its own bucket and `low == high == value`."""
+
+    run: str
+    key: str
+    rank: int
+    x: list[float]
+    value: list[float | None]
+    """The mean of the bucket's finite values (the value itself for one point); None when it has none."""
+    low: list[float | None]
+    high: list[float | None]
+    smooth: list[float | None] | None
+    nan: list[int]
+    """Indices of buckets that hold a NaN."""
+    inf: list[int]
+    """Indices of buckets that hold +Inf, as index, or -Inf, as -index-1."""
+    points: int
+    """How many points stand behind the line, in all."""
+    superseded: bool = False
+    last: float | None = None
+    version: int = 0
+
+
+class SeriesData(msgspec.Struct):
+    lines: list[Line]
+    missing: list[str] = []
+    """What could not be drawn, in words (a run without the chosen x-axis, for instance)."""
+
+
+class MediaRequest(msgspec.Struct):
+    runs: list[str]
+    key: str
+    step: int | None = None
+    """The step wanted: each run answers with its newest item at or before it; None for the newest of all."""
+
+
+class MediaItem(msgspec.Struct):
+    run: str
+    key: str
+    step: int
+    time: float
+    kind: str
+    mime: str
+    index: int
+    count: int
+    meta: dict[str, Any]
+    url: str | None
+    """Where the bytes are; None when they are inline."""
+    text: str | None = None
+    """Inline content for text, tables, curves, confusion matrices and plotly figures."""
+    histogram: Histogram | None = None
+
+
+class Histogram(msgspec.Struct):
+    edges: list[float]
+    counts: list[float]
+
+
+class MediaSteps(msgspec.Struct):
+    run: str
+    steps: list[int]
+
+
+class MediaData(msgspec.Struct):
+    items: list[MediaItem]
+    steps: list[MediaSteps]
+
+
+class HistogramsRequest(msgspec.Struct):
+    """Histograms of one key over time, rebinned by the server onto common edges."""
+
+    run: str
+    key: str
+    rows: int = 60
+    bins: int = 48
+
+
+class Histograms(msgspec.Struct):
+    steps: list[int]
+    times: list[float]
+    edges: list[float]
+    counts: list[list[float]]
+    """One row per step."""
+    percentiles: list[list[float]]
+    """Per step: 0, 7, 16, 31, 50, 69, 84, 93 and 100 percent."""
