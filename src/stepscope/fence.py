@@ -1,7 +1,7 @@
 """The fence: the one place where a fault of ours is caught inside somebody's training.
 
-Every hook, thread and call of Stepscope that runs in the user's process goes through `fenced` (or, for a
-method that must stay fast, `except Exception as fault: report(...)`). A fault is recorded, said once on stderr, and the training goes on.
+Every hook, thread and call of Stepscope that runs in the user's process goes through `fenced`. A fault is
+recorded, said once on stderr, and the training goes on.
 """
 
 from __future__ import annotations

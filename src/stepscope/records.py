@@ -53,7 +53,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 # -- what a run is: meta.json ---------------------------------------------------------------------------------
 
 
-class GitState(_Record):
+class GitState(_Record, frozen=True, kw_only=True):
     """The code a run was made from."""
 
     commit: str
@@ -65,7 +65,7 @@ class GitState(_Record):
     diff_truncated: bool = False
 
 
-class RunMeta(_Record):
+class RunMeta(_Record, frozen=True, kw_only=True):
     """`meta.json`: written once when a run is made. Later changes are events in the logs, never edits here."""
 
     format: int = FORMAT
@@ -98,7 +98,7 @@ class RunMeta(_Record):
 # -- what stands in the logs ----------------------------------------------------------------------------------
 
 
-class FileHeader(_Record):
+class FileHeader(_Record, frozen=True, kw_only=True):
     """The first frame of every log file: who writes it. The file name only keeps files apart."""
 
     format: int = FORMAT
@@ -125,7 +125,7 @@ class FileHeader(_Record):
     heartbeat_s: float = 10.0
 
 
-class Media(_Record):
+class Media(_Record, frozen=True, kw_only=True):
     """One logged thing that is not a scalar, at one step. Small data is inline, larger data is found by its hash."""
 
     key: str
@@ -144,7 +144,7 @@ class Media(_Record):
     size: int = 0
 
 
-class Console(_Record):
+class Console(_Record, frozen=True, kw_only=True):
     """A piece of what the script printed."""
 
     time: float
@@ -155,21 +155,21 @@ class Console(_Record):
     step: int | None = None
 
 
-class _Event(_Record, tag_field="event"):
+class _Event(_Record, frozen=True, kw_only=True, tag_field="event"):
     time: float
 
 
-class ConfigUpdate(_Event, tag="config"):
+class ConfigUpdate(_Event, frozen=True, kw_only=True, tag="config"):
     values: dict[str, Any]
 
 
-class SummaryUpdate(_Event, tag="summary"):
+class SummaryUpdate(_Event, frozen=True, kw_only=True, tag="summary"):
     """Summary values the user set by hand; they win over what the series say."""
 
     values: dict[str, Any]
 
 
-class MetricRule(_Event, tag="metric"):
+class MetricRule(_Event, frozen=True, kw_only=True, tag="metric"):
     """How one metric (or all that match `name` with a trailing `*`) is summed up and drawn."""
 
     name: str
@@ -179,27 +179,27 @@ class MetricRule(_Event, tag="metric"):
     goal: Literal["min", "max"] | None = None
 
 
-class TagsChange(_Event, tag="tags"):
+class TagsChange(_Event, frozen=True, kw_only=True, tag="tags"):
     add: list[str] = []
     remove: list[str] = []
 
 
-class NotesChange(_Event, tag="notes"):
+class NotesChange(_Event, frozen=True, kw_only=True, tag="notes"):
     text: str
 
 
-class NameChange(_Event, tag="name"):
+class NameChange(_Event, frozen=True, kw_only=True, tag="name"):
     name: str
 
 
-class Alert(_Event, tag="alert"):
+class Alert(_Event, frozen=True, kw_only=True, tag="alert"):
     title: str
     text: str = ""
     level: Severity = "warning"
     step: int | None = None
 
 
-class ArtifactFile(_Record):
+class ArtifactFile(_Record, frozen=True, kw_only=True):
     path: str
     sha256: str
     size: int
@@ -208,7 +208,7 @@ class ArtifactFile(_Record):
     """Where the file is, when only a reference to it was kept."""
 
 
-class Artifact(_Event, tag="artifact"):
+class Artifact(_Event, frozen=True, kw_only=True, tag="artifact"):
     """A named, versioned set of files; the same content keeps its version."""
 
     name: str
@@ -221,7 +221,7 @@ class Artifact(_Event, tag="artifact"):
     step: int | None = None
 
 
-class Finding(_Record):
+class Finding(_Record, frozen=True, kw_only=True):
     """Something wrong with a run: where its cause is, what proves it, and what mends it."""
 
     rule: str
@@ -234,11 +234,11 @@ class Finding(_Record):
     step: int | None = None
 
 
-class FindingEvent(_Event, tag="finding"):
+class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):
     finding: Finding
 
 
-class Dropped(_Event, tag="dropped"):
+class Dropped(_Event, frozen=True, kw_only=True, tag="dropped"):
     """What had to be given up: shown to the user, never hidden."""
 
     count: int
@@ -246,7 +246,7 @@ class Dropped(_Event, tag="dropped"):
     reason: str
 
 
-class FaultNote(_Event, tag="fault"):
+class FaultNote(_Event, frozen=True, kw_only=True, tag="fault"):
     """A fault inside Stepscope that the fence caught."""
 
     where: str
@@ -254,7 +254,7 @@ class FaultNote(_Event, tag="fault"):
     traceback: str = ""
 
 
-class End(_Event, tag="end"):
+class End(_Event, frozen=True, kw_only=True, tag="end"):
     """A process said goodbye. Without this event a run is running, killed or lost, never finished."""
 
     status: Literal["finished", "stopped", "preempted", "failed"]

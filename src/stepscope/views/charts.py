@@ -16,7 +16,7 @@ class PanelInfo(msgspec.Struct):
 
     key: str
     kind: str
-    """scalar, or a kind of media: histogram, image, figure, audio, video, text, table, curve, confusion, embedding, file"""
+    """scalar, or a kind of media (docs/design/001 lists them)."""
     section: str
     """The key's prefix before the first `/`, or "" for none. `system` holds the machine's metrics."""
     runs: int
