@@ -29,7 +29,7 @@ class Panels(msgspec.Struct):
     panels: list[PanelInfo]
 
 
-class Smoothing(msgspec.Struct):
+class Smoothing(msgspec.Struct, frozen=True):
     kind: Literal["none", "ema", "gaussian", "mean"] = "none"
     amount: float = 0.0
     """ema: weight of the past, 0 to 0.999 (time-weighted); gaussian and mean: width in points."""
