@@ -18,6 +18,7 @@ __all__ = [
     "Console",
     "Dropped",
     "End",
+    "Environment",
     "Event",
     "FaultNote",
     "FileHeader",
@@ -192,6 +193,16 @@ class NameChange(_Event, frozen=True, kw_only=True, tag="name"):
     name: str
 
 
+class Environment(_Event, frozen=True, kw_only=True, tag="environment"):
+    """What takes too long to gather before training starts; completes `RunMeta`, field by field, where not empty."""
+
+    git: GitState | None = None
+    """With its diff; replaces the one in `meta.json`, which has only what is read from files."""
+    packages: dict[str, str] = {}
+    hardware: dict[str, Any] = {}
+    """Merged into `RunMeta.hardware`: the GPUs."""
+
+
 class Alert(_Event, frozen=True, kw_only=True, tag="alert"):
     title: str
     text: str = ""
@@ -270,6 +281,7 @@ Event = (
     | TagsChange
     | NotesChange
     | NameChange
+    | Environment
     | Alert
     | Artifact
     | FindingEvent
