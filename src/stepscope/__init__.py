@@ -1,1 +1,87 @@
-"""Stepscope: see inside every training step."""
+"""Stepscope: see inside every training step.
+
+    import stepscope
+
+    with stepscope.init(project="vae", config={"lr": 1e-3}) as run:
+        for step, batch in enumerate(loader):
+            run.log({"loss": loss, "recon": stepscope.Image(x)})
+
+    for run in stepscope.runs("stepscope-runs", "config.lr < 0.01 and status = finished"):
+        print(run.name, run.series("loss").values.min())
+
+Everything here is imported on first use: `import stepscope` costs milliseconds and never imports torch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# The public names and where each lives. docs/api.md lists them with examples.
+_HOMES = {
+    # tracking: inside the training process
+    "init": "stepscope.track.session",
+    "log": "stepscope.track.session",
+    "finish": "stepscope.track.session",
+    "current": "stepscope.track.session",
+    "Run": "stepscope.track.run",
+    # what can be logged besides numbers
+    "Image": "stepscope.track.media",
+    "Histogram": "stepscope.track.media",
+    "Figure": "stepscope.track.media",
+    "Audio": "stepscope.track.media",
+    "Video": "stepscope.track.media",
+    "Text": "stepscope.track.media",
+    "Markdown": "stepscope.track.media",
+    "Html": "stepscope.track.media",
+    "Table": "stepscope.track.media",
+    "PRCurve": "stepscope.track.media",
+    "ROCCurve": "stepscope.track.media",
+    "ConfusionMatrix": "stepscope.track.media",
+    "Embedding": "stepscope.track.media",
+    "File": "stepscope.track.media",
+    # reading back: anywhere, without torch
+    "run": "stepscope.runs.catalogue",
+    "StepscopeError": "stepscope.errors",
+}
+_ROOMS = {"runs"}  # packages that are also functions
+
+__all__ = [*_HOMES, *_ROOMS, "__version__"]
+
+if TYPE_CHECKING:
+    from stepscope.errors import StepscopeError as StepscopeError
+    from stepscope.runs.catalogue import run as run, runs as runs
+    from stepscope.track.media import (
+        Audio as Audio,
+        ConfusionMatrix as ConfusionMatrix,
+        Embedding as Embedding,
+        Figure as Figure,
+        File as File,
+        Histogram as Histogram,
+        Html as Html,
+        Image as Image,
+        Markdown as Markdown,
+        PRCurve as PRCurve,
+        ROCCurve as ROCCurve,
+        Table as Table,
+        Text as Text,
+        Video as Video,
+    )
+    from stepscope.track.run import Run as Run
+    from stepscope.track.session import current as current, finish as finish, init as init, log as log
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is not None:
+        value = globals()[name] = getattr(import_module(home), name)
+        return value
+    if name in _ROOMS:
+        return import_module(f"stepscope.{name}")
+    raise AttributeError(f"module 'stepscope' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,1 +1,8 @@
-"""The run folder: write, read, catalogue, query, downsample. Knows nothing of torch."""
+"""The run folder: write, read, catalogue, query, downsample. Knows nothing of torch.
+
+Called as a function, `stepscope.runs("dir", "config.lr < 0.01")` lists the runs of a store.
+"""
+
+from stepscope._callable import make_callable
+
+make_callable(__name__, "stepscope.runs.catalogue:runs")

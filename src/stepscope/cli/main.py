@@ -1,0 +1,69 @@
+"""The `stepscope` command: finds the subcommands in this folder and turns our errors into one clear line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from stepscope import __version__
+from stepscope.cli._terminal import clean
+from stepscope.errors import StepscopeError
+
+__all__ = ["commands", "main"]
+
+
+class Commands(click.Group):
+    """The folder is the registry; a subcommand is imported when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        here = Path(__file__).parent
+        names = (path.stem for path in here.glob("*.py") if not path.stem.startswith("_"))
+        return sorted(name.replace("_", "-") for name in names if name != "main")
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        module = import_module(f"stepscope.cli.{cmd_name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f"did you mean '{near[0]}'?" if near else "'stepscope --help' lists the commands"
+            raise click.UsageError(f"there is no command '{args[0]}'; {hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", prog_name="stepscope")
+def commands() -> None:
+    """See inside every training step: track, debug, inspect and profile PyTorch training."""
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line and exit: 0, or the exit code of the error (`stepscope/errors.py`)."""
+    try:
+        commands(args=args, prog_name="stepscope", standalone_mode=False)
+    except click.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except StepscopeError as error:
+        label = click.style("error:", fg="red", bold=True)
+        click.echo(f"{label} {clean(str(error), keep_newlines=True)}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # `stepscope runs | head`: not a fault; stop quietly as other tools do
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except KeyboardInterrupt:
+        sys.exit(130)

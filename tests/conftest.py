@@ -1,0 +1,48 @@
+"""What every test gets: a private cache, and the proof that nothing of ours is left behind."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stepscope import fence
+
+
+@pytest.fixture(autouse=True)
+def private_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the developer's own cache or runs."""
+    monkeypatch.setenv("STEPSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    for name in ("STEPSCOPE_DIR", "STEPSCOPE_MODE", "STEPSCOPE_RUN", "RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind(private_surroundings: None) -> Iterator[None]:
+    """After a test no hook, patch, signal handler or thread of ours is left."""
+    before = (sys.excepthook, threading.excepthook, signal.getsignal(signal.SIGTERM))
+    streams = (sys.stdout, sys.stderr)
+    fence.reset()
+    yield
+    session = sys.modules.get("stepscope.track.session")
+    if session is not None:
+        session.finish()
+    fence.reset()
+    after = (sys.excepthook, threading.excepthook, signal.getsignal(signal.SIGTERM))
+    assert after == before, "a hook or signal handler of ours is still installed"
+    for now, then in zip((sys.stdout, sys.stderr), streams, strict=True):
+        assert type(now) is type(then), f"{then} is still wrapped"
+    ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("stepscope")]
+    assert not ours, f"threads of ours are still running: {ours}"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """An empty folder for runs."""
+    path = tmp_path / "runs"
+    path.mkdir()
+    return path

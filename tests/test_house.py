@@ -1,0 +1,119 @@
+"""The shape of the house: imports point one way, and every command, page and room is written about."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "stepscope"
+
+# room -> what it may import of ours. Anything may import errors, fence and records.
+GROUND = {"errors", "fence", "records", "_callable", "__init__"}
+MAY_IMPORT = {
+    "errors": set(),
+    "fence": set(),
+    "records": set(),
+    "_callable": set(),
+    "runs": GROUND,
+    "track": GROUND | {"runs"},
+    "export": GROUND | {"runs"},
+    "views": GROUND | {"runs", "export"},
+    "server": GROUND | {"runs", "views"},
+    "cli": GROUND | {"runs", "track", "export", "views", "server"},
+    "__main__": {"cli"},
+}
+
+
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "stepscope":
+            parts = node.module.split(".")
+            if len(parts) > 1:
+                yield node.lineno, parts[1]
+            else:
+                for alias in node.names:
+                    yield node.lineno, alias.name if (SOURCE / alias.name).exists() else "__init__"
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                parts = alias.name.split(".")
+                if parts[0] == "stepscope":
+                    yield node.lineno, parts[1] if len(parts) > 1 else "__init__"
+
+
+def room_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE).parts
+    return parts[0] if len(parts) > 1 else path.stem
+
+
+def test_imports_point_one_way() -> None:
+    backwards = []
+    for path in SOURCE.rglob("*.py"):
+        room = room_of(path)
+        if room == "__init__":  # the public API names every room, and imports each on first use
+            continue
+        assert room in MAY_IMPORT, f"{path}: the room '{room}' is not in the house plan; add it to MAY_IMPORT"
+        for line, imported in imports_of(path):
+            imported = imported if (SOURCE / imported).exists() or (SOURCE / f"{imported}.py").exists() else "__init__"
+            if imported != room and imported not in MAY_IMPORT[room]:
+                backwards.append(f"{path.relative_to(ROOT)}:{line} imports stepscope.{imported} from {room}")
+    assert not backwards, "\n".join(backwards)
+
+
+def test_nothing_heavy_comes_with_import_stepscope() -> None:
+    code = (
+        "import sys, stepscope; print([m for m in ('torch', 'numpy', 'fastapi', 'rich', 'psutil') if m in sys.modules])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_reading_and_serving_never_import_torch() -> None:
+    code = (
+        "import sys, stepscope.runs.catalogue, stepscope.runs.folder, stepscope.server.app, stepscope.cli.main;"
+        "print('torch' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"
+
+
+def test_every_public_name_can_be_imported() -> None:
+    import stepscope
+
+    missing = [name for name in stepscope.__all__ if not hasattr(stepscope, name)]
+    assert missing == []
+
+
+def test_every_public_name_is_documented() -> None:
+    import stepscope
+
+    page = (ROOT / "docs" / "api.md").read_text()
+    missing = [name for name in stepscope.__all__ if name != "__version__" and f"stepscope.{name}" not in page]
+    assert missing == [], f"docs/api.md says nothing of {missing}"
+
+
+@pytest.mark.parametrize("command", sorted(p.stem for p in (SOURCE / "cli").glob("[a-z]*.py") if p.stem != "main"))
+def test_every_command_has_a_page(command: str) -> None:
+    page = ROOT / "docs" / "commands" / f"{command}.md"
+    assert page.exists(), f"write {page.relative_to(ROOT)}"
+    assert f"stepscope {command.replace('_', '-')}" in page.read_text()
+
+
+@pytest.mark.parametrize("page", sorted(p.stem for p in (ROOT / "web" / "src" / "views").glob("*.tsx")))
+def test_every_browser_page_is_described(page: str) -> None:
+    text = (ROOT / "docs" / "ui.md").read_text() + (ROOT / "docs" / "charts.md").read_text()
+    assert f"`{page}`" in text or f"# {page.capitalize()}" in text.replace("##", "#"), (
+        f"docs/ui.md has no section on {page}"
+    )
+
+
+def test_files_stay_small_enough_to_read() -> None:
+    sources = [*SOURCE.rglob("*.py"), *(ROOT / "web" / "src").rglob("*.ts*")]
+    grown = {str(p.relative_to(ROOT)): n for p in sources if (n := len(p.read_text().splitlines())) > 420}
+    grown.pop("web/src/lib/schema.ts", None)  # generated
+    assert grown == {}, f"files with two subjects? {grown}"
