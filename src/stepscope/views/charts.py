@@ -6,6 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from stepscope.views.context import Context
+from stepscope.views.route import route
+
 
 class PanelsRequest(msgspec.Struct):
     runs: list[str]
@@ -138,3 +141,27 @@ class Histograms(msgspec.Struct):
     """One row per step."""
     percentiles: list[list[float]]
     """Per step: 0, 7, 16, 31, 50, 69, 84, 93 and 100 percent."""
+
+
+@route("POST", "/api/panels")
+def panels(ctx: Context, request: PanelsRequest) -> Panels:
+    """Everything that can be drawn for the chosen runs."""
+    raise NotImplementedError
+
+
+@route("POST", "/api/series")
+def series(ctx: Context, request: SeriesRequest) -> SeriesData:
+    """The lines of all visible panels."""
+    raise NotImplementedError
+
+
+@route("POST", "/api/media")
+def media(ctx: Context, request: MediaRequest) -> MediaData:
+    """What the runs logged under a key at a step."""
+    raise NotImplementedError
+
+
+@route("POST", "/api/histograms")
+def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
+    """One key's histograms over time."""
+    raise NotImplementedError

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import msgspec
 
 from stepscope.records import Severity
+from stepscope.views.context import Context
+from stepscope.views.route import Empty, route
 
 
 class RunChange(msgspec.Struct):
@@ -29,3 +33,10 @@ class Live(msgspec.Struct):
     changed: list[RunChange]
     gone: list[str]
     notices: list[Notice] = []
+
+
+@route("GET", "/api/live")
+async def live(ctx: Context, request: Empty) -> AsyncIterator[Live]:
+    """What changes from now on, until the page closes."""
+    raise NotImplementedError
+    yield

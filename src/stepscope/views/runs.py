@@ -5,6 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from stepscope.records import Status
+from stepscope.views.context import Context
+from stepscope.views.route import route
 
 Cell = float | str | bool | None
 """NaN and infinities travel as the strings "NaN", "Infinity" and "-Infinity": JSON has no numbers for them."""
@@ -79,3 +81,20 @@ class Columns(msgspec.Struct):
     columns: list[Column]
     default: list[str]
     """The columns to show first: config that differs between runs, and the main metrics."""
+
+
+class ColumnsRequest(msgspec.Struct):
+    query: str = ""
+    """Only the columns that runs matching this have."""
+
+
+@route("POST", "/api/runs")
+def runs(ctx: Context, request: RunsRequest) -> RunsPage:
+    """A window of the table."""
+    raise NotImplementedError
+
+
+@route("POST", "/api/columns")
+def columns(ctx: Context, request: ColumnsRequest) -> Columns:
+    """What the table can show, and what to show first."""
+    raise NotImplementedError
