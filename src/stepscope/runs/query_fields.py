@@ -1,0 +1,130 @@
+"""Fields: what a run query, a sort order and a column of the runs table can name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+__all__ = ["RUN_FIELDS", "STATS", "Field", "FieldType", "close_fields", "field_key", "resolve"]
+
+FieldType = Literal["text", "number", "time", "duration", "tags", "any"]
+
+RUN_FIELDS: dict[str, FieldType] = {
+    "name": "text",
+    "project": "text",
+    "id": "text",
+    "status": "text",
+    "tags": "tags",
+    "notes": "text",
+    "host": "text",
+    "user": "text",
+    "group": "text",
+    "created": "time",
+    "ended": "time",
+    "age": "duration",
+    "duration": "duration",
+    "findings": "number",
+    "dropped": "number",
+    "git.commit": "text",
+    "git.branch": "text",
+}
+"""The fields every run has, whatever it logs."""
+
+STATS = ("last", "min", "max", "mean", "first", "count", "nan", "inf", "last_step", "min_step", "max_step")
+"""What a metric is summed up to: `loss.min`. A metric without one of these is its last value."""
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/-")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One thing to ask a run for: a fact about it, a config key, or one number of a metric."""
+
+    source: Literal["run", "config", "metric", "summary"]
+    name: str
+    stat: str = ""
+
+    @property
+    def type(self) -> FieldType:
+        if self.source == "run":
+            return RUN_FIELDS[self.name]
+        return "number" if self.source == "metric" else "any"
+
+    @property
+    def key(self) -> str:
+        """The field as one would write it in a query."""
+        return field_key(self)
+
+
+def field_key(field: Field) -> str:
+    """A field in the words of the query language; `resolve` reads it back.
+
+    >>> field_key(Field("metric", "val/acc", "max")), field_key(Field("config", "two words"))
+    ('val/acc.max', 'config."two words"')
+    """
+    if field.source == "run":
+        return field.name
+    if field.source == "metric":
+        plain = _is_plain(field.name) and field.name not in RUN_FIELDS and not field.name[0].isdigit()
+        return f"{field.name if plain else _quoted(field.name)}.{field.stat or 'last'}"
+    return f"{field.source}.{field.name if _is_plain(field.name) else _quoted(field.name)}"
+
+
+def resolve(parts: tuple[tuple[str, bool], ...]) -> Field | None:
+    """The field that a name stands for; its parts come with whether they were quoted. None: no such field.
+
+    A quoted name is a metric, whatever it says, so `"status".max` is the metric called status.
+    """
+    text = "".join(part for part, _ in parts)
+    head, head_quoted = parts[0]
+    if not head_quoted:
+        if len(parts) == 1 and text.lower() in RUN_FIELDS:
+            return Field("run", text.lower())
+        source, dot, rest = head.partition(".")
+        if dot and source.lower() in ("config", "metric", "summary"):
+            rest_parts = (((rest, False),) if rest else ()) + parts[1:]
+            return _prefixed(source.lower(), rest_parts)
+        if source.lower() in ("git", "run") and dot:
+            return None
+    return _metric(parts)
+
+
+def _prefixed(source: str, parts: tuple[tuple[str, bool], ...]) -> Field | None:
+    name = "".join(part for part, _ in parts)
+    if not name:
+        return None
+    if source == "metric":
+        return _metric(parts)
+    return Field("config" if source == "config" else "summary", name)
+
+
+def _metric(parts: tuple[tuple[str, bool], ...]) -> Field | None:
+    tail, tail_quoted = parts[-1]
+    name = "".join(part for part, _ in parts)
+    if not tail_quoted:
+        before, dot, stat = tail.rpartition(".")
+        if dot and stat.lower() in STATS:
+            name = name[: len(name) - len(tail)] + before
+            return Field("metric", name, stat.lower()) if name else None
+    return Field("metric", name, "last") if name else None
+
+
+def close_fields(text: str, known: list[str]) -> list[str]:
+    """Up to three known fields that a mistyped one may have meant."""
+    names = list(RUN_FIELDS) + known
+    by_lower = {name.lower(): name for name in reversed(names)}
+    endings = [name for name in known if name.lower().partition(".")[2].split("/")[-1] == text.lower()]
+    base = text.rpartition(".")[0] if text.rpartition(".")[2] in STATS else text
+    close = get_close_matches(text.lower(), by_lower, n=3, cutoff=0.6)
+    close += get_close_matches(base.lower(), by_lower, n=3, cutoff=0.6)
+    return list(dict.fromkeys(endings + [by_lower[name] for name in close]))[:3]
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and _SAFE.issuperset(name)
+
+
+def _quoted(name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
