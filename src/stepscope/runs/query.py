@@ -43,7 +43,7 @@ class Query:
             if asked.source == "run" or asked.source == "summary" or not known or _is_known(asked, known):
                 continue
             name = f"config.{asked.name}" if asked.source == "config" else asked.name
-            close = close_fields(name, list(known))
+            close = close_fields(name, known)
             rather = f"; did you mean {' or '.join(close)}?" if close else ""
             what = "config value" if asked.source == "config" else "metric"
             raise QueryError(f"no run has a {what} {asked.name!r}{rather}", self.text, compare.start)

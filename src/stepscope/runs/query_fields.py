@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
@@ -33,6 +34,10 @@ RUN_FIELDS: dict[str, FieldType] = {
 
 STATS = ("last", "min", "max", "mean", "first", "count", "nan", "inf", "last_step", "min_step", "max_step")
 """What a metric is summed up to: `loss.min`. A metric without one of these is its last value."""
+
+_MAX_GUESSES = 2000
+"""Among how many names the close ones are looked for; a store may have a million."""
+_MAX_APART = 24
 
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/-")
 
@@ -110,15 +115,17 @@ def _metric(parts: tuple[tuple[str, bool], ...]) -> Field | None:
     return Field("metric", name, "last") if name else None
 
 
-def close_fields(text: str, known: list[str]) -> list[str]:
-    """Up to three known fields that a mistyped one may have meant."""
-    names = list(RUN_FIELDS) + known
-    by_lower = {name.lower(): name for name in reversed(names)}
-    endings = [name for name in known if name.lower().partition(".")[2].split("/")[-1] == text.lower()]
-    base = text.rpartition(".")[0] if text.rpartition(".")[2] in STATS else text
-    close = get_close_matches(text.lower(), by_lower, n=3, cutoff=0.6)
-    close += get_close_matches(base.lower(), by_lower, n=3, cutoff=0.6)
-    return list(dict.fromkeys(endings + [by_lower[name] for name in close]))[:3]
+def close_fields(text: str, known: Iterable[str]) -> list[str]:
+    """Up to three known fields that a mistyped one may have meant. Whatever is known starts with `config.` if it is."""
+    known = [name for name in known if abs(len(name) - len(text)) <= _MAX_APART][:_MAX_GUESSES]
+    config = {name.lower().removeprefix("config."): name for name in known if name.startswith("config.")}
+    if text.lower().startswith("config."):
+        return [config[name] for name in get_close_matches(text[7:].lower(), config, n=3)]
+    others = {name.lower(): name for name in (*known, *RUN_FIELDS) if not name.startswith("config.")}
+    base, _, stat = text.lower().rpartition(".")
+    wanted = base if base and stat in STATS else text.lower()
+    in_config = [name for key, name in config.items() if wanted in (key, key.rpartition("/")[2])]
+    return list(dict.fromkeys(in_config + [others[name] for name in get_close_matches(wanted, others, n=3)]))[:3]
 
 
 def _is_plain(name: str) -> bool:
