@@ -1,0 +1,54 @@
+/** The frame around every page: top bar, the page the address names, help, messages. */
+
+import { useSignalEffect } from "@preact/signals";
+import { useErrorBoundary } from "preact/hooks";
+import { EmptyState, ErrorState, Toasts } from "./components";
+import { Help } from "./components/help";
+import { TopBar } from "./components/topbar";
+import { matchPage, type PageDef, place } from "./router";
+
+const files = import.meta.glob<{ default: PageDef }>("./views/*.tsx", { eager: true });
+const pages = Object.values(files)
+  .map((file) => file.default)
+  .sort((a, b) => a.order - b.order);
+
+export function App() {
+  const path = place.value.path;
+  const found = matchPage(pages, path === "/" ? (pages[0]?.path ?? "/") : path);
+  useSignalEffect(() => {
+    const page = matchPage(pages, place.value.path)?.page;
+    document.title = page ? `${page.title} · Stepscope` : "Stepscope";
+  });
+  return (
+    <>
+      <a class="skip-link" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
+        Skip to content
+      </a>
+      <TopBar pages={pages} current={found?.page ?? null} />
+      <main id="main" tabIndex={-1}>
+        {found ? <Guarded key={found.page.path} page={found.page} params={found.params} /> : <NoSuchPage path={path} />}
+      </main>
+      <Help />
+      <Toasts />
+    </>
+  );
+}
+
+function Guarded({ page, params }: { page: PageDef; params: Record<string, string> }) {
+  const [error, reset] = useErrorBoundary((fault: unknown) => console.error(fault));
+  if (error) return <ErrorState error={error} title="This page broke" onRetry={reset} />;
+  return <page.Page params={params} />;
+}
+
+function NoSuchPage({ path }: { path: string }) {
+  return (
+    <EmptyState title="There is no such page">
+      <p>
+        <code class="isolate">{path}</code> is not a page of this version.
+      </p>
+      <p>
+        <a href="#/runs">All runs</a>
+      </p>
+    </EmptyState>
+  );
+}

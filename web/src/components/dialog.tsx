@@ -1,0 +1,38 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { IconButton } from "./button";
+import { CloseIcon } from "./icons";
+
+export interface DialogProps {
+  title: string;
+  onClose(): void;
+  wide?: boolean;
+  children?: ComponentChildren;
+}
+
+/** A modal dialog: the browser keeps the focus inside it, and Esc closes it. */
+export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={box}
+      class={wide ? "dialog dialog-wide" : "dialog"}
+      aria-label={title}
+      onCancel={(event) => (event.preventDefault(), onClose())}
+      onClick={(event) => event.target === box.current && onClose()}
+    >
+      <header class="dialog-head">
+        <h2>{title}</h2>
+        <IconButton label="Close" onClick={onClose}>
+          <CloseIcon />
+        </IconButton>
+      </header>
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  );
+}

@@ -1,0 +1,55 @@
+import { signal } from "@preact/signals";
+import { Dialog } from "./dialog";
+import { Key } from "./tooltip";
+
+export const helpOpen = signal(false);
+
+export interface Shortcut {
+  keys: string;
+  does: string;
+  section: string;
+}
+
+/** All shortcuts by section; pages add theirs with `describeKeys` when they load. */
+const shortcuts = signal<Shortcut[]>([
+  { section: "Everywhere", keys: "?", does: "this list" },
+  { section: "Everywhere", keys: "g r", does: "go to Runs" },
+  { section: "Everywhere", keys: "g c", does: "go to Charts" },
+  { section: "Everywhere", keys: "t", does: "light, dark or as the system" },
+  { section: "Everywhere", keys: "Esc", does: "close what is open" },
+]);
+
+export function describeKeys(section: string, keys: Record<string, string>): void {
+  const others = shortcuts.peek().filter((one) => one.section !== section);
+  shortcuts.value = [...others, ...Object.entries(keys).map(([key, does]) => ({ section, keys: key, does }))];
+}
+
+export function Help() {
+  if (!helpOpen.value) return null;
+  const sections = [...new Set(shortcuts.value.map((one) => one.section))];
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={() => (helpOpen.value = false)} wide>
+      <div class="help-grid">
+        {sections.map((section) => (
+          <section key={section}>
+            <h3>{section}</h3>
+            <dl class="help-list">
+              {shortcuts.value
+                .filter((one) => one.section === section)
+                .map((one) => (
+                  <div key={one.keys}>
+                    <dt>
+                      {one.keys.split(" ").map((key) => (
+                        <Key key={key}>{key}</Key>
+                      ))}
+                    </dt>
+                    <dd>{one.does}</dd>
+                  </div>
+                ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

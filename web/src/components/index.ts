@@ -1,0 +1,9 @@
+export { Button, IconButton } from "./button";
+export { Dialog } from "./dialog";
+export { Checkbox, Select, Slider, TextInput, Toggle } from "./fields";
+export { Menu, type MenuItem, Popover } from "./popover";
+export { EmptyState, ErrorState, Skeleton } from "./states";
+export { StatusDot } from "./status";
+export { Tag } from "./tag";
+export { copyText, toast, Toasts } from "./toast";
+export { Key, Tooltip } from "./tooltip";

@@ -1,0 +1,21 @@
+import type { Status } from "../lib/schema";
+
+const MEANING: Record<Status, string> = {
+  running: "alive by its heartbeat",
+  finished: "ended by itself",
+  stopped: "stopped with Ctrl-C",
+  preempted: "ended by SIGTERM, as a scheduler does",
+  failed: "ended with an exception",
+  killed: "its process is gone without a word",
+  lost: "no heartbeat, and its machine cannot be asked",
+};
+
+/** A dot and the word: colour alone is never the message. */
+export function StatusDot({ status, word = true }: { status: Status; word?: boolean }) {
+  return (
+    <span class="status" data-status={status} title={`${status}: ${MEANING[status]}`}>
+      <span class="status-dot" aria-hidden="true" />
+      {word ? <span>{status}</span> : <span class="visually-hidden">{status}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,10 @@
+import "./style/tokens.css";
+import "./style/base.css";
+import "./style/components.css";
+import "./style/shell.css";
+import { render } from "preact";
+import { App } from "./app";
+import { startLive } from "./lib/live";
+
+render(<App />, document.getElementById("app") as HTMLElement);
+startLive();

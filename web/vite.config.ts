@@ -1,0 +1,17 @@
+import { defineConfig } from "vite";
+
+// The built app lies inside the Python package, so a wheel carries it and its users never need Node.
+export default defineConfig({
+  base: "./",
+  build: {
+    outDir: "../src/stepscope/server/static",
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: "es2022",
+  },
+  server: {
+    // `stepscope ui --port 6060` beside `npm run dev`; the token cookie travels through the proxy.
+    proxy: { "/api": { target: "http://127.0.0.1:6060", changeOrigin: true } },
+  },
+});
