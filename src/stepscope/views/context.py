@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue import Catalogue
+    from stepscope.views.live import Hub
 
 __all__ = ["Context"]
 
@@ -14,5 +15,6 @@ __all__ = ["Context"]
 @dataclass
 class Context:
     catalogue: Catalogue
+    hub: Hub
     read_only: bool = False
     """Nothing in the stores may be changed through this server."""

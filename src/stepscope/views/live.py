@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 
 import msgspec
 
+from stepscope.errors import StepscopeError
 from stepscope.records import Severity
 from stepscope.views.context import Context
 from stepscope.views.route import Empty, route
+
+__all__ = ["Hub", "Live", "Notice", "RunChange", "TooMany", "live"]
+
+MAX_NOTICES = 50
 
 
 class RunChange(msgspec.Struct):
@@ -35,8 +43,85 @@ class Live(msgspec.Struct):
     notices: list[Notice] = []
 
 
+class _Listener:
+    """One open page: what it has not been told yet, merged, so that a slow page costs no more than a fast one."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, version: int) -> None:
+        self.loop = loop
+        self.wake = asyncio.Event()
+        self.pending: Live | None = Live(version=version, changed=[], gone=[])
+        self.wake.set()
+
+    def add(self, news: Live) -> None:
+        self.pending = news if self.pending is None else _merged(self.pending, news)
+        with suppress(RuntimeError):  # its loop has just been closed
+            self.loop.call_soon_threadsafe(self.wake.set)
+
+
+class Hub:
+    """Hands what changed, found by one thread, to every open page, each waiting in an event loop."""
+
+    def __init__(self, limit: int = 64) -> None:
+        self.limit = limit
+        self.version = 0
+        self._lock = threading.Lock()
+        self._listeners: set[_Listener] = set()
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._listeners)
+
+    def publish(self, news: Live) -> None:
+        """Tell every page; may be called from any thread and never waits for a page."""
+        with self._lock:
+            self.version = news.version
+            for listener in self._listeners:
+                listener.add(news)
+
+    def close(self) -> None:
+        """End all streams, so that the server can stop."""
+        with self._lock:
+            self._closed = True
+            for listener in self._listeners:
+                with suppress(RuntimeError):
+                    listener.loop.call_soon_threadsafe(listener.wake.set)
+
+    async def listen(self) -> AsyncGenerator[Live, None]:
+        """First where things stand (so that a page sees whether it missed something), then each change."""
+        listener = _Listener(asyncio.get_running_loop(), self.version)
+        with self._lock:
+            if len(self._listeners) >= self.limit:
+                raise TooMany(f"{self.limit} pages are already open on this server; close one, or reload later")
+            self._listeners.add(listener)
+        try:
+            while not self._closed:
+                await listener.wake.wait()
+                with self._lock:
+                    listener.wake.clear()
+                    news, listener.pending = listener.pending, None
+                if news is not None:
+                    yield news
+        finally:
+            with self._lock:
+                self._listeners.discard(listener)
+
+
+class TooMany(StepscopeError):
+    """Every place for a listener is taken."""
+
+    http_status = 503
+
+
+def _merged(old: Live, new: Live) -> Live:
+    changed = {change.id: change for change in (*old.changed, *new.changed)}
+    gone = {*old.gone, *new.gone} - {change.id for change in new.changed}
+    for run in new.gone:
+        changed.pop(run, None)
+    notices = [*old.notices, *new.notices][-MAX_NOTICES:]
+    return Live(version=new.version, changed=list(changed.values()), gone=sorted(gone), notices=notices)
+
+
 @route("GET", "/api/live")
-async def live(ctx: Context, request: Empty) -> AsyncIterator[Live]:
+def live(ctx: Context, request: Empty) -> AsyncIterator[Live]:
     """What changes from now on, until the page closes."""
-    raise NotImplementedError
-    yield
+    return ctx.hub.listen()

@@ -1,0 +1,70 @@
+"""Puts the server together: every view under its address, the pages, and the guard in front of all of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from stepscope.errors import StepscopeError
+from stepscope.server.answers import failure, problem, refusal
+from stepscope.server.endpoint import endpoint
+from stepscope.server.guard import Codes, Guard
+from stepscope.server.headers import SafeHeaders
+from stepscope.server.pages import Pages
+from stepscope.server.settings import Settings
+from stepscope.server.watch import Watch
+from stepscope.views.context import Context
+from stepscope.views.live import Hub
+from stepscope.views.route import all_routes
+
+if TYPE_CHECKING:
+    from stepscope.runs.catalogue import Catalogue
+
+__all__ = ["create_app"]
+
+
+def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAPI:
+    """The application over a catalogue of runs; `serve` runs it, tests call it directly."""
+    settings = (settings or Settings()).checked()
+    hub = Hub(settings.max_listeners)
+    watch = Watch(catalogue, hub, settings)
+    ctx = Context(catalogue=catalogue, hub=hub, read_only=settings.read_only)
+    codes = Codes()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watch.start()
+        yield
+        watch.stop()
+
+    app = FastAPI(
+        title="Stepscope",
+        lifespan=lifespan,
+        docs_url=None,  # their pages load scripts from elsewhere
+        redoc_url=None,
+        openapi_url=None,
+        exception_handlers={StepscopeError: problem, HTTPException: _unknown, Exception: failure},
+    )
+    app.state.hub, app.state.watch, app.state.codes, app.state.settings = hub, watch, codes, settings
+    for route in all_routes():
+        app.add_route(route.path, endpoint(route, ctx, settings, watch.fresh), methods=[route.method])
+    app.add_route("/api/{rest:path}", _no_such_call)
+    app.add_route("/{path:path}", Pages(settings.static), methods=["GET"])
+    app.add_middleware(Guard, settings=settings, codes=codes)
+    app.add_middleware(SafeHeaders)  # added last, so it stands outermost and covers the guard's refusals
+    return app
+
+
+async def _no_such_call(request: Request) -> Response:
+    return refusal(404, f"There is no {request.method} {request.url.path[:200]}.")
+
+
+async def _unknown(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return refusal(error.status_code, f"{request.method} {request.url.path[:200]}: {error.detail}")

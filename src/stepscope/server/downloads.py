@@ -1,0 +1,100 @@
+"""Bytes for the browser. What a run holds is data: only harmless kinds are shown, everything else is saved."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from io import BytesIO
+from typing import BinaryIO
+from urllib.parse import quote
+
+from starlette.responses import Response, StreamingResponse
+
+from stepscope.errors import NotFound
+from stepscope.views.route import Download
+
+__all__ = ["download_response"]
+
+INLINE = {
+    "image/png",
+    "image/apng",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "audio/wav",
+    "video/mp4",
+    "video/webm",
+    "text/plain",
+}
+"""What a browser shows without running anything in it. SVG and HTML are not here: both can hold scripts."""
+
+_CHUNK = 1 << 18
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+def download_response(download: Download, range_header: str = "") -> Response:
+    """An answer that cannot become a page: sandboxed, never sniffed, saved unless its kind is harmless."""
+    file, size = _opened(download)
+    mime = download.mime.partition(";")[0].strip().lower()
+    inline = mime in INLINE and download.filename is None
+    if not inline and mime != "text/csv":
+        mime = "application/octet-stream"
+    headers = {
+        "content-type": f"{mime}; charset=utf-8" if mime.startswith("text/") else mime,
+        "content-disposition": "inline" if inline else _attachment(download.filename or "download"),
+        "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+        "cache-control": "private, max-age=31536000, immutable" if download.immutable else "no-store",
+        "accept-ranges": "bytes",
+    }
+    span = _span(range_header, size)
+    if span is None:
+        file.close()
+        return Response(status_code=416, headers={**headers, "content-range": f"bytes */{size}"})
+    start, end = span
+    headers["content-length"] = str(end - start)
+    partial = end - start < size
+    if partial:
+        headers["content-range"] = f"bytes {start}-{end - 1}/{size}"
+    return StreamingResponse(_pieces(file, start, end), 206 if partial else 200, headers)
+
+
+def _opened(download: Download) -> tuple[BinaryIO, int]:
+    if download.path is None:
+        body = download.body or b""
+        return BytesIO(body), len(body)
+    try:  # no symlinks, and no waiting for a pipe that somebody put there
+        handle = os.open(download.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        raise NotFound(f"the file {download.path.name} cannot be read: {error.strerror}") from error
+    file = os.fdopen(handle, "rb")
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        file.close()
+        raise NotFound(f"{download.path.name} is not a file")
+    return file, status.st_size
+
+
+def _span(header: str, size: int) -> tuple[int, int] | None:
+    """The bytes asked for, as start and end; None if there are none such. Players seek in videos with this."""
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or match[0] == "bytes=-":
+        return 0, size
+    if not match[1]:
+        return max(0, size - int(match[2])), size
+    start = int(match[1])
+    end = min(int(match[2]) + 1, size) if match[2] else size
+    return (start, end) if start < end else None
+
+
+def _pieces(file: BinaryIO, start: int, end: int) -> Iterator[bytes]:
+    with file:
+        file.seek(start)
+        while start < end and (piece := file.read(min(_CHUNK, end - start))):
+            start += len(piece)
+            yield piece
+
+
+def _attachment(name: str) -> str:
+    return f"attachment; filename*=UTF-8''{quote(name, safe='')}"

@@ -1,0 +1,73 @@
+"""The built browser app: its files, and its one page for every address that is a page."""
+
+from __future__ import annotations
+
+import gzip
+import mimetypes
+import re
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from stepscope.server.answers import refusal
+
+__all__ = ["Pages"]
+
+_PAGE = re.compile(r"/[\w/-]*", re.ASCII)
+_FILE = re.compile(r"/(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.\w+", re.ASCII)
+
+_NOT_BUILT = """Stepscope's browser app has not been built.
+
+From a clone of the repository, run:
+
+    make setup
+
+then reload this page. (An installed package has the app inside; if you see this there, please report it.)
+The data is served all the same: try /api/info.
+"""
+
+
+class Pages:
+    """Answers every GET that is not the API's. Files are read once and kept, until they change on disk."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._kept: dict[Path, tuple[int, bytes, bytes]] = {}
+
+    async def __call__(self, request: Request) -> Response:
+        path = request.url.path
+        if _PAGE.fullmatch(path):
+            found = self._read(self.folder / "index.html")
+            if found is None:
+                return PlainTextResponse(_NOT_BUILT, 503)
+            return self._answer(found, "text/html; charset=utf-8", "no-cache", request)
+        found = self._read(self.folder / path[1:]) if _FILE.fullmatch(path) else None
+        if found is None:
+            return refusal(404, f"There is no page or file {path[:200]!r}.")
+        kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
+        kind = "text/javascript" if kind.endswith("javascript") else kind
+        hashed = path.startswith("/assets/")
+        return self._answer(found, kind, "private, max-age=31536000, immutable" if hashed else "no-cache", request)
+
+    def _read(self, path: Path) -> tuple[bytes, bytes] | None:
+        """A file's bytes, plain and compressed; None if it is not a file of the app."""
+        try:
+            if not path.resolve().is_relative_to(self.folder.resolve()) or not path.is_file():
+                return None
+            changed = path.stat().st_mtime_ns
+            kept = self._kept.get(path)
+            if kept is None or kept[0] != changed:
+                data = path.read_bytes()
+                kept = self._kept[path] = (changed, data, gzip.compress(data, 6, mtime=0))
+        except OSError:
+            return None
+        return kept[1:]
+
+    def _answer(self, found: tuple[bytes, bytes], kind: str, cache: str, request: Request) -> Response:
+        plain, compressed = found
+        headers = {"content-type": kind, "cache-control": cache, "vary": "accept-encoding"}
+        if "gzip" in request.headers.get("accept-encoding", "") and len(compressed) < len(plain):
+            headers["content-encoding"] = "gzip"
+            plain = compressed
+        return Response(plain, headers=headers)

@@ -1,0 +1,173 @@
+"""Start the server: bind a port, print the address with its token, run until Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from stepscope.errors import ConfigError, StepscopeError
+from stepscope.runs.catalogue import Catalogue
+from stepscope.server.app import create_app
+from stepscope.server.protocol import uvicorn_options
+from stepscope.server.settings import Settings, is_loopback, read_token_file
+
+__all__ = ["PORT", "Running", "running", "serve"]
+
+PORT = 7007
+_TRIES = 50
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn waits for open connections before it tells the app to stop; streams only end when told. So tell them."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._app.state.hub.close()
+        await super().shutdown(sockets)
+
+
+class Running:
+    """A server in a thread of this process."""
+
+    def __init__(self, server: _Server, url: str, token: str | None) -> None:
+        self._server = server
+        self.url = url
+        """Where it is, without the token: `http://127.0.0.1:7007`."""
+        self.token = token
+
+    @property
+    def address(self) -> str:
+        """What a person opens: with the token."""
+        return address(self.url, self.token)
+
+
+def serve(
+    dirs: Sequence[str | Path],
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    *,
+    no_token: bool = False,
+    token_file: str | Path | None = None,
+    allow_hosts: Sequence[str] = (),
+    read_only: bool = False,
+    compact: bool = True,
+    open_browser: bool = False,
+    say: Callable[[str], object] = print,
+) -> None:
+    """Serve the stores in `dirs` until Ctrl-C; `say` gets the line with the address to open.
+
+    Without a port: 7007 or the next one free. Without a token: a new one, unless `no_token`, which is refused where
+    other machines could reach the server.
+    """
+    settings = Settings(
+        host=host,
+        token=_chosen_token(token, no_token, token_file),
+        allow_hosts=tuple(name.lower() for name in allow_hosts),
+        read_only=read_only,
+        compact=compact,
+    ).checked()
+    with Catalogue(dirs) as catalogue:
+        app = create_app(catalogue, settings)
+        listener, url = bind(settings.host, port)
+        say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
+        if open_browser:
+            _open_browser(app, url)
+        server = _made(app, settings)
+        try:
+            server.run(sockets=[listener])
+        except KeyboardInterrupt:  # uvicorn has shut down by now and hands the signal on
+            say("Stopped.")
+
+
+def _chosen_token(token: str | None, no_token: bool, token_file: str | Path | None) -> str | None:
+    if no_token:
+        return None
+    if token_file is not None:
+        return read_token_file(Path(token_file))
+    return token or secrets.token_urlsafe(24)
+
+
+@contextmanager
+def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: int = 0) -> Iterator[Running]:
+    """The same server in a thread, for tests and notebooks.
+
+    with running(["stepscope-runs"]) as server:
+        webbrowser.open(server.address)
+    """
+    settings = (settings or Settings()).checked()
+    with Catalogue(dirs) as catalogue:
+        app = create_app(catalogue, settings)
+        listener, url = bind(settings.host, port)
+        server = _made(app, settings)
+        run = partial(server.run, sockets=[listener])
+        thread = threading.Thread(target=run, name="stepscope-server", daemon=True)
+        thread.start()
+        try:
+            while not server.started:
+                if not thread.is_alive():
+                    raise StepscopeError("the server stopped while it was starting; its log says why")
+                time.sleep(0.01)
+            yield Running(server, url, settings.token)
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+def address(url: str, token: str | None) -> str:
+    return f"{url}/?token={token}" if token else f"{url}/"
+
+
+def bind(host: str, port: int | None) -> tuple[socket.socket, str]:
+    """A listening socket and its URL. A port that was asked for is taken or refused; otherwise the next free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for number in [port] if port is not None else range(PORT, PORT + _TRIES):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, number))
+            listener.listen(128)
+        except OSError as error:
+            listener.close()
+            if error.errno == errno.EADDRINUSE and port is None:
+                continue
+            raise ConfigError(
+                f"cannot serve on {host} port {number}: {error.strerror or error}; choose another with --port"
+            ) from error
+        listener.setblocking(False)
+        return listener, _url(host, listener.getsockname()[1])
+    raise ConfigError(f"the ports {PORT} to {PORT + _TRIES - 1} are all taken; choose one with --port")
+
+
+def _url(host: str, port: int) -> str:
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname().lower()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _made(app: FastAPI, settings: Settings) -> _Server:
+    options: dict[str, Any] = uvicorn_options(settings.request_s)
+    return _Server(uvicorn.Config(app, **options), app)
+
+
+def _open_browser(app: FastAPI, url: str) -> None:
+    """Hand the browser a single-use code: its command line can be seen by every user of the machine."""
+    import webbrowser
+
+    settings: Settings = app.state.settings
+    code = app.state.codes.make() if settings.token and is_loopback(settings.host) else None
+    threading.Timer(0.5, webbrowser.open, [address(url, code)]).start()
