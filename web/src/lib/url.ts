@@ -51,17 +51,14 @@ export const list: Codec<string[]> = {
   write: (items) => items.map((item) => item.replace(/[\\,]/g, "\\$&")).join(",") || (items.length ? "\\" : ""),
   read: (value) => {
     if (value === "") return [];
-    if (value === "\\") return [""];
-    return [...value.matchAll(/((?:\\[\s\S]|[^,\\])*)(,|$)/g)]
-      .filter((match, index, all) => index < all.length - 1 || all[index - 1]?.[2] === "," || match[1] !== "")
-      .map((match) => (match[1] ?? "").replace(/\\([\s\S])/g, "$1"))
-      .slice(0, countItems(value));
+    const items = [""];
+    for (let at = 0; at < value.length; at++) {
+      if (value[at] === ",") items.push("");
+      else items[items.length - 1] += value[at] === "\\" ? (value[++at] ?? "") : value[at];
+    }
+    return items;
   },
 };
-
-function countItems(value: string): number {
-  return value.replace(/\\[\s\S]/g, "").split(",").length;
-}
 
 export function oneOf<T extends string>(...allowed: readonly T[]): Codec<T> {
   return { write: (value) => value, read: (value) => allowed.find((item) => item === value) };

@@ -1,0 +1,94 @@
+/** The y-range of a panel: everything that is drawn, or without the outliers. */
+
+import { type PlotLine, type Range, windowOf } from "./chart-line";
+
+export interface RangeOptions {
+  log: boolean;
+  clip: boolean;
+  /** The min/max band is drawn, so it must fit. */
+  band: boolean;
+  window: Range;
+}
+
+/** The drawn numbers inside the window. */
+function drawnValues(lines: readonly PlotLine[], options: RangeOptions): number[] {
+  const out: number[] = [];
+  for (const line of lines) {
+    const [from, to] = windowOf(line.x, options.window);
+    const columns = options.band ? [line.low, line.high] : line.smooth ? [line.smooth, line.value] : [line.value];
+    for (const values of columns) {
+      for (let i = from; i < to; i++) {
+        const v = values[i] as number;
+        const x = line.x[i] as number;
+        // The neighbours just outside the window are drawn, but must not stretch the axis.
+        if (x < options.window[0] || x > options.window[1]) continue;
+        if (Number.isFinite(v) && (!options.log || v > 0)) out.push(v);
+      }
+    }
+  }
+  return out;
+}
+
+/** The value below which the fraction `q` of the sorted numbers lies. */
+export function quantile(sorted: ArrayLike<number>, q: number): number {
+  if (sorted.length === 0) return Number.NaN;
+  const at = q * (sorted.length - 1);
+  const below = Math.floor(at);
+  const lo = sorted[below] as number;
+  const hi = sorted[Math.min(sorted.length - 1, below + 1)] as number;
+  return lo + (hi - lo) * (at - below);
+}
+
+/** Cuts off what lies far outside the middle 95 % of the numbers, and nothing when nothing does. */
+export function robustExtent(values: readonly number[]): Range {
+  const sorted = Float64Array.from(values).sort();
+  const low = quantile(sorted, 0.025);
+  const high = quantile(sorted, 0.975);
+  const slack = (high - low) * 0.5;
+  const min = sorted[0] as number;
+  const max = sorted[sorted.length - 1] as number;
+  return [min < low - slack ? low - slack * 0.2 : min, max > high + slack ? high + slack * 0.2 : max];
+}
+
+function extent(values: readonly number[]): Range {
+  let lo = Number.POSITIVE_INFINITY;
+  let hi = Number.NEGATIVE_INFINITY;
+  for (const v of values) {
+    if (v < lo) lo = v;
+    if (v > hi) hi = v;
+  }
+  return [lo, hi];
+}
+
+/** Room above and below, also for a flat line and for a single point. */
+export function padded([lo, hi]: Range, log: boolean): Range {
+  if (log) {
+    const factor = hi > lo ? (hi / lo) ** 0.04 : 2;
+    return [lo / factor, hi * factor];
+  }
+  const span = hi - lo;
+  const tiny = Math.max(Math.abs(hi), Math.abs(lo)) * 1e-9;
+  if (!(span > tiny)) {
+    const half = Math.abs(hi) * 0.1 || 1;
+    return [lo - half, hi + half];
+  }
+  return [lo - span * 0.05, hi + span * 0.05];
+}
+
+/** The y-range to draw. Never empty and never infinite, whatever the lines hold. */
+export function valueRange(lines: readonly PlotLine[], options: RangeOptions): Range {
+  const values = drawnValues(lines, options);
+  if (values.length === 0) return options.log ? [0.1, 10] : [0, 1];
+  if (!options.clip) return padded(extent(values), options.log);
+  if (!options.log) return padded(robustExtent(values), false);
+  const [lo, hi] = robustExtent(values.map(Math.log10));
+  return padded([10 ** lo, 10 ** hi], true);
+}
+
+/** The x-range to draw: the data's, made drawable when it is one point or is not positive on a log axis. */
+export function xRange(extent: Range | null, log: boolean): Range {
+  if (!extent) return log ? [1, 10] : [0, 1];
+  const [lo, hi] = extent;
+  if (log) return [lo > 0 ? lo : 1, hi > lo && hi > 0 ? hi : Math.max(lo, 1) * 10];
+  return hi > lo ? [lo, hi] : [lo - 0.5, hi + 0.5];
+}

@@ -1,0 +1,57 @@
+/** Panels in their sections: by prefix, the pinned ones first, the machine's metrics last and closed. */
+
+import type { PanelInfo } from "./schema";
+
+export interface Section {
+  /** "" for keys without a prefix. */
+  name: string;
+  label: string;
+  panels: PanelInfo[];
+  /** Open unless the address says otherwise. */
+  open: boolean;
+}
+
+/** Sections beyond the first hundred panels start closed, so that a page of thousands opens at once. */
+const OPEN_PANELS = 200;
+
+const natural = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+function inOrder(a: PanelInfo, b: PanelInfo): number {
+  const scalar = Number(b.kind === "scalar") - Number(a.kind === "scalar");
+  return scalar || natural.compare(a.key, b.key) || natural.compare(a.kind, b.kind);
+}
+
+const rank = (name: string): number => (name === "system" ? 2 : name === "" ? 0 : 1);
+
+/** A panel is named by its key and kind: one key may hold a number in one run and an image in another. */
+export const panelId = (panel: Pick<PanelInfo, "key" | "kind">): string =>
+  panel.kind === "scalar" ? panel.key : `${panel.key}\u0001${panel.kind}`;
+
+export function sections(panels: readonly PanelInfo[]): Section[] {
+  const groups = new Map<string, PanelInfo[]>();
+  for (const panel of panels) {
+    const group = groups.get(panel.section);
+    if (group) group.push(panel);
+    else groups.set(panel.section, [panel]);
+  }
+  const names = [...groups.keys()].sort((a, b) => rank(a) - rank(b) || natural.compare(a, b));
+  let before = 0;
+  return names.map((name) => {
+    const own = (groups.get(name) as PanelInfo[]).sort(inOrder);
+    const open = name !== "system" && before < OPEN_PANELS;
+    before += own.length;
+    return { name, label: name === "" ? "Metrics" : name, panels: own, open };
+  });
+}
+
+/** The pinned panels, in the order they were pinned; pins of keys that no run has are left out. */
+export function pinnedPanels(panels: readonly PanelInfo[], pins: readonly string[]): PanelInfo[] {
+  const byId = new Map(panels.map((p) => [panelId(p), p]));
+  return pins.map((id) => byId.get(id)).filter((p): p is PanelInfo => p !== undefined);
+}
+
+/** A panel's title inside its section: the prefix is on the section already. */
+export function shortTitle(panel: PanelInfo): string {
+  const prefix = `${panel.section}/`;
+  return panel.section && panel.key.startsWith(prefix) && panel.key.length > prefix.length ? panel.key.slice(prefix.length) : panel.key;
+}

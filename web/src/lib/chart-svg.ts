@@ -1,0 +1,127 @@
+/** A panel as an SVG file: the same lines, ticks and marks as on the screen. */
+
+import { bandStretches, type PlotLine, round, SvgPen, tracePath, windowOf } from "./chart-line";
+import { type Axes, type Box, projection } from "./chart-project";
+import { type AxisKind, tickLabels, ticks } from "./chart-ticks";
+
+export interface SvgLine {
+  line: PlotLine;
+  name: string;
+  colour: string;
+  dash: readonly number[];
+}
+
+export interface SvgChart {
+  title: string;
+  xLabel: string;
+  xKind: AxisKind;
+  axes: Axes;
+  band: boolean;
+  lines: readonly SvgLine[];
+  width: number;
+  height: number;
+  inks: { background: string; text: string; quiet: string; grid: string };
+}
+
+/** Text and attribute values: nothing in a name may become markup, and control characters are not XML. */
+export function escapeXml(text: string): string {
+  return text
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/>/g, "&gt;")
+    .replace(/"/g, "&quot;")
+    .replace(/'/g, "&#39;");
+}
+
+const LEGEND_ROW = 16;
+const LEGEND_MOST = 24;
+
+export function chartSvg(chart: SvgChart): string {
+  const named = new Map(chart.lines.map((l) => [l.line.run, l]));
+  const legend = [...named.values()].slice(0, LEGEND_MOST);
+  const columns = Math.max(1, Math.floor((chart.width - 24) / 180));
+  const rows = Math.ceil(legend.length / columns);
+  const box: Box = { left: 60, top: 36, width: chart.width - 76, height: chart.height - 84 };
+  const height = chart.height + rows * LEGEND_ROW;
+  const parts = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${chart.width}" height="${height}" viewBox="0 0 ${chart.width} ${height}" font-family="system-ui, sans-serif" font-size="11">`,
+    `<rect width="100%" height="100%" fill="${escapeXml(chart.inks.background)}"/>`,
+    `<text x="16" y="22" font-size="13" font-weight="600" fill="${escapeXml(chart.inks.text)}">${escapeXml(chart.title)}</text>`,
+    ...axesSvg(chart, box),
+    `<clipPath id="plot"><rect x="${box.left}" y="${box.top - 1}" width="${box.width}" height="${box.height + 2}"/></clipPath>`,
+    `<g clip-path="url(#plot)">`,
+    ...chart.lines.map((line) => lineSvg(line, chart, box)),
+    "</g>",
+    ...legend.map((line, i) => legendSvg(line, 16 + (i % columns) * 180, chart.height + Math.floor(i / columns) * LEGEND_ROW, chart)),
+    "</svg>",
+  ];
+  return parts.join("\n");
+}
+
+function axesSvg(chart: SvgChart, box: Box): string[] {
+  const at = projection(chart.axes, box);
+  const yKind = chart.axes.logY ? "log" : "number";
+  const xs = ticks(...chart.axes.x, Math.max(2, box.width / 90), chart.xKind);
+  const ys = ticks(...chart.axes.y, Math.max(2, box.height / 44), yKind);
+  const xNames = tickLabels(xs, chart.xKind);
+  const yNames = tickLabels(ys, yKind);
+  const grid = escapeXml(chart.inks.grid);
+  const quiet = escapeXml(chart.inks.quiet);
+  const bottom = box.top + box.height;
+  const lines = ys.map((v, i) => {
+    const y = round(at.y(v));
+    return `<path d="M${box.left} ${y}H${box.left + box.width}" stroke="${grid}"/><text x="${box.left - 8}" y="${round(y + 4)}" text-anchor="end" fill="${quiet}">${escapeXml(yNames[i] ?? "")}</text>`;
+  });
+  const labels = xs.map(
+    (v, i) => `<text x="${round(at.x(v))}" y="${bottom + 18}" text-anchor="middle" fill="${quiet}">${escapeXml(xNames[i] ?? "")}</text>`,
+  );
+  const name = `<text x="${box.left + box.width}" y="${bottom + 34}" text-anchor="end" fill="${quiet}">${escapeXml(chart.xLabel)}</text>`;
+  return [...lines, ...labels, name];
+}
+
+function lineSvg({ line, colour, dash }: SvgLine, chart: SvgChart, box: Box): string {
+  const at = projection(chart.axes, box);
+  const span = windowOf(line.x, chart.axes.x);
+  const ink = escapeXml(colour);
+  const parts: string[] = [];
+  if (chart.band) {
+    for (const [from, to] of bandStretches(line, span, at)) {
+      const pen = new SvgPen();
+      for (let i = from; i < to; i++) pen[i === from ? "moveTo" : "lineTo"](at.x(line.x[i] as number), at.y(line.high[i] as number));
+      for (let i = to - 1; i >= from; i--) pen.lineTo(at.x(line.x[i] as number), at.y(line.low[i] as number));
+      parts.push(`<path d="${pen}Z" fill="${ink}" fill-opacity="0.15"/>`);
+    }
+  }
+  const dashes = dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "";
+  const stroke = (ys: Float64Array, opacity: number): void => {
+    const pen = new SvgPen();
+    const alone = tracePath(pen, line.x, ys, span, at);
+    const faded = opacity < 1 ? ` stroke-opacity="${opacity}"` : "";
+    parts.push(`<path d="${pen}" fill="none" stroke="${ink}" stroke-width="1.5" stroke-linejoin="round"${dashes}${faded}/>`);
+    for (const [x, y] of alone) parts.push(`<circle cx="${round(x)}" cy="${round(y)}" r="2.5" fill="${ink}" fill-opacity="${opacity}"/>`);
+  };
+  const faded = line.superseded ? 0.4 : 1;
+  if (line.smooth) {
+    stroke(line.value, 0.25 * faded);
+    stroke(line.smooth, faded);
+  } else stroke(line.value, faded);
+  return parts.concat(marksSvg(line, at, box, ink)).join("");
+}
+
+function marksSvg(line: PlotLine, at: ReturnType<typeof projection>, box: Box, ink: string): string[] {
+  const bottom = box.top + box.height;
+  const put = (indices: readonly number[], shape: (x: number) => string): string[] =>
+    indices.map((i) => shape(round(at.x(line.x[i] as number))));
+  return [
+    ...put(line.nan, (x) => `<path d="M${x - 3} ${bottom - 7}l6 6m0 -6l-6 6" stroke="${ink}" stroke-width="1.5"><title>NaN</title></path>`),
+    ...put(line.posInf, (x) => `<path d="M${x - 4} ${box.top + 7}h8l-4 -7z" fill="${ink}"><title>+Inf</title></path>`),
+    ...put(line.negInf, (x) => `<path d="M${x - 4} ${bottom - 7}h8l-4 7z" fill="${ink}"><title>-Inf</title></path>`),
+  ];
+}
+
+function legendSvg(line: SvgLine, x: number, y: number, chart: SvgChart): string {
+  const name = line.name.length > 26 ? `${line.name.slice(0, 25)}…` : line.name;
+  const dashes = line.dash.length ? ` stroke-dasharray="${line.dash.join(" ")}"` : "";
+  return `<path d="M${x} ${y}h14" stroke="${escapeXml(line.colour)}" stroke-width="2"${dashes}/><text x="${x + 20}" y="${y + 4}" fill="${escapeXml(chart.inks.text)}">${escapeXml(name)}</text>`;
+}

@@ -1,0 +1,133 @@
+/** Where an axis puts its ticks and what it writes beside them. One source for the canvas and the SVG. */
+
+export type AxisKind = "number" | "log" | "duration" | "time";
+
+const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
+const DAY = 86400;
+
+/** The smallest "round" step (1, 2 or 5 times a power of ten) that gives at most `count` ticks over `span`. */
+export function niceStep(span: number, count: number): number {
+  const rough = span / Math.max(1, count);
+  if (!(rough > 0) || !Number.isFinite(rough)) return 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const unit = rough / power;
+  const nice = unit <= 1.0001 ? 1 : unit <= 2.0001 ? 2 : unit <= 5.0001 ? 5 : 10;
+  return nice * power;
+}
+
+function multiples(lo: number, hi: number, step: number, offset = 0): number[] {
+  const out: number[] = [];
+  const first = Math.ceil((lo - offset) / step - 1e-9);
+  const last = Math.floor((hi - offset) / step + 1e-9);
+  for (let i = first; i <= last && out.length < 200; i++) out.push(clean(i * step + offset, step));
+  return out;
+}
+
+/** Removes the dust of floating point: 0.30000000000000004 becomes 0.3. */
+function clean(value: number, step: number): number {
+  if (value === 0) return 0;
+  const digits = Math.min(15, Math.max(1, Math.ceil(Math.log10(Math.abs(value) / step)) + 2));
+  return Number(value.toPrecision(digits));
+}
+
+function logTicks(lo: number, hi: number, count: number): number[] {
+  if (!(lo > 0) || !(hi > lo)) return [];
+  const first = Math.floor(Math.log10(lo));
+  const last = Math.ceil(Math.log10(hi));
+  const decades = last - first;
+  if (Math.log10(hi / lo) < 0.8) return multiples(lo, hi, niceStep(hi - lo, count));
+  const inner = decades <= count / 3 ? [1, 2, 5] : [1];
+  const every = Math.max(1, Math.ceil(decades / count));
+  const out: number[] = [];
+  for (let p = first; p <= last; p += every) {
+    for (const m of inner) {
+      const tick = Number(`${m}e${p}`);
+      if (tick >= lo * 0.999999 && tick <= hi * 1.000001) out.push(tick);
+    }
+  }
+  return out;
+}
+
+function durationStep(span: number, count: number): number {
+  const rough = span / Math.max(1, count);
+  if (rough < 1) return niceStep(span, count);
+  return SECONDS.find((s) => s >= rough) ?? niceStep(span / DAY, count) * DAY;
+}
+
+/** Ticks inside [lo, hi], at most about `count` of them. */
+export function ticks(lo: number, hi: number, count: number, kind: AxisKind = "number"): number[] {
+  if (!(hi > lo) || !Number.isFinite(hi - lo)) return [];
+  if (kind === "log") return logTicks(lo, hi, count);
+  if (kind === "number") return multiples(lo, hi, niceStep(hi - lo, count));
+  const step = durationStep(hi - lo, count);
+  // Days and hours start at local midnight, not at the one in Greenwich.
+  const offset = kind === "time" && step >= 60 ? new Date(lo * 1000).getTimezoneOffset() * 60 : 0;
+  return multiples(lo, hi, step, step >= 60 ? offset % Math.max(step, DAY) : 0);
+}
+
+const SI: readonly (readonly [number, string])[] = [
+  [1e12, "T"],
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+
+/** A number as an axis writes it, with the decimals that `step` makes necessary: 1.5k, 0.02, 3e-7. */
+export function tickNumber(value: number, step: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return "0";
+  if (size >= 1e15 || size < 1e-4) return exponent(value, step);
+  const [unit, letter] = (size >= 1e4 && SI.find(([u]) => size >= u)) || [1, ""];
+  const decimals = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
+  return minus((value / unit).toFixed(decimals)) + letter;
+}
+
+function exponent(value: number, step: number): string {
+  const digits = Math.min(6, Math.max(0, Math.ceil(Math.log10(Math.abs(value) / step) - 1e-9)));
+  const [mantissa = "", power = ""] = value.toExponential(Number.isFinite(digits) ? digits : 0).split("e");
+  return `${minus(mantissa)}e${minus(power.replace("+", ""))}`;
+}
+
+const minus = (text: string): string => text.replace("-", "−");
+const two = (n: number): string => String(n).padStart(2, "0");
+
+/** Seconds as 45 s, 2:30, 1:05:00 or 3 d 04 h: short enough for a tick. */
+export function tickDuration(seconds: number, step: number): string {
+  const sign = seconds < 0 ? "−" : "";
+  const s = Math.abs(seconds);
+  if (s === 0) return "0";
+  if (s < 60) return `${sign}${tickNumber(s, Math.min(step, 1))}s`;
+  if (step >= DAY) return `${sign}${Math.round(s / DAY)}d`;
+  if (s >= DAY) return `${sign}${Math.floor(s / DAY)}d ${Math.floor((s % DAY) / 3600)}h`;
+  if (step >= 3600) return `${sign}${Math.round(s / 3600)}h`;
+  if (s >= 3600) return `${sign}${Math.floor(s / 3600)}h${two(Math.floor((s % 3600) / 60))}`;
+  if (step >= 60) return `${sign}${Math.round(s / 60)}m`;
+  return `${sign}${Math.floor(s / 60)}:${two(Math.floor(s % 60))}`;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** Unix seconds as a local clock time, or as a date at midnight. */
+export function tickTime(seconds: number, step: number): string {
+  const d = new Date(seconds * 1000);
+  if (step >= DAY || (d.getHours() === 0 && d.getMinutes() === 0 && step >= 60)) {
+    return `${d.getDate()} ${MONTHS[d.getMonth()]}`;
+  }
+  const clock = `${two(d.getHours())}:${two(d.getMinutes())}`;
+  return step >= 60 ? clock : `${clock}:${two(d.getSeconds())}`;
+}
+
+/** The labels of ticks, all with the same number of decimals. */
+export function tickLabels(at: readonly number[], kind: AxisKind = "number"): string[] {
+  const step = at.length > 1 ? Math.abs((at[1] as number) - (at[0] as number)) : Math.abs(at[0] ?? 1) || 1;
+  if (kind === "duration") return at.map((t) => tickDuration(t, step));
+  if (kind === "time") return at.map((t) => tickTime(t, step));
+  if (kind === "log") return at.map((t) => tickNumber(t, Math.abs(t)));
+  return at.map((t) => tickNumber(t, step));
+}
+
+/** What kind of axis an x setting draws. */
+export function axisKind(x: string, log: boolean): AxisKind {
+  if (log) return "log";
+  return x === "relative" ? "duration" : x === "wall" ? "time" : "number";
+}
