@@ -1,0 +1,42 @@
+"""Records as bytes, whatever the user put into them.
+
+A config may hold any object, a printed line half a surrogate pair, an integer more than 64 bits: such a value is kept
+as text rather than refused, for losing the whole record would be worse.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["clean_text", "pack"]
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=str)
+
+
+def pack(record: object) -> bytes:
+    """A record as msgpack; never refuses one."""
+    try:
+        return _encoder.encode(record)
+    except (UnicodeEncodeError, OverflowError, TypeError, ValueError, RecursionError):
+        return _encoder.encode(_plain(msgspec.to_builtins(record, enc_hook=str, builtin_types=(bytes,)), depth=0))
+
+
+def clean_text(text: str) -> str:
+    r"""The text, with lone surrogates spelled out as `\udc80`; all other text comes back as it is."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        return str(value)
+    if depth > 30:
+        return "..."
+    if isinstance(value, dict):
+        return {_plain(key, depth + 1): _plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, depth + 1) for item in value]
+    return value
