@@ -1,0 +1,132 @@
+"""Everything of ours that lives in the process while a run is open, in one place, so that all of it goes again."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stepscope import fence
+from stepscope.records import End, FaultNote
+from stepscope.track.background import Ticker
+from stepscope.track.console import ConsoleCapture
+from stepscope.track.ending import Ending, EndingHooks
+from stepscope.track.environment import slow_facts
+from stepscope.track.secrets import mask_text
+from stepscope.track.system import Sampler
+
+if TYPE_CHECKING:
+    from stepscope.runs.writer import RunWriter
+    from stepscope.track.run import Run
+
+__all__ = ["RUN_VARIABLE", "Attendants", "Options"]
+
+RUN_VARIABLE = "STEPSCOPE_RUN"
+"""Names the open run's folder to processes started from this one, so that their `log` joins it."""
+CONSOLE_TICK_S = 0.5
+ENVIRONMENT_WAIT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a run watches besides the values it is given."""
+
+    console: bool = True
+    system: bool = True
+    system_interval_s: float = 10.0
+    git: bool = True
+    environment: bool = True
+    """Gather the slow facts: only by the process that made the run."""
+
+
+class Attendants:
+    """Console, meters, hooks and helper threads of one run."""
+
+    def __init__(self, run: Run, writer: RunWriter, path: Path, options: Options) -> None:
+        self._run = run
+        self._writer = writer
+        self._options = options
+        self._ticker = Ticker()
+        self._console = ConsoleCapture(writer.console, lambda: run.step)
+        self._sampler: Sampler | None = None
+        self._store = path.parent
+        self._path = path
+        self._hooks = EndingHooks(run._end, self.preempt, lambda: run.step)
+        self._environment: threading.Thread | None = None
+        self._old_variable: str | None = None
+
+    def start(self) -> None:
+        fence.on_fault(self._note_fault)
+        self._old_variable = os.environ.get(RUN_VARIABLE)
+        os.environ[RUN_VARIABLE] = str(self._path)
+        self._hooks.install()
+        if self._options.environment:
+            self._environment = threading.Thread(
+                target=fence.fenced("reading the environment")(self._write_environment),
+                name="stepscope-environment",
+                daemon=True,
+            )
+            self._environment.start()
+        if self._options.console:
+            self._console.install()
+            self._ticker.every(CONSOLE_TICK_S, self._console.tick, "recording the console")
+        if self._options.system:
+            interval = max(0.1, self._options.system_interval_s)
+            self._ticker.every(interval, self._sample, "reading system meters", first_s=min(1.0, interval))
+        self._ticker.start()
+
+    def _write_environment(self) -> None:
+        self._writer.event(slow_facts(self._options.git))
+
+    def _sample(self) -> None:
+        if self._sampler is None:
+            sampler = Sampler(self._store)
+            sampler.open()
+            self._sampler = sampler
+            return
+        meters = self._sampler.sample()
+        self._writer.keyset(tuple(meters)).write(self._run.step, tuple(meters.values()))
+
+    def _note_fault(self, fault: fence.Fault) -> None:
+        note = FaultNote(
+            time=time.time(), where=fault.where, error=mask_text(fault.error), traceback=mask_text(fault.traceback)
+        )
+        self._writer.event(note)
+
+    def preempt(self) -> None:
+        """The machine wants the process gone: everything to the disk now, with the reason.
+
+        The run stays open, because the script's own handler may still save a checkpoint and log it.
+        """
+        self._run._preempted = True
+        self._console.tick()
+        self._writer.event(End(time=time.time(), **Ending("preempted")._asdict()))
+        self._writer.flush(timeout=3.0)
+
+    def stop(self) -> None:
+        """End the threads and the console; what they had goes to the writer."""
+        self._ticker.close()
+        if self._environment is not None:
+            self._environment.join(timeout=ENVIRONMENT_WAIT_S)
+        if self._sampler is not None:
+            self._sampler.close()
+        self._console.remove()
+
+    def release(self) -> None:
+        """Give the process back: hooks, variable, listener."""
+        self._hooks.remove()
+        if self._old_variable is None:
+            os.environ.pop(RUN_VARIABLE, None)
+        else:
+            os.environ[RUN_VARIABLE] = self._old_variable
+        fence.reset()
+
+    def after_fork(self) -> None:
+        """In a child: the parent's threads are not here; its hooks know the pid and stay silent."""
+        self._ticker = Ticker()
+        self._environment = None
+        self._sampler = None
+        self._console.after_fork()

@@ -1,0 +1,106 @@
+"""The two threads beside a training: one that wakes now and then, one that does what takes long."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from stepscope import fence
+
+__all__ = ["Ticker", "Worker"]
+
+
+class Ticker:
+    """Calls each job every so many seconds, on one daemon thread; a slow job delays, never piles up."""
+
+    THREAD = "stepscope-ticker"
+
+    def __init__(self) -> None:
+        self._jobs: list[list[Any]] = []
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def every(self, seconds: float, job: Callable[[], None], name: str, first_s: float | None = None) -> None:
+        """Add a job before `start`; its first turn comes after `first_s`."""
+        due = time.monotonic() + (seconds if first_s is None else first_s)
+        self._jobs.append([due, seconds, fence.fenced(name)(job)])
+
+    def start(self) -> None:
+        if self._jobs:
+            self._thread = threading.Thread(target=self._run, name=self.THREAD, daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.wait(max(0.01, min(due for due, _seconds, _job in self._jobs) - time.monotonic())):
+            now = time.monotonic()
+            for entry in self._jobs:
+                if entry[0] <= now:
+                    entry[2]()
+                    entry[0] = time.monotonic() + entry[1]
+
+    def close(self) -> None:
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout=5.0)
+
+
+class Worker:
+    """Does handed-over work in order on one thread, which starts with the first piece.
+
+    When too much waits, the next piece is done by the caller: nothing is lost, and memory stays bounded.
+    """
+
+    THREAD = "stepscope-worker"
+
+    def __init__(self, name: str, max_waiting: int = 64) -> None:
+        self._name = name
+        self._waiting: queue.Queue[Callable[[], None] | None] = queue.Queue(max_waiting)
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def do(self, work: Callable[[], None]) -> None:
+        guarded: Callable[[], None] = fence.fenced(self._name)(work)
+        with self._lock:
+            if self._thread is None and not self._closed:
+                self._thread = threading.Thread(target=self._run, name=self.THREAD, daemon=True)
+                self._thread.start()
+        if self._closed:
+            guarded()
+            return
+        try:
+            self._waiting.put_nowait(guarded)
+        except queue.Full:
+            guarded()
+
+    def _run(self) -> None:
+        while True:
+            work = self._waiting.get()
+            if work is None:
+                return
+            work()
+            self._waiting.task_done()
+
+    def flush(self, timeout_s: float = 60.0) -> bool:
+        """Wait for all that was handed over; False if it took too long."""
+        if self._thread is None:
+            return True
+        reached = threading.Event()
+        try:
+            self._waiting.put(reached.set, timeout=timeout_s)
+        except queue.Full:
+            return False
+        return reached.wait(timeout_s)
+
+    def close(self, timeout_s: float = 60.0) -> bool:
+        done = self.flush(timeout_s)
+        with self._lock:
+            self._closed = True
+            thread = self._thread
+        if thread is not None and done:
+            self._waiting.put(None)
+            thread.join(timeout=5.0)
+        return done

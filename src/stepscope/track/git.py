@@ -1,0 +1,101 @@
+"""The code a run was made from: commit and branch from git's files at once, the diff from git itself, later.
+
+Nothing here may disturb the repository: no hooks, no pager, no locks, no questions, and a time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import msgspec
+
+from stepscope.records import GitState
+from stepscope.track.secrets import mask_text
+
+__all__ = ["full_state", "quick_state"]
+
+MAX_DIFF_BYTES = 1 << 20
+TIMEOUT_S = 10.0
+_COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+def quick_state(folder: Path) -> GitState | None:
+    """Commit and branch, read from `.git` in well under a millisecond; None outside a repository."""
+    git_dir = _git_dir(folder)
+    if git_dir is None:
+        return None
+    try:
+        head = (git_dir / "HEAD").read_text().strip()
+        if not head.startswith("ref: "):
+            return GitState(commit=head) if _COMMIT.fullmatch(head) else None
+        reference = head[5:]
+        commit = _resolve(git_dir, reference)
+    except OSError:
+        return None
+    return GitState(commit=commit or "", branch=reference.removeprefix("refs/heads/"))
+
+
+def _git_dir(folder: Path) -> Path | None:
+    for parent in (folder, *folder.parents):
+        found = parent / ".git"
+        if found.is_dir():
+            return found
+        if found.is_file():  # a worktree or submodule: `gitdir: PATH`
+            target = found.read_text().strip().removeprefix("gitdir: ")
+            return Path(os.path.normpath(parent / target))
+    return None
+
+
+def _resolve(git_dir: Path, reference: str) -> str | None:
+    common = git_dir
+    if (git_dir / "commondir").is_file():
+        common = Path(os.path.normpath(git_dir / (git_dir / "commondir").read_text().strip()))
+    for base in (git_dir, common):
+        if (base / reference).is_file():
+            return (base / reference).read_text().strip()
+    packed = common / "packed-refs"
+    if packed.is_file():
+        for line in packed.read_text().splitlines():
+            commit, _space, name = line.partition(" ")
+            if name == reference:
+                return commit
+    return None
+
+
+def full_state(folder: Path) -> GitState | None:
+    """The state with remote, dirtiness and diff; secrets masked, the diff cut at 1 MiB."""
+    state = quick_state(folder)
+    if state is None:
+        return None
+    remote = _git(folder, "config", "--get", "remote.origin.url")
+    status = _git(folder, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
+    dirty = bool(status and status.strip())
+    raw = _git(folder, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD") if dirty else None
+    return msgspec.structs.replace(
+        state,
+        remote=_without_login(remote.decode("utf-8", "replace").strip()) if remote else None,
+        dirty=dirty,
+        diff=mask_text(raw[:MAX_DIFF_BYTES].decode("utf-8", "replace")) if raw else None,
+        diff_truncated=raw is not None and len(raw) > MAX_DIFF_BYTES,
+    )
+
+
+def _without_login(url: str) -> str:
+    """A remote's address without the user and password people put there."""
+    return mask_text(re.sub(r"(?<=://)[^/@]*@", "", url))
+
+
+def _git(folder: Path, *arguments: str) -> bytes | None:
+    """What git prints, a little more than is kept at most; None if it is missing, fails or takes too long."""
+    command = ["git", "--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *arguments]
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, stdin=subprocess.DEVNULL, timeout=TIMEOUT_S
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,190 @@
+"""From `log({...})` to a row in the file: the names are looked at once, the values take the shortest way there is.
+
+A *plan* is made for each set of names: their flat form, the keyset in the file, and one converter per value. A call
+with the names and types of the one before is then a dictionary look-up and one write.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from stepscope import fence
+from stepscope.track.gpu import DeviceQueue, Row
+from stepscope.track.steps import INT64_MAX, INT64_MIN, StepRefused, as_step
+from stepscope.track.values import EXACT, Converter, DeviceScalar, NotScalar, Refused, converter, flat
+
+__all__ = ["Keyset", "Logger", "Sink"]
+
+MAX_PLANS = 10_000
+"""Beyond this, names are made up anew in every call; keeping plans for them would only fill the memory."""
+
+
+class Keyset(Protocol):
+    @property
+    def write(self) -> Callable[..., None]: ...
+
+
+class Sink(Protocol):
+    """Where a logger's rows and media go."""
+
+    def keyset(self, names: tuple[str, ...]) -> Keyset: ...
+
+    def wide(self, step: int, values: Mapping[str, Any], at: float | None) -> None: ...
+
+    def media(self, values: Mapping[str, Any], step: int, when: float) -> None: ...
+
+    def refused(self, name: str, kind: str, reason: str) -> None: ...
+
+    def lost(self, count: int, reason: str) -> None: ...
+
+
+class _Plan:
+    """What is known about one set of names."""
+
+    __slots__ = ("converters", "is_plain", "keyset", "last_step", "names", "types")
+
+    def __init__(self, names: tuple[str, ...], keyset: Keyset) -> None:
+        self.names = names
+        self.keyset = keyset
+        self.last_step: int | None = None
+        self.types: tuple[type, ...] = ()
+        self.is_plain = False
+        self.converters: list[Converter] = []
+
+    def adapt(self, types: tuple[type, ...], known: dict[type, Converter]) -> None:
+        """Be ready for values of these types: the last call's are the best guess for the next."""
+        for kind in set(types):
+            if kind not in known:
+                known[kind] = converter(kind)
+        self.converters = [known[kind] for kind in types]
+        self.is_plain = all(kind is float for kind in types)
+        self.types = types
+
+
+class Logger:
+    """The rows of one run: works out steps, converts values, hands over. `log` never raises."""
+
+    def __init__(self, sink: Sink, first_step: int = 0) -> None:
+        self.step = first_step
+        self.is_open = True
+        self._sink = sink
+        self._plans: dict[tuple[Any, ...], _Plan] = {}
+        self._known: dict[type, Converter] = {}
+        self._lock = threading.Lock()
+        self._device = DeviceQueue(sink.lost)
+
+    def log(self, values: Mapping[Any, Any], step: Any = None) -> None:
+        try:
+            plan = self._plans.get(tuple(values))
+            if plan is not None and (type(step) is int or step is None):
+                row = tuple(values.values())
+                if tuple(map(type, row)) == plan.types:
+                    if not plan.is_plain:
+                        return self._write(plan, self._take_step(plan, step), row)
+                    if step is None:
+                        step = self._next_step(plan)
+                    elif INT64_MIN <= step <= INT64_MAX:
+                        self.step = plan.last_step = step
+                    else:
+                        return self._log_any(values, step)
+                    plan.keyset.write(step, row)
+                    return None
+            return self._log_any(values, step)
+        except StepRefused as reason:
+            self._sink.refused("step", type(step).__name__, str(reason))
+        except Exception as fault:
+            fence.report("log()", fault)
+
+    def _next_step(self, plan: _Plan) -> int:
+        with self._lock:
+            if plan.last_step == self.step:
+                self.step += 1
+            plan.last_step = self.step
+            return self.step
+
+    def _take_step(self, plan: _Plan, step: Any) -> int:
+        if step is None:
+            return self._next_step(plan)
+        number = as_step(step)
+        self.step = plan.last_step = number
+        return number
+
+    def _log_any(self, values: Mapping[Any, Any], step: Any) -> None:
+        """The way for everything but plain floats under names seen before."""
+        if not isinstance(values, Mapping):
+            reason = 'log() takes a dict: run.log({"loss": loss})'
+            return self._sink.refused("log", type(values).__name__, reason)
+        if not self.is_open:
+            return self._sink.refused("log", "after finish()", "the run is finished; open another with init()")
+        flattened = flat(values)
+        if not flattened:
+            return None
+        plan = self._plan(tuple(flattened))
+        return self._write(plan, self._take_step(plan, step), tuple(flattened.values()))
+
+    def _plan(self, names: tuple[str, ...]) -> _Plan:
+        plan = self._plans.get(names)
+        if plan is None:
+            plan = _Plan(names, self._sink.keyset(names))
+            if len(self._plans) < MAX_PLANS:
+                self._plans[names] = plan
+        return plan
+
+    def _write(self, plan: _Plan, step: int, values: tuple[Any, ...]) -> None:
+        types = tuple(map(type, values))
+        if types != plan.types:
+            plan.adapt(types, self._known)
+        try:
+            row = [convert(value) for convert, value in zip(plan.converters, values, strict=True)]
+        except (NotScalar, Refused, RuntimeError, TypeError, ValueError, OverflowError):
+            self._write_parts(plan, step, values)
+            return
+        self._write_row(plan, step, row)
+
+    def _write_row(self, plan: _Plan, step: int, row: list[Any]) -> None:
+        if DeviceScalar in map(type, row):
+            self._device.add(Row(partial(self._emit, plan), step, time.monotonic(), row))
+        else:
+            self._emit(plan, step, row)
+
+    def _emit(self, plan: _Plan, step: int, row: Sequence[Any], at: float | None = None) -> None:
+        if any(isinstance(value, int) and not -EXACT <= value <= EXACT for value in row):
+            self._sink.wide(step, dict(zip(plan.names, row, strict=True)), at)
+        else:
+            plan.keyset.write(step, row, at)
+
+    def _write_parts(self, plan: _Plan, step: int, values: tuple[Any, ...]) -> None:
+        """A call that is not all numbers: numbers become a row, media their records, the rest is refused by name."""
+        numbers: dict[str, Any] = {}
+        others: dict[str, Any] = {}
+        for name, convert, value in zip(plan.names, plan.converters, values, strict=True):
+            try:
+                numbers[name] = convert(value)
+            except NotScalar:
+                others[name] = value
+            except (Refused, RuntimeError, TypeError, ValueError, OverflowError) as reason:
+                self._sink.refused(name, type(value).__name__, str(reason))
+        if others:
+            self._sink.media(others, step, time.time())
+        if numbers:
+            part = self._plan(tuple(numbers))
+            part.last_step = step
+            self._write_row(part, step, list(numbers.values()))
+
+    def flush(self, timeout_s: float = 10.0) -> None:
+        """Wait for what still lies on a device."""
+        self._device.drain(timeout_s)
+
+    def close(self) -> None:
+        self._device.close()
+        self.is_open = False
+        self._plans.clear()  # so that a later call takes the careful way and is told
+
+    def after_fork(self) -> None:
+        """In a child: locks may be held by threads that do not exist here, and a device's values are the parent's."""
+        self._lock = threading.Lock()
+        self._device = DeviceQueue(self._sink.lost)

@@ -1,0 +1,64 @@
+"""Names: what a metric may be called, and what a run is called when nobody says."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+__all__ = ["as_name", "default_project", "friendly_name"]
+
+_FIRST = (
+    "amber autumn bold brave bright calm clear cosmic crisp dawn deep eager early fair fleet fresh gentle golden "
+    "grand happy hidden jolly keen kind late light lively lucky merry misty modest noble patient plain proud quick "
+    "quiet rapid ready royal rustic sharp silent silver simple sleek small smooth snowy soft solar solid spry steady "
+    "still sunny swift tidy true vivid warm wild wise witty"
+)
+_SECOND = (
+    "alder aspen badger bay beech birch bison brook canyon cedar cliff comet coral cove crane creek delta dune eagle "
+    "elm falcon fern field finch fjord forest fox glade grove gull harbor hare hawk heron hill isle jay kestrel lake "
+    "lark leaf lynx maple marsh meadow moon moss oak ocean orca otter owl pine plover pond raven reef ridge river "
+    "robin sage seal shore sky sparrow spruce star stone stork stream summit swan tern thistle tide valley wave willow "
+    "wolf wren"
+)
+
+
+def as_name(key: object) -> str:
+    """Any dictionary key as a metric's name.
+
+    Every string is a good name. Lone surrogates cannot be written as UTF-8, so they are spelled out (`\\udc80`).
+    """
+    text = key if type(key) is str else str(key)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
+
+
+def friendly_name() -> str:
+    """A name for a run: `quiet-heron-4821`. Drawn from the system, so no generator of the training moves."""
+    firsts, seconds = _FIRST.split(), _SECOND.split()
+    draw = int.from_bytes(os.urandom(8), "little")
+    draw, first = divmod(draw, len(firsts))
+    draw, second = divmod(draw, len(seconds))
+    return f"{firsts[first]}-{seconds[second]}-{draw % 10000:04d}"
+
+
+def default_project() -> str:
+    """The script's name, else the folder's: what people would have typed."""
+    script = script_path()
+    if script is not None and script.stem not in ("__main__", "ipykernel_launcher", "pytest"):
+        return script.stem
+    if script is not None and script.stem == "__main__":
+        return script.parent.name
+    try:
+        return Path.cwd().name or "default"
+    except OSError:  # the working directory was removed
+        return "default"
+
+
+def script_path() -> Path | None:
+    """The file that was started, or None in an interactive session."""
+    started = sys.argv[0] if sys.argv else ""
+    return Path(started) if started and started not in ("-", "-c", "-m") else None

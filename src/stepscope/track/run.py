@@ -1,0 +1,268 @@
+"""A run as the training sees it: log values, change config, say how it ended."""
+
+from __future__ import annotations
+
+import html
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal
+
+from stepscope import fence
+from stepscope.fence import fenced
+from stepscope.records import (
+    Alert,
+    ConfigUpdate,
+    End,
+    MetricRule,
+    NameChange,
+    NotesChange,
+    RunMeta,
+    Severity,
+    SummaryUpdate,
+    TagsChange,
+)
+from stepscope.track.config import Config, masked
+from stepscope.track.ending import Ending, ending_of
+from stepscope.track.logger import Logger
+from stepscope.track.names import as_name
+from stepscope.track.secrets import mask_text
+from stepscope.track.summary import Summary, Tags
+
+if TYPE_CHECKING:
+    from stepscope.runs.writer import RunWriter
+    from stepscope.track.attendants import Attendants
+    from stepscope.track.sink import RunSink
+
+__all__ = ["Run"]
+
+
+class Run:
+    """One training being recorded. Made by `stepscope.init`; nothing here raises into the training.
+
+    >>> with stepscope.init(project="vae", config={"lr": 1e-3}) as run:
+    ...     run.log({"loss": 0.5, "acc": {"train": 0.9}})
+    """
+
+    def __init__(
+        self,
+        meta: RunMeta,
+        path: Path | None,
+        writer: RunWriter,
+        sink: RunSink,
+        *,
+        config: Any = None,
+        first_step: int = 0,
+        rank: int = 0,
+        attempt: int = 0,
+    ) -> None:
+        self._meta = meta
+        self._path = path
+        self._writer = writer
+        self._sink = sink
+        self._logger = Logger(sink, first_step)
+        self._log = self._logger.log
+        self._finish_lock = threading.RLock()
+        self._ending: Ending | None = None
+        self._name, self._notes = meta.name, meta.notes
+        self._config = Config(config, self._record_config)
+        self._summary = Summary(self._record_summary)
+        self._tags = Tags(meta.tags, self._record_tags)
+        self._attendants: Attendants | None = None
+        self._preempted = False
+        self.rank = rank
+        self.attempt = attempt
+
+    # -- the values of a step -------------------------------------------------------------------------------------
+
+    def log(self, values: Mapping[Any, Any], step: Any = None) -> None:
+        """Record values at a step: numbers, tensors, text, media; nested dicts are joined with `/`.
+
+        Without `step` the values belong to the current step, or to the next one if the same names were logged at the
+        current one already. A value that cannot be kept is named once on stderr; the others are kept.
+        """
+        self._log(values, step)
+
+    @property
+    def step(self) -> int:
+        """The current step."""
+        return self._logger.step
+
+    # -- what the run is ------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        return self._meta.id
+
+    @property
+    def path(self) -> Path | None:
+        """The run's folder; None when recording is off."""
+        return self._path
+
+    @property
+    def project(self) -> str:
+        return self._meta.project
+
+    @property
+    def group(self) -> str | None:
+        return self._meta.group
+
+    @property
+    def is_finished(self) -> bool:
+        return self._ending is not None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = as_name(name)
+        self._writer.event(NameChange(time=time.time(), name=mask_text(self._name)))
+
+    @property
+    def notes(self) -> str:
+        return self._notes
+
+    @notes.setter
+    def notes(self, text: str) -> None:
+        self._notes = as_name(text)
+        self._writer.event(NotesChange(time=time.time(), text=mask_text(self._notes)))
+
+    @property
+    def config(self) -> Config:
+        """The settings of the run; a change is recorded: `run.config.update({"lr": 0.01})`."""
+        return self._config
+
+    @config.setter
+    def config(self, values: Any) -> None:
+        self._config.update(values)
+
+    @property
+    def summary(self) -> Summary:
+        """Values that stand for the run: `run.summary["best_acc"] = 0.93`."""
+        return self._summary
+
+    @property
+    def tags(self) -> Tags:
+        return self._tags
+
+    @tags.setter
+    def tags(self, tags: Any) -> None:
+        wanted = [tags] if isinstance(tags, str) else list(tags)
+        self._tags.discard(*[tag for tag in self._tags if tag not in wanted])
+        self._tags.add(*wanted)
+
+    @fenced("recording the config")
+    def _record_config(self, changed: dict[str, Any]) -> None:
+        self._writer.event(ConfigUpdate(time=time.time(), values=masked(changed)))
+
+    @fenced("recording the summary")
+    def _record_summary(self, changed: dict[str, Any]) -> None:
+        self._writer.event(SummaryUpdate(time=time.time(), values=masked(changed)))
+
+    @fenced("recording tags")
+    def _record_tags(self, add: list[str], remove: list[str]) -> None:
+        self._writer.event(
+            TagsChange(time=time.time(), add=[mask_text(tag) for tag in add], remove=[mask_text(tag) for tag in remove])
+        )
+
+    @fenced("define()")
+    def define(
+        self,
+        name: str,
+        *,
+        summary: Literal["last", "min", "max", "mean", "first", "none"] | None = None,
+        x: str | None = None,
+        goal: Literal["min", "max"] | None = None,
+    ) -> None:
+        """Say how a metric is summed up and drawn: `run.define("val/*", summary="min", x="epoch")`."""
+        self._writer.event(MetricRule(time=time.time(), name=as_name(name), summary=summary, x=x, goal=goal))
+
+    @fenced("alert()")
+    def alert(self, title: str, text: str = "", level: Severity = "warning") -> None:
+        """Leave a note that asks for attention, at the current step."""
+        title, text = mask_text(as_name(title)), mask_text(as_name(text))
+        self._writer.event(Alert(time=time.time(), title=title, text=text, level=level, step=self.step))
+
+    @fenced("log_artifact()")
+    def log_artifact(self, source: Any, name: str | None = None, **options: Any) -> Any:
+        """Keep a file or folder as a named, versioned artifact; see docs/media.md."""
+        from stepscope.track.artifacts import log_artifact
+
+        return log_artifact(self._writer, source, name, step=self.step, **options)
+
+    def log_file(self, source: Any, name: str | None = None) -> Any:
+        """Keep one file with the run."""
+        return self.log_artifact(source, name, type="file")
+
+    # -- its end --------------------------------------------------------------------------------------------------
+
+    @fenced("flush()", default=False)
+    def flush(self) -> bool:
+        """Have everything logged so far on the disk before returning; False if the disk did not take it in time."""
+        self._logger.flush()
+        self._sink.flush()
+        return self._writer.flush()
+
+    def finish(
+        self,
+        status: Literal["finished", "stopped", "preempted", "failed"] | None = None,
+        exit_code: int | None = None,
+    ) -> None:
+        """End the run: everything is written, nothing of Stepscope is left in the process. Later calls do nothing."""
+        self._end(Ending(status or ("failed" if exit_code else "finished"), exit_code))
+
+    def _end(self, ending: Ending) -> None:
+        with self._finish_lock:
+            if self._ending is not None:
+                return
+            if self._preempted and ending.status == "finished":  # SIGTERM came, and the script ended in good order
+                ending = ending._replace(status="preempted")
+            self._ending = ending
+            self._shut(ending)
+
+    def _shut(self, ending: Ending) -> None:
+        attendants = self._attendants
+        for name, close in (
+            ("stopping the watch", attendants.stop if attendants else None),
+            ("finishing rows", self._logger.close),
+            ("finishing media", self._sink.close),
+            ("releasing the process", attendants.release if attendants else None),
+            ("closing the run", lambda: self._writer.close(self._end_event(ending))),
+        ):
+            if close is not None:
+                fence.fenced(name)(close)()
+
+    def _end_event(self, ending: Ending) -> End:
+        return End(time=time.time(), **ending._asdict())
+
+    def _after_fork(self) -> None:
+        """In a forked child: log to files of its own. The writer follows the fork by itself."""
+        self._finish_lock = threading.RLock()
+        self._logger.after_fork()
+        self._sink.after_fork()
+        if self._attendants is not None:
+            self._attendants.after_fork()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end(ending_of(error))
+
+    def __repr__(self) -> str:
+        state = "running" if self._ending is None else self._ending.status
+        return f"<stepscope.Run {self.name!r} of {self.project!r}, {state}, step {self.step}, {self._path or 'off'}>"
+
+    def _repr_html_(self) -> str:
+        state = "running" if self._ending is None else self._ending.status
+        where = html.escape(str(self._path or "recording is off"))
+        return (
+            f"<b>{html.escape(self.name)}</b> · {html.escape(self.project)} · {state} · step {self.step}<br>"
+            f"<code>{where}</code> · open it with <code>stepscope ui</code>"
+        )

@@ -1,0 +1,132 @@
+"""From what people log to numbers: one converter per type, found once.
+
+A converter gives back a Python number, or raises `Refused` with the reason. Tensors on a device are recognised here
+and read later (`gpu.py`), because reading one now would make the training wait for the device.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import Any
+
+from stepscope.track.names import as_name
+
+__all__ = ["Converter", "DeviceScalar", "NotScalar", "Refused", "converter", "flat"]
+
+Number = float | int
+Converter = Callable[[Any], Any]
+
+EXACT = 2**53
+"""Whole numbers up to here survive as float64."""
+
+
+class Refused(Exception):
+    """A value that cannot be logged, and why."""
+
+
+class NotScalar(Exception):
+    """A value that is no number: perhaps it is media."""
+
+
+class DeviceScalar:
+    """One number that still lies on a device."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _from_item(value: Any) -> Any:
+    """A numpy scalar or a one-element array, by its own `item`."""
+    size = getattr(value, "size", 1)
+    if callable(size) or size != 1:
+        raise NotScalar
+    return _number(value.item(), value)
+
+
+def _from_float(value: Any) -> Number:
+    return float(value)
+
+
+def _number(number: Any, value: Any) -> Any:
+    if isinstance(number, float | int):
+        return number
+    if isinstance(number, complex):
+        raise Refused("a complex number has two parts; log .real and .imag, or abs()")
+    raise NotScalar
+
+
+def _from_tensor(tensor: Any) -> Any:
+    """A one-element torch tensor: at once from memory, later from a device."""
+    if tensor.is_complex():
+        raise Refused("a complex number has two parts; log .real and .imag, or abs()")
+    if hasattr(tensor, "placements"):
+        tensor = _local_part(tensor)
+    if tensor.numel() != 1:
+        raise NotScalar
+    if tensor.device.type == "cpu":
+        return tensor.item()
+    if tensor.device.type == "meta":
+        raise Refused("a tensor on the meta device has no value")
+    return DeviceScalar(tensor)
+
+
+def _local_part(tensor: Any) -> Any:
+    if not all(placement.is_replicate() for placement in tensor.placements):
+        raise Refused("a sharded tensor needs all ranks to be read; log its full_tensor() on every rank")
+    return tensor.to_local()
+
+
+def _refuse_complex(value: Any) -> Any:
+    raise Refused("a complex number has two parts; log .real and .imag, or abs()")
+
+
+def _refuse_none(value: Any) -> Any:
+    raise Refused("None has no value; log float('nan') for a missing number")
+
+
+def _not_scalar(value: Any) -> Any:
+    raise NotScalar
+
+
+def converter(kind: type) -> Converter:
+    """The way to make a number of this type; never imports what the script has not."""
+    if issubclass(kind, float | int):
+        return _identity
+    if issubclass(kind, complex):
+        return _refuse_complex
+    if kind is type(None):
+        return _refuse_none
+    if issubclass(kind, str | bytes | Mapping | list | tuple):
+        return _not_scalar
+    torch = sys.modules.get("torch")
+    if torch is not None and issubclass(kind, torch.Tensor):
+        return _from_tensor
+    if hasattr(kind, "item") and (hasattr(kind, "dtype") or hasattr(kind, "shape")):  # numpy, jax, cupy ...
+        return _from_item
+    if issubclass(kind, Real) or kind.__name__ == "Decimal":
+        return _from_float
+    return _not_scalar
+
+
+def flat(values: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:
+    """A logged dict without nesting: inner names are joined with `/`.
+
+    >>> flat({"loss": 1.0, "acc": {"train": 0.5, "val": 0.4}})
+    {'loss': 1.0, 'acc/train': 0.5, 'acc/val': 0.4}
+    """
+    flattened: dict[str, Any] = {}
+    for key, value in values.items():
+        name = prefix + as_name(key)
+        if isinstance(value, Mapping) and depth < 32:
+            flattened.update(flat(value, name + "/", depth + 1))
+        else:
+            flattened[name] = value
+    return flattened
