@@ -58,7 +58,7 @@ class Keysets:
     def __init__(self) -> None:
         self._names: dict[int, tuple[str, ...]] = {}
         self._rows: list[tuple[tuple[str, ...] | None, RawRows]] = []
-        self._exact: dict[int, dict[int, int]] = {}
+        self._wide: list[Rows] = []
         self.given_up = 0
 
     @property
@@ -77,37 +77,30 @@ class Keysets:
         names = self._names.get(raw.keyset)
         return names if names is not None and len(names) == raw.values.shape[1] else None
 
-    def add_wide(self, seq: int, keyset: int, ticks: int, step: int, values: list[Any]) -> None:
+    def add_wide(self, seq: int, time: float, step: int, values: dict[str, Any]) -> None:
         """A row with numbers beyond a float64: the nearest float64 in the column, the number itself beside it."""
-        exact = {}
-        floats = []
-        for column, value in enumerate(values):
-            number = int(value) if isinstance(value, str | int) and not isinstance(value, bool) else float(value)
-            floats.append(_nearest(number))
-            if isinstance(number, int) and floats[-1] != number:
-                exact[column] = number
-        row = RawRows(
-            keyset,
-            np.array([seq], dtype=np.uint32),
-            np.array([ticks], dtype=np.uint32),
-            np.array([step], dtype=np.int64),
-            np.array([floats], dtype=np.float64),
+        numbers = [_number(value) for value in values.values()]
+        floats = [_nearest(number) for number in numbers]
+        self._wide.append(
+            Rows(
+                tuple(values),
+                np.array([seq], dtype=np.uint32),
+                np.array([step], dtype=np.int64),
+                np.array([time], dtype=np.float64),
+                np.array([floats], dtype=np.float64),
+                {(0, at): number for at, number in enumerate(numbers) if isinstance(number, int)},
+            )
         )
-        if exact:
-            self._exact[seq] = exact
-        self.add([row])
 
     def take(self, base_time: float) -> list[Rows]:
         """Rows whose names are known, ready to be kept; the others go on waiting."""
-        ready: list[Rows] = []
+        ready, self._wide = self._wide, []
         waiting: list[RawRows] = []
         for names, raw in self._rows:
             if names is None:
                 waiting.append(raw)
                 continue
-            exact = self._exact.pop(int(raw.seqs[0]), {}) if len(raw.seqs) == 1 else {}
-            cells = {(0, column): number for column, number in exact.items()}
-            ready.append(Rows(names, raw.seqs, raw.steps, raw.ticks * TICK + base_time, raw.values, cells))
+            ready.append(Rows(names, raw.seqs, raw.steps, raw.ticks * TICK + base_time, raw.values, {}))
         self._rows = [(None, raw) for raw in self._hold(waiting)]
         return ready
 
@@ -121,6 +114,11 @@ class Keysets:
             else:
                 kept.append(raw if raw.values.base is None else raw._replace(values=raw.values.copy()))
         return kept
+
+
+def _number(value: Any) -> int | float:
+    """A logged number; integers beyond 64 bits were written as text."""
+    return float(value) if isinstance(value, float) else int(value)
 
 
 def _nearest(number: int | float) -> float:

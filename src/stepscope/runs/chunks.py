@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.errors import BadData
+from stepscope.runs.frames import TICK
+from stepscope.runs.summary import MetricSummary, summarise_points
 
 __all__ = ["CHUNK_POINTS", "MAX_CHUNK_POINTS", "Chunk", "ChunkHead", "chunk_head", "decode_chunk", "encode_chunk"]
 
@@ -29,7 +31,6 @@ CHUNK_POINTS = 1024
 MAX_CHUNK_POINTS = 1 << 20
 """More than this is a damaged or hostile chunk: it is refused before anything is allocated."""
 
-_TICK = 1e-4
 _RAW, _DEFLATED = 0, 1
 
 
@@ -65,6 +66,31 @@ class ChunkHead(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
     nan: int
     pos_inf: int
     neg_inf: int
+    first: float
+    """The value at the least step."""
+    last: float
+    """The value at the greatest step."""
+    mean: float
+    low_step: int | None
+    high_step: int | None
+
+    @property
+    def summary(self) -> MetricSummary:
+        """The chunk's part of the series' summary, without unpacking it."""
+        return MetricSummary(
+            last=self.last,
+            min=self.low,
+            max=self.high,
+            mean=self.mean,
+            first=self.first,
+            count=self.count,
+            nan=self.nan,
+            inf=self.pos_inf + self.neg_inf,
+            last_step=self.max_step,
+            min_step=self.low_step,
+            max_step=self.high_step,
+            first_step=self.min_step,
+        )
 
 
 class _Payload(ChunkHead, frozen=True, array_like=True, kw_only=True):
@@ -114,7 +140,7 @@ def encode_chunk(
     count = len(value_array)
     if not 0 < count <= MAX_CHUNK_POINTS or len(step_array) != count or len(time_array) != count:
         raise ValueError(f"a chunk holds 1 to {MAX_CHUNK_POINTS} points in columns of one length, not {count}")
-    finite = value_array[np.isfinite(value_array)]
+    summary = summarise_points(step_array, value_array)
     payload = _Payload(
         name=name,
         count=count,
@@ -127,12 +153,17 @@ def encode_chunk(
         max_step=int(step_array.max()),
         first_time=float(time_array[0]),
         last_time=float(time_array[-1]),
-        low=float(finite.min()) if len(finite) else float("nan"),
-        high=float(finite.max()) if len(finite) else float("nan"),
-        finite=len(finite),
-        nan=int(np.isnan(value_array).sum()),
+        low=summary.min,
+        high=summary.max,
+        finite=summary.finite,
+        nan=summary.nan,
         pos_inf=int((value_array == np.inf).sum()),
         neg_inf=int((value_array == -np.inf).sum()),
+        first=summary.first,
+        last=summary.last,
+        mean=summary.mean,
+        low_step=summary.min_step,
+        high_step=summary.max_step,
         base_time=base_time if base_time is not None else 0.0,
         steps=_pack_deltas(step_array.view(np.uint64)),
         times=_pack_times(time_array, base_time),
@@ -201,7 +232,7 @@ def _unpack_deltas(column: _Column, count: int) -> npt.NDArray[np.uint64]:
 def _pack_times(times: npt.NDArray[np.float64], base_time: float | None) -> _Column:
     if base_time is not None:
         with np.errstate(all="ignore"):
-            ticks = np.rint((times - base_time) / _TICK)
+            ticks = np.rint((times - base_time) / TICK)
             usable = np.isfinite(ticks) & (ticks >= 0) & (ticks < 2**53)
         if usable.all() and (_from_ticks(ticks, base_time).view(np.uint64) == times.view(np.uint64)).all():
             return _pack_deltas(ticks.astype(np.uint64), _TICKS)
@@ -216,7 +247,7 @@ def _unpack_times(column: _Column, count: int, base_time: float) -> npt.NDArray[
 
 
 def _from_ticks(ticks: npt.NDArray[np.float64], base_time: float) -> npt.NDArray[np.float64]:
-    return ticks * _TICK + base_time
+    return ticks * TICK + base_time
 
 
 def _pack_floats(values: npt.NDArray[np.float64]) -> _Column:

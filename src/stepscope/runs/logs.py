@@ -37,7 +37,7 @@ _SEARCH_BYTES = 1 << 30
 
 _header_decoder = msgspec.msgpack.Decoder(FileHeader)
 _define_decoder = msgspec.msgpack.Decoder(tuple[int, list[str]])
-_wide_decoder = msgspec.msgpack.Decoder(tuple[int, int, int, list[Any]])
+_wide_decoder = msgspec.msgpack.Decoder(tuple[float, int | str, dict[str, Any]])
 _media_decoder = msgspec.msgpack.Decoder(Media)
 _event_decoder: msgspec.msgpack.Decoder[Event] = msgspec.msgpack.Decoder(Event)
 _console_decoder = msgspec.msgpack.Decoder(Console)
@@ -195,7 +195,7 @@ class LogReader:
         except msgspec.ValidationError:
             self.unknown += frame.kind == Kind.EVENT
             self.unreadable += frame.kind != Kind.EVENT
-        except (msgspec.DecodeError, BadData, ValueError, OverflowError):
+        except (msgspec.DecodeError, BadData, ValueError, TypeError, OverflowError):
             self.unreadable += 1
 
     # -- damage ------------------------------------------------------------------------------------------------
@@ -267,8 +267,8 @@ class LogReader:
         self._keysets.define(keyset, tuple(names))
 
     def _take_wide(self, frame: Frame, work: _Work) -> None:
-        keyset, ticks, step, values = _wide_decoder.decode(frame.payload)
-        self._keysets.add_wide(frame.seq, keyset, ticks, step, values)
+        time, step, values = _wide_decoder.decode(frame.payload)
+        self._keysets.add_wide(frame.seq, time, int(step), values)
 
     def _take_media(self, frame: Frame, work: _Work) -> None:
         work.batch.media.append((frame.seq, _media_decoder.decode(frame.payload)))
