@@ -104,6 +104,8 @@ def _next_chain(data: bytes, position: int, window: int, seq: int) -> tuple[Chai
     if frame.kind == Kind.DEFINE:  # chains stop before these
         return chain._replace(frames=1, seq=frame.seq, end=frame.end), [frame]
     chain = read_chain(data, position, frame.end, seq)
+    if not chain.frames:
+        raise BadData(f"the frame at byte {position} cannot be read")
     return chain, chain.others
 
 

@@ -1,0 +1,63 @@
+"""The one metric that stands for a run in a list: what the person said matters, else the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from stepscope.records import MetricRule
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["SPARK_POINTS", "main_metric", "sparkline"]
+
+SPARK_POINTS = 40
+
+_TRAINING = ("train", "training", "trn")
+_HELD_OUT = ("val", "valid", "validation", "eval", "test", "dev")
+_LOSS_WORDS = ("loss", "nll", "elbo", "objective", "cost", "perplexity", "ppl", "error", "err")
+
+
+def main_metric(names: Iterable[str], rules: Sequence[MetricRule] = ()) -> str | None:
+    """The metric to draw beside a run's name.
+
+    >>> main_metric(["lr", "val/loss", "train/loss", "train/kl_loss"])
+    'train/loss'
+    """
+    names = [name for name in names if not name.startswith("system/")]
+    for rule in rules:
+        if rule.goal is not None:
+            for name in names:
+                if name == rule.name or (rule.name.endswith("*") and name.startswith(rule.name[:-1])):
+                    return name
+    return min(names, key=_rank, default=None)
+
+
+def _rank(name: str) -> tuple[int, int, int, str]:
+    """Less is better: how much like a loss it is, whose loss, and how much else its name says."""
+    lower = name.lower().replace("-", "_").replace(".", "/")
+    words = [word for part in lower.split("/") for word in part.split("_") if word]
+    kind = next((at for at, word in enumerate(_LOSS_WORDS) if any(one.startswith(word) for one in words)), None)
+    if kind is None:
+        return len(_LOSS_WORDS), 0, len(words), name
+    others = [word for word in words if not word.startswith(_LOSS_WORDS[kind])]
+    whose = 1 if any(word in _HELD_OUT for word in others) else 0
+    said = sum(word not in _TRAINING and word not in _HELD_OUT for word in others)
+    return kind, said, whose, name
+
+
+def sparkline(values: npt.NDArray[np.float64]) -> list[float | None]:
+    """About forty values for a tiny line: the means of equal stretches; None where nothing is finite."""
+    import numpy as np
+
+    count = len(values)
+    if not count:
+        return []
+    edges = np.unique(np.linspace(0, count, min(count, SPARK_POINTS) + 1).astype(np.int64))
+    finite = np.isfinite(values)
+    with np.errstate(all="ignore"):
+        sums = np.add.reduceat(np.where(finite, values, 0.0), edges[:-1])
+        means = sums / np.add.reduceat(finite.astype(np.float64), edges[:-1])
+    return [float(mean) if np.isfinite(mean) else None for mean in means.astype(np.float32)]

@@ -1,0 +1,96 @@
+"""The numbers of all metrics of a run as one packed string of bytes, from which any one is read at once.
+
+Ten thousand runs of fifty metrics are half a million summaries: as objects they take seconds to make, as bytes they are
+read from the index as they are, and a query or sort unpacks only the number it asks for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope.runs.summary import MetricSummary
+
+__all__ = ["MetricStats", "pack_stats"]
+
+_FLOATS = ("last", "first", "min", "max", "mean")
+_INTEGERS = ("count", "nan", "inf", "last_step", "min_step", "max_step", "first_step")
+_NAMES = _FLOATS + _INTEGERS
+_ALL = Struct(f"<{len(_FLOATS)}d{len(_INTEGERS)}q")
+_SLOTS = {name: (8 * at, Struct("<d" if name in _FLOATS else "<q")) for at, name in enumerate(_NAMES)}
+_NO_INTEGER = -(2**63)
+_OF_FINITE = frozenset(("min", "max", "mean"))
+"""These are of the finite values, so that NaN can stand for "there is none"."""
+
+
+def pack_stats(summaries: Iterable[MetricSummary]) -> bytes:
+    """The summaries of a run's metrics, in the order of their names."""
+    return b"".join(
+        _ALL.pack(*[getattr(one, name) for name in _FLOATS], *[_integer(getattr(one, name)) for name in _INTEGERS])
+        for one in summaries
+    )
+
+
+class MetricStats(Mapping[str, "MetricSummary"]):
+    """A run's metrics by name. The bytes are only fetched when a number is asked for."""
+
+    __slots__ = ("_data", "_fetch", "_places", "names")
+
+    def __init__(self, names: tuple[str, ...], places: dict[str, int], fetch: Callable[[], bytes]) -> None:
+        """`places` has the position of each name; runs with the same metrics share it."""
+        self.names = names
+        self._places = places
+        self._fetch = fetch
+        self._data: bytes | None = None
+
+    def fill(self, data: bytes) -> None:
+        """Have the bytes beforehand, when those of many runs are fetched together."""
+        self._data = data
+
+    @property
+    def is_filled(self) -> bool:
+        return self._data is not None
+
+    def number(self, name: str, stat: str) -> float | int | None:
+        """One number of one metric, or None when there is none."""
+        place = self._places.get(name)
+        if place is None:
+            return None
+        value = self._raw(place, stat)
+        return None if value != value and stat in _OF_FINITE else value
+
+    def __getitem__(self, name: str) -> MetricSummary:
+        from stepscope.runs.summary import MetricSummary
+
+        place = self._places[name]
+        return MetricSummary(**{stat: self._raw(place, stat) for stat in _NAMES})
+
+    def _raw(self, place: int, stat: str) -> Any:
+        offset, slot = _SLOTS[stat]
+        data = self._data if self._data is not None else self._bytes()
+        value = slot.unpack_from(data, place * _ALL.size + offset)[0]
+        return None if value == _NO_INTEGER and offset >= 8 * len(_FLOATS) else value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _bytes(self) -> bytes:
+        data = self._fetch()
+        self._data = data if len(data) == _ALL.size * len(self.names) else _ALL.pack(*_EMPTY) * len(self.names)
+        return self._data
+
+
+def _integer(value: int | None) -> int:
+    return _NO_INTEGER if value is None else min(max(value, _NO_INTEGER + 1), 2**63 - 1)
+
+
+_EMPTY = (math.nan,) * len(_FLOATS) + (0, 0, 0) + (_NO_INTEGER,) * 4

@@ -1,0 +1,71 @@
+"""The order of runs in a table: numbers by size, text as people sort it, what is missing always last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+__all__ = ["grouped", "natural_key", "ordered"]
+
+T = TypeVar("T")
+
+_LONGEST = 200
+"""How much of a long text decides its place."""
+
+
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """A sort key by which `run-2` comes before `run-10`, whatever the case.
+
+    >>> sorted(["run-10", "Run-2", "a"], key=natural_key)
+    ['a', 'Run-2', 'run-10']
+    """
+    key: list[tuple[int, int, str]] = []
+    text = text[:_LONGEST].lower()
+    start = 0
+    while start < len(text):
+        end = start
+        is_number = text[start] in "0123456789"
+        while end < len(text) and (text[end] in "0123456789") == is_number:
+            end += 1
+        piece = text[start:end]
+        key.append((0, int(piece), piece) if is_number else (1, 0, piece))
+        start = end
+    return key
+
+
+def ordered(items: Iterable[T], value: Callable[[T], Any], descending: bool = False) -> list[T]:
+    """The items sorted by a value of each; equal ones keep their order, None and NaN come last either way."""
+    present: list[tuple[Any, T]] = []
+    missing: list[T] = []
+    for item in items:
+        key = _sort_key(value(item))
+        if key is None:
+            missing.append(item)
+        else:
+            present.append((key, item))
+    present.sort(key=lambda pair: pair[0], reverse=descending)
+    return [item for _, item in present] + missing
+
+
+def grouped(items: Iterable[T], value: Callable[[T], Any]) -> list[tuple[Any, list[T]]]:
+    """The items by a value of each, groups in ascending order, those without one last."""
+    groups: dict[Any, tuple[Any, list[T]]] = {}
+    for item in items:
+        found = value(item)
+        if isinstance(found, list):
+            found = ", ".join(map(str, found)) or None
+        key = _sort_key(found)
+        mark = (type(key).__name__, str(key))
+        groups.setdefault(mark, (None if key is None else found, []))[1].append(item)
+    return ordered(groups.values(), lambda group: group[0])
+
+
+def _sort_key(value: Any) -> tuple[int, Any] | None:
+    """Numbers (true and false among them) before text; nothing is ever compared across kinds."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, (int, float)):
+        return 0, value
+    if isinstance(value, (list, tuple)):
+        return (1, natural_key(", ".join(map(str, value)))) if value else None
+    return 1, natural_key(str(value))
