@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-__all__ = ["Held", "hold", "is_tensor", "numbers", "to_float64"]
+__all__ = ["Held", "hold", "is_tensor", "numbers", "shaped", "to_float64"]
 
 
 def is_tensor(value: object) -> bool:
@@ -71,6 +71,13 @@ def numbers(value: object, what: str) -> Array:
     if array.dtype.kind not in "biuf":
         raise UsageError(f"{what} cannot be made from {_short(value)} (dtype {array.dtype}); give numbers")
     return array
+
+
+def shaped(value: Any, what: str) -> tuple[Any, tuple[int, ...]]:
+    """The value with its shape, lists made into arrays: so that a size can be refused before anything is copied."""
+    if not hasattr(value, "shape"):
+        value = numbers(value, what)
+    return value, tuple(int(length) for length in value.shape)
 
 
 def to_float64(array: Array) -> NDArray[np.float64]:

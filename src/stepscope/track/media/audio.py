@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
-from stepscope.track.media.arrays import Held, hold
+from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
 from stepscope.track.media.loggable import Encoded, one
 from stepscope.track.media.sniff import mime_of, read_file
 
@@ -39,8 +40,9 @@ class Audio:
         if isinstance(rate, bool) or not isinstance(rate, int) or not 1 <= rate <= 768_000:
             raise UsageError(f"rate={rate!r} must be the samples per second, a whole number such as 16000 or 44100")
         self._rate = rate
+        data, shape = shaped(data, "audio")
+        self._channels_first = _channels_first(shape, is_tensor(data))
         self._held = hold(data, "audio")
-        self._channels_first = _channels_first(self._held)
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
         if self._file is not None:
@@ -71,11 +73,8 @@ def wav(samples: bytes, rate: int, channels: int) -> bytes:
     return b"RIFF" + struct.pack("<I", len(body)) + body
 
 
-def _channels_first(held: Held) -> bool:
-    shape = held.shape
-    total = 1
-    for length in shape:
-        total *= length
+def _channels_first(shape: tuple[int, ...], torch_order: bool) -> bool:
+    total = math.prod(shape)
     if len(shape) not in (1, 2):
         raise UsageError(
             f"audio of shape {shape} has {len(shape)} axes; expected (samples,), (samples, channels) or "
@@ -90,7 +89,7 @@ def _channels_first(held: Held) -> bool:
     if min(shape) > MAX_CHANNELS:
         raise UsageError(f"audio of shape {shape} has no axis of 1 to {MAX_CHANNELS} channels")
     if max(shape) <= MAX_CHANNELS:  # a handful of samples: torch counts channels first, files samples first
-        return held.from_torch
+        return torch_order
     return shape[0] < shape[1]
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from stepscope.errors import UsageError
 from stepscope.records import Media
-from stepscope.track.media.arrays import hold
+from stepscope.track.media.arrays import hold, shaped
 from stepscope.track.media.image import Image
 from stepscope.track.media.loggable import Encoded
 from stepscope.track.media.table import cell
@@ -32,17 +32,16 @@ class Embedding:
         self, vectors: Any, labels: Sequence[Any] | None = None, images: Any = None, *, caption: str | None = None
     ) -> None:
         self.caption = caption
-        self._held = hold(vectors, "an embedding")
-        if len(self._held.shape) != 2 or 0 in self._held.shape:
-            raise UsageError(
-                f"an embedding of shape {self._held.shape}; expected (samples, dimensions), none of them 0"
-            )
-        rows, width = self._held.shape
+        vectors, shape = shaped(vectors, "an embedding")
+        if len(shape) != 2 or 0 in shape:
+            raise UsageError(f"an embedding of shape {shape}; expected (samples, dimensions), none of them 0")
+        rows, width = shape
         if rows * width * 4 > MAX_BYTES:
             raise UsageError(
                 f"an embedding of {rows:,} x {width:,} values is larger than the {MAX_BYTES >> 20} MiB that are kept; "
                 "take a sample of the rows"
             )
+        self._held = hold(vectors, "an embedding")
         self._labels = None if labels is None else [cell(label) for label in _listed(labels)]
         if self._labels is not None and len(self._labels) != rows:
             raise UsageError(f"{len(self._labels)} labels for {rows} vectors; give one each")

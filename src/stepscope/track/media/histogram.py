@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
@@ -119,15 +121,13 @@ def _edges(low: float, high: float, bins: int) -> Floats:
     import numpy as np
 
     size = max(abs(low), abs(high))
+    narrowest = max(math.ulp(size) * 4 * bins, 1e-290)
     if low == high:
-        pad = max(size * 1e-3, 0.5 if size == 0 else 0.0)
-        low, high = low - pad, high + pad
-    narrowest = float(np.spacing(size)) * 4 * bins
+        narrowest = max(narrowest, size * 1e-3 if size else 1.0)
     if high / 2 - low / 2 < narrowest / 2:
         middle = low / 2 + high / 2
         low, high = min(low, middle - narrowest), max(high, middle + narrowest)
-    limit = float(np.finfo(np.float64).max)
-    low, high = max(low, -limit), min(high, limit)
+    low, high = max(low, -sys.float_info.max), min(high, sys.float_info.max)
     share = np.linspace(0.0, 1.0, bins + 1)
     edges: Floats = low * (1 - share) + high * share
     edges[0], edges[-1] = low, high
@@ -140,22 +140,19 @@ def _counts(values: Array, edges: Floats) -> Floats:
 
     bins = len(edges) - 1
     low, high = float(edges[0]), float(edges[-1])
-    # Through halves: high - low overflows for ranges as wide as float64 itself.
-    per_value = bins / 2 / (high / 2 - low / 2)
+    per_half = bins / (high / 2 - low / 2)
     counts = np.zeros(bins, np.int64)
     for start in range(0, values.size, _BLOCK):
         block = values[start : start + _BLOCK].astype(np.float64)
-        place = (
-            block * per_value - low * per_value
-            if np.isfinite(low * per_value)
-            else block / high * (bins / 2) + bins / 2
-        )
-        numbers = place.astype(np.intp)
-        np.clip(numbers, 0, bins - 1, out=numbers)
-        # The division may round across an edge: compare with the edges themselves.
-        numbers -= block < edges[numbers]
-        numbers += (block >= edges[numbers + 1]) & (numbers != bins - 1)
-        counts += np.bincount(numbers, minlength=bins)
+        place = block * 0.5  # in halves: high - low overflows for ranges as wide as float64 itself
+        place -= low / 2
+        place *= per_half
+        place_in = place.astype(np.intp)
+        np.clip(place_in, 0, bins - 1, out=place_in)
+        # The arithmetic may round across an edge: compare with the edges themselves.
+        place_in -= block < edges[place_in]
+        place_in += (block >= edges[place_in + 1]) & (place_in != bins - 1)
+        counts += np.bincount(place_in, minlength=bins)
     return counts.astype(np.float64)
 
 

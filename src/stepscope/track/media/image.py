@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.track.media import pixels
-from stepscope.track.media.arrays import Held, hold
+from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
 from stepscope.track.media.loggable import Encoded, comes_from, one
 from stepscope.track.media.png import png
 from stepscope.track.media.sniff import image_size, mime_of, read_file
@@ -136,25 +136,24 @@ class Image:
             return held, layout
         if isinstance(data, Image):
             raise UsageError("an Image inside an Image; pass the arrays themselves, or log a list of Images")
-        shape = tuple(getattr(data, "shape", ()))
-        if not from_list and (self._stacked(shape) or self._layout in ("NHW", "NCHW", "NHWC")) and len(shape) > 2:
-            self._of = int(shape[0])
+        data, shape = shaped(data, "an image")
+        layout = self._layout or self._guess(shape, is_tensor(data), from_list)
+        if "N" in layout and len(shape) == len(layout):
+            if from_list:
+                raise UsageError(f"a list of batches ({layout}, shape {shape}); concatenate them into one batch first")
+            self._of = shape[0]
             data = data[: self._limit]
-        held = hold(data, "an image")
-        layout = self._layout or self._guess(held, from_list)
-        self._check(held.shape, layout)
-        if from_list and "N" in layout:
-            raise UsageError(f"a list of batches ({layout}, shape {held.shape}); concatenate them into one batch first")
-        return held, layout
+        self._check(shape, layout)  # before anything is copied
+        return hold(data, "an image"), layout
 
     def _stacked(self, shape: tuple[int, ...]) -> bool:
         return len(shape) == 4 or (len(shape) == 3 and self._grid is True)
 
-    def _guess(self, held: Held, from_list: bool) -> str:
+    def _guess(self, shape: tuple[int, ...], torch_order: bool, from_list: bool) -> str:
         channels = pixels.CHANNELS if self._mode is None else (_MODES[self._mode],)
-        if not from_list and self._stacked(held.shape):
-            return "N" + pixels.single_layout(held.shape[1:], held.from_torch, channels)
-        return pixels.single_layout(held.shape, held.from_torch, channels)
+        if not from_list and self._stacked(shape):
+            return "N" + pixels.single_layout(shape[1:], torch_order, channels)
+        return pixels.single_layout(shape, torch_order, channels)
 
     def _check(self, shape: tuple[int, ...], layout: str, transparent_grey: bool = False) -> None:
         """Everything that is wrong with a shape is said when the image is made, not later on another thread."""

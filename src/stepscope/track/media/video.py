@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import MissingExtra, UsageError
 from stepscope.track.media import pixels
-from stepscope.track.media.arrays import Held, hold
+from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
 from stepscope.track.media.loggable import Encoded, one
 from stepscope.track.media.png import apng
 from stepscope.track.media.sniff import image_size, mime_of, read_file
@@ -60,11 +60,10 @@ class Video:
             self._file = _video_file(data)
             return
         self._listed = isinstance(data, (list, tuple))
-        self._held = _hold_frames(data) if self._listed else [hold(data, "a video")]
-        first = self._held[0]
-        shape = (len(self._held), *first.shape) if self._listed else first.shape
-        self._layout = layout or _layout(shape, first.from_torch)
+        data, shape, torch_order = _frames(data) if self._listed else (*shaped(data, "a video"), is_tensor(data))
+        self._layout = layout or _layout(shape, torch_order)
         _check(shape, self._layout)
+        self._held = [hold(part, "a video") for part in (data if self._listed else [data])]
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
         if self._file is not None:
@@ -87,16 +86,16 @@ class Video:
         return np.stack(arrays) if self._listed else arrays[0]
 
 
-def _hold_frames(data: Sequence[Any]) -> list[Held]:
+def _frames(data: Sequence[Any]) -> tuple[list[Any], tuple[int, ...], bool]:
     """Frames given one by one, as arrays, tensors or PIL images, must agree in shape."""
-    frames = [hold(pixels.from_pil(frame), "a frame of a video") for frame in data]
-    shapes = {frame.shape for frame in frames}
+    frames = [shaped(pixels.from_pil(frame), "a frame of a video") for frame in data]
+    shapes = {shape for _, shape in frames}
     if len(shapes) != 1:
         raise UsageError(
             f"the frames of a video must have one shape, but there are {sorted(shapes) if shapes else 'no frames'}; "
             "resize or pad them first"
         )
-    return frames
+    return [frame for frame, _ in frames], (len(frames), *shapes.pop()), is_tensor(frames[0][0])
 
 
 def _layout(shape: tuple[int, ...], torch_order: bool) -> str:
