@@ -11,7 +11,7 @@ from stepscope.errors import BadData
 from stepscope.records import FileHeader
 from stepscope.runs.batches import Batch, Rows
 from stepscope.runs.chunks import ChunkHead, decode_chunk
-from stepscope.runs.summary import ColumnSummaries, MetricSummary, join
+from stepscope.runs.summary import ColumnSummaries, MetricSummary, join, summarise_points
 
 __all__ = ["Points", "Segment", "join_points"]
 
@@ -177,6 +177,10 @@ class Segment:
         return parts
 
     def summary(self, name: str) -> MetricSummary:
+        """The series' part of its summary. Reads no point again, unless rows of two kinds may share a step."""
+        tables = self.columns.get(name, ())
+        if len(tables) > 1 or self.reordered:
+            points = self.points_since(name, ())
+            return summarise_points(points.steps, points.values)
         parts = [head.summary for head, _ in self.chunks.get(name, ())]
-        parts += [table.summaries.summary(column) for table, column in self.columns.get(name, ())]
-        return join(parts)
+        return join([*parts, *(table.summaries.summary(column) for table, column in tables)])
