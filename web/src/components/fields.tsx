@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { ComponentChildren, JSX, Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 export interface CheckboxProps {
@@ -75,7 +75,7 @@ export interface TextInputProps extends Omit<JSX.InputHTMLAttributes<HTMLInputEl
   label: string;
   icon?: ComponentChildren;
   bad?: boolean;
-  inputRef?: preact.RefObject<HTMLInputElement>;
+  inputRef?: Ref<HTMLInputElement>;
   onInput(value: string): void;
 }
 

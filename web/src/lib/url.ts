@@ -51,11 +51,13 @@ export const list: Codec<string[]> = {
   write: (items) => items.map((item) => item.replace(/[\\,]/g, "\\$&")).join(",") || (items.length ? "\\" : ""),
   read: (value) => {
     if (value === "") return [];
-    const items = [""];
+    const items: string[] = [];
+    let item = "";
     for (let at = 0; at < value.length; at++) {
-      if (value[at] === ",") items.push("");
-      else items[items.length - 1] += value[at] === "\\" ? (value[++at] ?? "") : value[at];
+      if (value[at] === ",") items.push(item), (item = "");
+      else item += value[at] === "\\" ? (value[++at] ?? "") : value[at];
     }
+    items.push(item);
     return items;
   },
 };

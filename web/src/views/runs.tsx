@@ -1,8 +1,72 @@
-import { EmptyState } from "../components";
+/** The Runs page: which runs are there, how do they differ, which are good? */
+
+import { useEffect } from "preact/hooks";
+import "../style/runs.css";
+import { Button, ErrorState, Skeleton } from "../components";
+import { describeKeys } from "../components/help";
+import { WarningIcon } from "../components/icons";
+import { liveState } from "../lib/live";
 import type { PageDef } from "../router";
+import { failure, retry, table, waiting, watchRuns } from "./runs/data";
+import { EmptyStore, NoMatch } from "./runs/empty";
+import { endPeek, PeekCard } from "./runs/peek";
+import { RunsTable } from "./runs/table";
+import { Toolbar } from "./runs/toolbar";
+
+describeKeys("Runs", {
+  "/": "write a query",
+  "j k": "next, previous run",
+  "J K": "choose while moving",
+  "x": "choose the run (also Space)",
+  "Enter": "open the run",
+  "v": "hide or show its lines",
+  "c": "compare the chosen runs in Charts",
+  "Esc": "choose none",
+});
 
 function Runs() {
-  return <EmptyState title="Runs" />;
+  useEffect(watchRuns, []);
+  useEffect(() => endPeek, []);
+  const now = table.value;
+  if (!now && failure.value) return <ErrorState error={failure.value} onRetry={retry} />;
+  if (now && now.total === 0 && !waiting.value) return <EmptyStore />;
+  return (
+    <section class="runs" aria-label="Runs">
+      <Toolbar />
+      <Trouble />
+      {!now ? <Loading /> : now.matched === 0 && !waiting.value ? <NoMatch /> : <RunsTable />}
+      <PeekCard />
+    </section>
+  );
+}
+
+/** The rows on the screen are old: says so, and why. The live badge already tells when only the line is down. */
+function Trouble() {
+  const fault = failure.value;
+  if (!fault || !table.value || liveState.value.kind === "retrying") return null;
+  return (
+    <div class="trouble" role="alert">
+      <WarningIcon size={14} />
+      <span class="isolate">These rows may be old: {fault instanceof Error ? fault.message : String(fault)}</span>
+      <Button onClick={retry}>Try again</Button>
+    </div>
+  );
+}
+
+function Loading() {
+  return (
+    <div class="loading" aria-label="Loading runs" role="status">
+      {Array.from({ length: 12 }, (_, at) => (
+        <div key={at} class="loading-row">
+          <Skeleton width={`${18 + ((at * 7) % 10)}%`} />
+          <Skeleton width="6%" />
+          <Skeleton width="8%" />
+          <Skeleton width="5%" />
+          <Skeleton width="5%" />
+        </div>
+      ))}
+    </div>
+  );
 }
 
 export default { path: "/runs", title: "Runs", nav: true, order: 10, Page: Runs } satisfies PageDef;

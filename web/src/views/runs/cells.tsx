@@ -1,0 +1,73 @@
+/** What stands in a cell, by the kind of its column. */
+
+import { StatusDot } from "../../components";
+import { now } from "../../clock";
+import { exactNumber, formatAge, formatCell, formatDuration, formatTime, visibleText } from "../../lib/format";
+import type { Cell, Column } from "../../lib/schema";
+import type { KeptRow } from "./data";
+import { NotesCell } from "./notes";
+import { SparkLine } from "./spark";
+import { TagsCell } from "./tags";
+
+/** Numbers stand at the right, so that their digits are under each other. */
+export function isNumeric(column: Column): boolean {
+  return column.type === "number" || column.type === "duration";
+}
+
+export function CellContent({ column, kept, best }: { column: Column; kept: KeptRow; best: boolean }) {
+  const { row } = kept;
+  switch (column.key) {
+    case "status":
+      return <StatusDot status={row.status} />;
+    case "spark":
+      return <SparkLine id={row.id} values={row.spark} />;
+    case "created":
+      return <Age time={row.created} />;
+    case "duration":
+      return <Duration kept={kept} />;
+    case "tags":
+      return <TagsCell id={row.id} tags={row.tags} />;
+    case "notes":
+      return <NotesCell id={row.id} notes={row.notes} />;
+    case "project":
+      return <Words text={row.project} />;
+    default:
+      return <Value column={column} value={kept.cells.get(column.key)} best={best} />;
+  }
+}
+
+function Value({ column, value, best }: { column: Column; value: Cell | undefined; best: boolean }) {
+  if (value === null || value === undefined || value === "") return <span class="cell-none">–</span>;
+  if (typeof value === "number") {
+    if (column.type === "time") return <Age time={value} />;
+    if (column.type === "duration") return <span title={`${exactNumber(value)} s`}>{formatDuration(value)}</span>;
+    return (
+      <span class={best ? "cell-best" : undefined} title={best ? `${exactNumber(value)}, the best of these runs` : exactNumber(value)}>
+        {formatCell(value)}
+      </span>
+    );
+  }
+  if (value === "NaN" || value === "Infinity" || value === "-Infinity") return <span class="cell-odd">{formatCell(value)}</span>;
+  return <Words text={formatCell(value)} />;
+}
+
+export function Words({ text }: { text: string }) {
+  const shown = visibleText(text);
+  return (
+    <span class="isolate ellipsis" title={shown}>
+      {shown}
+    </span>
+  );
+}
+
+function Age({ time }: { time: number }) {
+  return <span title={formatTime(time)}>{formatAge(time, now.value)}</span>;
+}
+
+/** A running run's duration goes on between two answers of the server. */
+export function Duration({ kept }: { kept: KeptRow }) {
+  const { row, at } = kept;
+  if (row.status !== "running") return <span title={`${row.duration_s.toFixed(1)} s`}>{formatDuration(row.duration_s)}</span>;
+  const seconds = row.duration_s + Math.max(0, now.value - at);
+  return <span class="cell-live">{formatDuration(seconds < 10 ? Math.floor(seconds) : seconds)}</span>;
+}

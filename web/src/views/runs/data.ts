@@ -1,0 +1,252 @@
+/** The rows of the Runs page: fetched by windows, kept by id, renewed in place when the server says that runs changed. */
+
+import { batch, computed, effect, signal } from "@preact/signals";
+import { ApiError, call, isAbort } from "../../lib/api";
+import { liveState, onLive } from "../../lib/live";
+import { caretColumn, inProject } from "../../lib/query";
+import { layoutOf, missingPages, type Span } from "../../lib/rows";
+import type { Cell, Edited, EditRequest, RunGroup, RunRow, RunsPage } from "../../lib/schema";
+import { project, remember } from "../../state";
+import { askedColumns, available, descending, groupBy, query, shutGroups, sortKey, usual } from "./settings";
+
+const PAGE = 200;
+const RENEW_MS = 1000;
+const SCROLL_REST_MS = 60;
+
+export interface KeptRow {
+  row: RunRow;
+  /** Cells by column key. */
+  cells: ReadonlyMap<string, Cell>;
+  /** When it was fetched, in unix seconds: a running run's duration goes on from there. */
+  at: number;
+}
+
+export interface Table {
+  /** Ids by position; undefined where they are not known yet. */
+  order: (string | undefined)[];
+  matched: number;
+  total: number;
+  groups: RunGroup[] | null;
+  version: number;
+}
+
+export const table = signal<Table | null>(null);
+export const rows = signal<ReadonlyMap<string, KeptRow>>(new Map());
+/** A request for another query or order is under way; what is shown is the answer to the one before. */
+export const waiting = signal(false);
+/** Why the last request gave nothing new. */
+export const failure = signal<unknown>(null);
+/** What is wrong with the query, and at which letter. */
+export const queryError = signal<{ message: string; hint: string | null; column: number | null } | null>(null);
+
+export const layout = computed(() => layoutOf(table.value?.order ?? [], table.value?.groups ?? null, shutGroups.value));
+
+const span = signal<Span>({ start: 0, end: 0 });
+let fresh: AbortController | null = null;
+let following: AbortController | null = null;
+let asked = "";
+
+interface Question {
+  query: string;
+  prefix: number;
+  typed: string;
+  sort: string;
+  descending: boolean;
+  columns: string[];
+  group_by: string | null;
+}
+
+function question(): Question {
+  const typed = query.value;
+  return {
+    ...inProject(project.value, typed),
+    typed,
+    sort: sortKey.value,
+    descending: descending.value,
+    columns: askedColumns.value,
+    group_by: groupBy.value || null,
+  };
+}
+
+function fetchPage(now: Question, offset: number, signal: AbortSignal): Promise<RunsPage> {
+  const { prefix: _prefix, typed: _typed, ...request } = now;
+  return call("POST /api/runs", { ...request, offset, limit: PAGE }, { signal });
+}
+
+/** Asks anew, from the top or, with `keep`, for what is on the screen. */
+async function renew(now: Question, keep: boolean): Promise<void> {
+  fresh?.abort();
+  const control = (fresh = new AbortController());
+  if (!keep) waiting.value = true;
+  try {
+    const page = await fetchPage(now, keep ? firstVisible() : 0, control.signal);
+    batch(() => {
+      takePage(now, page, keep ? firstVisible() : 0, true, keep);
+      failure.value = null;
+      queryError.value = null;
+    });
+  } catch (fault) {
+    if (!isAbort(fault)) refuse(now, fault);
+  } finally {
+    if (fresh === control) waiting.value = false;
+  }
+}
+
+function refuse(now: Question, fault: unknown): void {
+  if (fault instanceof ApiError && fault.status === 400 && now.typed !== "") {
+    const column = fault.position === null ? null : caretColumn(now.typed, fault.position, now.prefix);
+    queryError.value = { message: fault.message, hint: fault.hint, column };
+    return;
+  }
+  failure.value = fault;
+}
+
+function firstVisible(): number {
+  const item = layout.peek().at(span.peek().start);
+  return item?.kind === "run" && item.position > 0 ? Math.floor(item.position / PAGE) * PAGE : 0;
+}
+
+function takePage(now: Question, page: RunsPage, offset: number, whole: boolean, keep: boolean): void {
+  const at = Date.now() / 1000;
+  const before = keep || !whole ? rows.peek() : new Map<string, KeptRow>();
+  const next = new Map(before);
+  let changed = next.size !== rows.peek().size;
+  for (const row of page.rows) {
+    const known = before.get(row.id);
+    if (known && sameRow(known.row, row) && known.cells.size === now.columns.length) continue;
+    next.set(row.id, { row, cells: new Map(now.columns.map((key, index) => [key, row.cells[index] ?? null])), at });
+    changed = true;
+  }
+  const order: (string | undefined)[] = page.ids.slice(0, page.matched);
+  if (order.length < page.matched) order.length = page.matched;
+  for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
+  if (changed) rows.value = next;
+  table.value = { order, matched: page.matched, total: page.total, groups: page.groups, version: page.version };
+  remember(page.rows);
+}
+
+function sameRow(a: RunRow, b: RunRow): boolean {
+  return a.version === b.version && a.status === b.status && a.status !== "running" && a.cells.length === b.cells.length && a.cells.every((cell, at) => cell === b.cells[at]);
+}
+
+/** The table says which rows it draws; those that are missing are fetched after a short rest. */
+export function showSpan(next: Span): void {
+  if (next.start !== span.peek().start || next.end !== span.peek().end) span.value = next;
+}
+
+async function fillSpan(): Promise<void> {
+  const now = question();
+  const { start, end } = span.peek();
+  const drawn = layout.peek();
+  const positions: number[] = [];
+  for (let index = start; index < end; index++) {
+    const item = drawn.at(index);
+    if (item?.kind === "run") positions.push(item.position);
+  }
+  const order = table.peek()?.order ?? [];
+  const pages = missingPages(positions, (position) => rows.peek().has(order[position] ?? ""), PAGE);
+  if (pages.length === 0) return;
+  following?.abort();
+  const control = (following = new AbortController());
+  try {
+    for (const page of pages) {
+      const found = await fetchPage(now, page * PAGE, control.signal);
+      batch(() => takePage(now, found, page * PAGE, false, true));
+    }
+  } catch (fault) {
+    if (!isAbort(fault)) failure.value = fault;
+  }
+}
+
+export function retry(): void {
+  failure.value = null;
+  void readColumns();
+  void renew(question(), false);
+}
+
+async function readColumns(): Promise<void> {
+  try {
+    const found = await call("POST /api/columns", { query: inProject(project.peek(), "").query });
+    batch(() => {
+      available.value = found.columns;
+      usual.value = found.default;
+    });
+  } catch {
+    // The rows' own request shows what is wrong; the columns come with the next try.
+  }
+}
+
+/** Starts fetching; returns how to stop. Called while the page is shown. */
+export function watchRuns(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let scrolling: ReturnType<typeof setTimeout> | undefined;
+  let columnsAt = 0;
+  let known = 0;
+  const stops = [
+    effect(() => {
+      project.value;
+      columnsAt = Date.now();
+      void readColumns();
+    }),
+    effect(() => {
+      const now = question();
+      const text = JSON.stringify(now);
+      const again = text === asked && table.peek() !== null;
+      asked = text;
+      void renew(now, again);
+    }),
+    effect(() => {
+      span.value;
+      layout.value;
+      clearTimeout(scrolling);
+      scrolling = setTimeout(() => void fillSpan(), SCROLL_REST_MS);
+    }),
+    effect(() => {
+      if (liveState.value.kind === "live" && failure.peek()) retry();
+    }),
+    onLive((event) => {
+      if (event.version === known && event.changed.length === 0 && event.gone.length === 0) return;
+      known = event.version;
+      if (timer) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        if (Date.now() - columnsAt > 15_000 || available.peek().length === 0) {
+          columnsAt = Date.now();
+          void readColumns();
+        }
+        void renew(question(), true);
+      }, RENEW_MS);
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+    clearTimeout(timer);
+    clearTimeout(scrolling);
+  };
+}
+
+/** Changes tags, notes or the name, shows it at once, and puts it back if the server refuses. */
+export async function editRuns(change: EditRequest): Promise<Edited> {
+  const before = rows.peek();
+  const next = new Map(before);
+  for (const id of change.runs) {
+    const kept = next.get(id);
+    if (kept) next.set(id, { ...kept, row: withChange(kept.row, change) });
+  }
+  rows.value = next;
+  try {
+    const done = await call("POST /api/runs/edit", change);
+    if (done.refused.length > 0) rows.value = before;
+    void renew(question(), true);
+    return done;
+  } catch (fault) {
+    rows.value = before;
+    throw fault;
+  }
+}
+
+function withChange(row: RunRow, change: EditRequest): RunRow {
+  const gone = new Set(change.remove_tags ?? []);
+  const tags = [...new Set([...row.tags, ...(change.add_tags ?? [])])].filter((tag) => !gone.has(tag));
+  return { ...row, tags, notes: change.notes ?? row.notes, name: change.name ?? row.name };
+}

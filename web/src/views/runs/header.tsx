@@ -1,0 +1,125 @@
+/** Column headings: a click sorts, the edge resizes, dragging moves. */
+
+import { signal } from "@preact/signals";
+import { Checkbox } from "../../components";
+import { ArrowDownIcon, ArrowUpIcon } from "../../components/icons";
+import { visibleText } from "../../lib/format";
+import type { Column } from "../../lib/schema";
+import { isNumeric } from "./cells";
+import { table } from "./data";
+import { NAME } from "./row";
+import { chooseMany, chosenAmong } from "./selection";
+import { descending, moveColumn, nextSort, setWidth, sort, sortKey, widthOf } from "./settings";
+
+const dragged = signal<string | null>(null);
+const over = signal<string | null>(null);
+
+export function Header({ columns }: { columns: readonly Column[] }) {
+  const order = table.value?.order ?? [];
+  const chosen = chosenAmong(order);
+  return (
+    <div class="row row-head" role="row" aria-rowindex={1}>
+      <div class="cell cell-name" role="columnheader" aria-sort={sortState("name")} style={{ width: widthOf(NAME) }}>
+        <Checkbox
+          checked={chosen > 0 && chosen === order.length}
+          mixed={chosen > 0}
+          label="Choose all runs that match"
+          onChange={(on) => chooseMany(order, on)}
+        />
+        <SortButton column={NAME} />
+        <Resizer column={NAME} />
+      </div>
+      {columns.map((column) => (
+        <HeadCell key={column.key} column={column} />
+      ))}
+      <div class="cell cell-rest" role="presentation" />
+    </div>
+  );
+}
+
+function sortState(key: string): "ascending" | "descending" | "none" {
+  return sortKey.value !== key ? "none" : descending.value ? "descending" : "ascending";
+}
+
+function HeadCell({ column }: { column: Column }) {
+  return (
+    <div
+      class={isNumeric(column) ? "cell cell-number" : "cell"}
+      role="columnheader"
+      aria-sort={column.key === "spark" ? undefined : sortState(column.key)}
+      data-column={column.key}
+      data-over={over.value === column.key || undefined}
+      style={{ width: widthOf(column) }}
+      draggable
+      onDragStart={(event) => {
+        dragged.value = column.key;
+        event.dataTransfer?.setData("text/plain", column.key);
+      }}
+      onDragOver={(event) => {
+        if (dragged.value === null) return;
+        event.preventDefault();
+        over.value = column.key;
+      }}
+      onDragEnd={() => (dragged.value = over.value = null)}
+      onDrop={(event) => {
+        event.preventDefault();
+        if (dragged.value !== null) moveColumn(dragged.value, column.key);
+        dragged.value = over.value = null;
+      }}
+    >
+      {column.key === "spark" ? <span class="head-label">{column.label}</span> : <SortButton column={column} />}
+      <Resizer column={column} />
+    </div>
+  );
+}
+
+function SortButton({ column }: { column: Column }) {
+  const state = sortState(column.key);
+  const label = visibleText(column.label);
+  return (
+    <button
+      type="button"
+      class="head-button"
+      data-sorted={state === "none" ? undefined : true}
+      title={`${visibleText(column.key)}: click to sort, shift-click for the newest first, drag to move`}
+      onClick={(event) => {
+        if (event.shiftKey) sort.value = "-created";
+        else nextSort(column.key);
+      }}
+    >
+      <span class="isolate ellipsis">{label}</span>
+      {state === "ascending" ? <ArrowUpIcon size={12} /> : state === "descending" ? <ArrowDownIcon size={12} /> : null}
+    </button>
+  );
+}
+
+function Resizer({ column }: { column: Column }) {
+  const begin = (event: PointerEvent) => {
+    event.preventDefault();
+    const handle = event.currentTarget as HTMLElement;
+    const from = event.clientX;
+    const width = widthOf(column);
+    handle.setPointerCapture(event.pointerId);
+    const move = (next: PointerEvent) => setWidth(column.key, width + next.clientX - from);
+    const end = () => {
+      handle.removeEventListener("pointermove", move);
+      handle.removeEventListener("pointerup", end);
+      handle.removeEventListener("pointercancel", end);
+    };
+    handle.addEventListener("pointermove", move);
+    handle.addEventListener("pointerup", end);
+    handle.addEventListener("pointercancel", end);
+  };
+  return (
+    <span
+      class="resizer"
+      role="separator"
+      aria-orientation="vertical"
+      aria-label={`Width of ${visibleText(column.label)}`}
+      draggable
+      onDragStart={(event) => (event.preventDefault(), event.stopPropagation())}
+      onPointerDown={begin}
+      onDblClick={() => setWidth(column.key, null)}
+    />
+  );
+}

@@ -1,0 +1,142 @@
+import { memo } from "preact/compat";
+import { Checkbox, Skeleton } from "../../components";
+import { ChevronDownIcon, ChevronRightIcon, EyeIcon, EyeOffIcon, WarningIcon } from "../../components/icons";
+import { count, formatCell, visibleText } from "../../lib/format";
+import { groupKey } from "../../lib/rows";
+import type { Column, RunGroup, RunRow } from "../../lib/schema";
+import { linkTo } from "../../router";
+import { hiddenSet, hovered, lookOfRun, selectedSet, toggleHidden, toggleSelected } from "../../state";
+import { bestValues } from "./best";
+import { CellContent, isNumeric } from "./cells";
+import { rows } from "./data";
+import { endPeek, startPeek } from "./peek";
+import { choose, chooseMany, chosenAmong, cursor } from "./selection";
+import { columnOf, groupBy, shutGroups, widthOf } from "./settings";
+
+export interface RowProps {
+  id: string | undefined;
+  index: number;
+  columns: readonly Column[];
+}
+
+export const Row = memo(function Row({ id, index, columns }: RowProps) {
+  const kept = id === undefined ? undefined : rows.value.get(id);
+  const chosen = id !== undefined && selectedSet.value.has(id);
+  return (
+    <div
+      class="row"
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={chosen}
+      data-cursor={cursor.value === index || undefined}
+      data-run={id}
+      onMouseEnter={() => (hovered.value = id ?? null)}
+      onMouseLeave={() => (hovered.value = null)}
+    >
+      <div class="cell cell-name" role="rowheader" style={{ width: widthOf(NAME) }}>
+        {kept ? <NameCell row={kept.row} chosen={chosen} index={index} /> : <Skeleton width="60%" />}
+      </div>
+      {columns.map((column) => (
+        <div key={column.key} class={isNumeric(column) ? "cell cell-number" : "cell"} role="gridcell" data-column={column.key} style={{ width: widthOf(column) }}>
+          {kept ? <CellContent column={column} kept={kept} best={isBest(column, kept.cells.get(column.key))} /> : <Skeleton width="50%" />}
+        </div>
+      ))}
+      <div class="cell cell-rest" role="presentation" />
+    </div>
+  );
+});
+
+export const NAME: Column = { key: "name", label: "Name", source: "run", type: "text", distinct: 0 };
+
+function isBest(column: Column, value: unknown): boolean {
+  const best = bestValues.value.get(column.key);
+  return best !== undefined && value === best;
+}
+
+function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index: number }) {
+  const name = visibleText(row.name) || "(no name)";
+  return (
+    <>
+      <Checkbox
+        checked={chosen}
+        label={`Choose ${name}`}
+        onChange={(on, event) => {
+          cursor.value = index;
+          choose(row.id, on, event.shiftKey);
+        }}
+      />
+      <Swatch id={row.id} chosen={chosen} name={name} />
+      <a
+        class="run-name isolate ellipsis"
+        href={linkTo(`/run/${row.id}`)}
+        title={name}
+        onMouseEnter={(event) => startPeek(row.id, event.currentTarget)}
+        onMouseLeave={endPeek}
+      >
+        {name}
+      </a>
+      {row.findings > 0 ? (
+        <span class="badge badge-bad" title={`${count(row.findings, "finding")}: open the run to read them`}>
+          {row.findings}
+        </span>
+      ) : null}
+      {row.dropped > 0 ? (
+        <span class="badge badge-warn" title={`${count(row.dropped, "value")} could not be recorded`}>
+          <WarningIcon size={11} />
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+/** The run's colour. On a chosen run it is an eye that hides its lines; on others it chooses the run. */
+export function Swatch({ id, chosen, name }: { id: string; chosen: boolean; name: string }) {
+  const off = hiddenSet.value.has(id);
+  const label = chosen ? `${off ? "Show" : "Hide"} ${name} in Charts` : `Choose ${name} for Charts`;
+  return (
+    <button
+      type="button"
+      class="swatch"
+      data-chosen={chosen || undefined}
+      data-off={off || undefined}
+      aria-label={label}
+      title={label}
+      aria-pressed={chosen && !off}
+      style={{ color: lookOfRun(id).colour }}
+      onClick={() => (chosen ? toggleHidden(id) : toggleSelected(id, true))}
+    >
+      <span class="swatch-dot" />
+      {chosen ? off ? <EyeOffIcon size={14} /> : <EyeIcon size={14} /> : null}
+    </button>
+  );
+}
+
+export function GroupRow({ group, shut, index }: { group: RunGroup; shut: boolean; index: number }) {
+  const key = groupKey(group.value);
+  const label = columnOf(groupBy.value).label;
+  const chosen = chosenAmong(group.ids);
+  const words = group.value === null ? "none" : visibleText(formatCell(group.value)) || "(empty)";
+  const toggle = () => {
+    const next = new Set(shutGroups.value);
+    if (!next.delete(key)) next.add(key);
+    shutGroups.value = next;
+  };
+  return (
+    <div class="row row-group" role="row" aria-rowindex={index + 2} aria-expanded={!shut} data-cursor={cursor.value === index || undefined}>
+      <div class="cell cell-group" role="rowheader">
+        <Checkbox
+          checked={chosen > 0 && chosen === group.ids.length}
+          mixed={chosen > 0}
+          label={`Choose all with ${label} ${words}`}
+          onChange={(on) => chooseMany(group.ids, on)}
+        />
+        <button type="button" class="group-toggle" aria-expanded={!shut} onClick={toggle}>
+          {shut ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
+          <span class="group-label isolate">{label}</span>
+          <span class="group-value isolate ellipsis">{words}</span>
+          <span class="group-count">{group.count.toLocaleString("en-US")}</span>
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+/** What the Runs page shows, all of it in the address: query, order, columns, grouping. Widths stay in this browser. */
+
+import { computed, signal } from "@preact/signals";
+import type { Column } from "../../lib/schema";
+import { readStored, writeStored } from "../../lib/stored";
+import { list, text } from "../../lib/url";
+import { param } from "../../router";
+
+export const query = param<string>("q", "", text);
+/** A column's key, with `-` before it for the largest first. */
+export const sort = param<string>("sort", "-created", text, true);
+/** The chosen columns; none means the usual ones. */
+export const chosenColumns = param<string[]>("cols", [], list);
+export const groupBy = param<string>("group", "", text, true);
+/** Groups that are folded, by their value. */
+export const shutGroups = signal<ReadonlySet<string>>(new Set());
+
+export const sortKey = computed(() => sort.value.replace(/^-/, ""));
+export const descending = computed(() => sort.value.startsWith("-"));
+
+/** What the server can show, and what it would show first. */
+export const available = signal<readonly Column[]>([]);
+export const usual = signal<readonly string[]>([]);
+
+/** Columns that every row carries, so the server need not be asked for them. */
+const OWN: readonly Column[] = [
+  { key: "status", label: "Status", source: "run", type: "text", distinct: 0 },
+  { key: "spark", label: "Loss", source: "run", type: "line", distinct: 0 },
+  { key: "created", label: "Created", source: "run", type: "time", distinct: 0 },
+  { key: "duration", label: "Duration", source: "run", type: "duration", distinct: 0 },
+  { key: "tags", label: "Tags", source: "run", type: "tags", distinct: 0 },
+  { key: "notes", label: "Notes", source: "run", type: "text", distinct: 0 },
+  { key: "project", label: "Project", source: "run", type: "text", distinct: 0 },
+];
+const OWN_KEYS: ReadonlySet<string> = new Set(OWN.map((column) => column.key));
+
+/** Everything the picker offers; the name is always there and so not offered. */
+export const offered = computed<readonly Column[]>(() => [...OWN, ...available.value.filter((column) => column.key !== "name" && !OWN_KEYS.has(column.key))]);
+
+const byKey = computed(() => new Map(offered.value.map((column) => [column.key, column])));
+
+export const shownKeys = computed<readonly string[]>(() => {
+  if (chosenColumns.value.length > 0) return chosenColumns.value;
+  const middle = usual.value.filter((key) => key !== "name" && !OWN_KEYS.has(key));
+  return ["status", "spark", ...middle, "created", "duration", "tags"];
+});
+
+export const shownColumns = computed<readonly Column[]>(() => shownKeys.value.map(columnOf));
+
+/** A column by its key; one that the server does not know now is still shown, empty, because the address asks for it. */
+export function columnOf(key: string): Column {
+  return byKey.value.get(key) ?? { key, label: key, source: "metric", type: "number", distinct: 0 };
+}
+
+export const askedColumns = computed<string[]>(() => shownKeys.value.filter((key) => !OWN_KEYS.has(key)));
+
+export function isOwn(key: string): boolean {
+  return OWN_KEYS.has(key);
+}
+
+export function setColumns(keys: readonly string[]): void {
+  chosenColumns.value = [...keys];
+}
+
+export function moveColumn(key: string, before: string | null): void {
+  if (key === before) return;
+  const rest = shownKeys.peek().filter((other) => other !== key);
+  const at = before === null ? rest.length : rest.indexOf(before);
+  setColumns([...rest.slice(0, at), key, ...rest.slice(at)]);
+}
+
+/** Up, then down, then back to the newest first. */
+export function nextSort(key: string): void {
+  const first = FIRST_DOWN.has(columnOf(key).type) ? `-${key}` : key;
+  const second = first.startsWith("-") ? key : `-${key}`;
+  sort.value = sort.peek() === first ? second : sort.peek() === second ? "-created" : first;
+}
+
+const FIRST_DOWN: ReadonlySet<string> = new Set(["time", "duration"]);
+
+const WIDTHS: Record<string, number> = { name: 260, status: 96, spark: 112, created: 96, duration: 88, tags: 180, notes: 220, project: 110 };
+const storedWidths = readWidths();
+export const widths = signal<Readonly<Record<string, number>>>(storedWidths);
+
+function readWidths(): Record<string, number> {
+  try {
+    const parsed: unknown = JSON.parse(readStored("runs.widths") ?? "{}");
+    if (typeof parsed !== "object" || parsed === null) return {};
+    return Object.fromEntries(Object.entries(parsed).filter(([, width]) => typeof width === "number"));
+  } catch {
+    return {};
+  }
+}
+
+export function widthOf(column: { key: string; label: string; type: string }): number {
+  return widths.value[column.key] ?? WIDTHS[column.key] ?? Math.min(200, Math.max(84, 34 + column.label.length * 7));
+}
+
+export function setWidth(key: string, width: number | null): void {
+  const next = { ...widths.peek() };
+  if (width === null) delete next[key];
+  else next[key] = Math.round(Math.min(800, Math.max(56, width)));
+  widths.value = next;
+  writeStored("runs.widths", JSON.stringify(next));
+}
