@@ -32,15 +32,16 @@ interface NotesEditorProps {
   notes: string;
   anchor: HTMLElement | null;
   onClose(): void;
+  onSaved?: () => void;
 }
 
-export function NotesEditor({ id, notes, anchor, onClose }: NotesEditorProps) {
+export function NotesEditor({ id, notes, anchor, onClose, onSaved }: NotesEditorProps) {
   const draft = useRef(notes);
   const done = useRef(false);
   const save = () => {
     if (done.current) return;
     done.current = true;
-    if (draft.current !== notes) void change({ runs: [id], notes: draft.current });
+    if (draft.current !== notes) void change({ runs: [id], notes: draft.current }).then((saved) => saved && onSaved?.());
     onClose();
   };
   const cancel = () => {
