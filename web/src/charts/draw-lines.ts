@@ -1,0 +1,127 @@
+/** Draws lines, bands and marks into a canvas context. Gets arrays and a projection; knows nothing of the page. */
+
+import { bandStretches, type PlotLine, type Projection, type Range, tracePath, windowOf } from "../lib/chart-line";
+import type { Box } from "../lib/chart-project";
+
+export interface DrawnLine {
+  line: PlotLine;
+  colour: string;
+  dash: readonly number[];
+  /** Drawn stronger and above the others. */
+  strong: boolean;
+  /** Another line is under the mouse. */
+  faded: boolean;
+}
+
+export interface LineStyle {
+  band: boolean;
+  window: Range;
+}
+
+/** The order in which lines are laid over each other: the faded below, the strong on top. */
+export function byWeight(lines: readonly DrawnLine[]): DrawnLine[] {
+  const weight = (l: DrawnLine): number => (l.strong ? 2 : l.faded ? 0 : 1) - (l.line.superseded ? 0.5 : 0);
+  return [...lines].sort((a, b) => weight(a) - weight(b));
+}
+
+export function drawLines(ctx: CanvasRenderingContext2D, lines: readonly DrawnLine[], at: Projection, box: Box, style: LineStyle): void {
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(box.left, box.top - 2, box.width, box.height + 4);
+  ctx.clip();
+  ctx.lineJoin = "round";
+  ctx.lineCap = "round";
+  const ordered = byWeight(lines);
+  if (style.band) for (const line of ordered) drawBand(ctx, line, at, style.window);
+  for (const line of ordered) drawLine(ctx, line, at, style.window);
+  ctx.restore();
+  for (const line of ordered) drawMarks(ctx, line, at, box, style.window);
+}
+
+const baseAlpha = (l: DrawnLine): number => (l.faded ? 0.16 : 1) * (l.line.superseded ? 0.45 : 1) * (l.line.rank > 0 ? 0.7 : 1);
+
+function drawBand(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, window: Range): void {
+  const { line } = drawn;
+  ctx.fillStyle = drawn.colour;
+  ctx.strokeStyle = drawn.colour;
+  ctx.setLineDash([]);
+  for (const [from, to] of bandStretches(line, windowOf(line.x, window), at)) {
+    const path = new Path2D();
+    for (let i = from; i < to; i++) path.lineTo(at.x(line.x[i] as number), at.y(line.high[i] as number));
+    for (let i = to - 1; i >= from; i--) path.lineTo(at.x(line.x[i] as number), at.y(line.low[i] as number));
+    path.closePath();
+    ctx.globalAlpha = 0.15 * baseAlpha(drawn);
+    ctx.fill(path);
+    // The edge keeps a spike of one step visible, which a filled sliver at 15 % would not.
+    ctx.globalAlpha = 0.22 * baseAlpha(drawn);
+    ctx.lineWidth = 1;
+    ctx.stroke(path);
+  }
+  ctx.globalAlpha = 1;
+}
+
+function drawLine(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, window: Range): void {
+  const { line } = drawn;
+  const span = windowOf(line.x, window);
+  const width = drawn.strong ? 2.25 : 1.5;
+  ctx.strokeStyle = drawn.colour;
+  ctx.fillStyle = drawn.colour;
+  ctx.setLineDash(line.superseded ? [2, 3] : (drawn.dash as number[]));
+  const stroke = (ys: Float64Array, alpha: number, lineWidth: number): void => {
+    const path = new Path2D();
+    const alone = tracePath(path, line.x, ys, span, at);
+    ctx.globalAlpha = alpha;
+    ctx.lineWidth = lineWidth;
+    ctx.stroke(path);
+    for (const [x, y] of alone) dot(ctx, x, y, drawn.strong ? 3.5 : 2.5);
+  };
+  if (line.smooth) {
+    stroke(line.value, 0.22 * baseAlpha(drawn), 1);
+    stroke(line.smooth, baseAlpha(drawn), width);
+  } else stroke(line.value, baseAlpha(drawn), width);
+  ctx.globalAlpha = 1;
+  ctx.setLineDash([]);
+}
+
+export function dot(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+  ctx.beginPath();
+  ctx.arc(x, y, radius, 0, Math.PI * 2);
+  ctx.fill();
+}
+
+/** NaN is a cross on the floor, +Inf a triangle at the ceiling, -Inf one at the floor. */
+function drawMarks(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, box: Box, window: Range): void {
+  const { line } = drawn;
+  const floor = box.top + box.height;
+  ctx.globalAlpha = Math.max(0.3, baseAlpha(drawn));
+  ctx.strokeStyle = drawn.colour;
+  ctx.fillStyle = drawn.colour;
+  ctx.lineWidth = 1.75;
+  const each = (indices: readonly number[], draw: (x: number) => void): void => {
+    let before = Number.NEGATIVE_INFINITY;
+    for (const i of indices) {
+      const value = line.x[i] as number;
+      const x = at.x(value);
+      if (value < window[0] || value > window[1] || !Number.isFinite(x) || x - before < 2) continue;
+      before = x;
+      ctx.beginPath();
+      draw(x);
+    }
+  };
+  each(line.nan, (x) => {
+    ctx.moveTo(x - 3.5, floor - 7.5);
+    ctx.lineTo(x + 3.5, floor - 0.5);
+    ctx.moveTo(x + 3.5, floor - 7.5);
+    ctx.lineTo(x - 3.5, floor - 0.5);
+    ctx.stroke();
+  });
+  const triangle = (x: number, base: number, tip: number): void => {
+    ctx.moveTo(x - 4.5, base);
+    ctx.lineTo(x + 4.5, base);
+    ctx.lineTo(x, tip);
+    ctx.fill();
+  };
+  each(line.posInf, (x) => triangle(x, box.top + 7, box.top));
+  each(line.negInf, (x) => triangle(x, floor - 7, floor));
+  ctx.globalAlpha = 1;
+}

@@ -1,0 +1,115 @@
+/** Points, lines and bars drawn once: PR and ROC curves, plotly figures, embeddings. */
+
+import type { XYTrace } from "../lib/chart-figure";
+import { padded } from "../lib/chart-range";
+import { type Axes, projection } from "../lib/chart-project";
+import { drawFrame, type FrameOptions, plotBox } from "./frame";
+import type { Inks } from "./inks";
+
+export interface XYLine extends XYTrace {
+  colour: string;
+  dash?: readonly number[];
+  radius?: number;
+}
+
+export interface XYOptions extends FrameOptions {
+  x?: [number, number];
+  y?: [number, number];
+  /** A dashed line from corner to corner: what chance gives on a ROC curve. */
+  diagonal?: boolean;
+}
+
+function extent(all: readonly number[]): [number, number] {
+  let lo = Number.POSITIVE_INFINITY;
+  let hi = Number.NEGATIVE_INFINITY;
+  for (const v of all) {
+    if (!Number.isFinite(v)) continue;
+    if (v < lo) lo = v;
+    if (v > hi) hi = v;
+  }
+  return lo <= hi ? [lo, hi] : [0, 1];
+}
+
+export function xyAxes(lines: readonly XYLine[], options: XYOptions): Axes {
+  const bars = lines.some((l) => l.kind === "bar");
+  const ys = extent(lines.flatMap((l) => l.y));
+  const xs = extent(lines.flatMap((l) => l.x));
+  const y = options.y ?? padded(bars ? [Math.min(0, ys[0]), Math.max(0, ys[1])] : ys, false);
+  const x = options.x ?? (bars ? [xs[0] - 0.6, xs[1] + 0.6] : padded(xs, false));
+  return { x, y, logX: false, logY: false };
+}
+
+export function drawXY(ctx: CanvasRenderingContext2D, lines: readonly XYLine[], size: { width: number; height: number }, inks: Inks, options: XYOptions = {}): void {
+  const box = plotBox(size.width, size.height, Boolean(options.xTitle));
+  const axes = xyAxes(lines, options);
+  const at = projection(axes, box);
+  const names = options.names ?? lines.find((l) => l.labels)?.labels ?? null;
+  drawFrame(ctx, axes, box, inks, { ...options, names });
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(box.left, box.top - 3, box.width + 3, box.height + 6);
+  ctx.clip();
+  if (options.diagonal) {
+    ctx.strokeStyle = inks.line;
+    ctx.setLineDash([4, 4]);
+    ctx.beginPath();
+    ctx.moveTo(at.x(axes.x[0]), at.y(axes.y[0]));
+    ctx.lineTo(at.x(axes.x[1]), at.y(axes.y[1]));
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+  const bars = lines.filter((l) => l.kind === "bar");
+  for (const line of lines) {
+    ctx.fillStyle = line.colour;
+    ctx.strokeStyle = line.colour;
+    if (line.kind === "bar") drawBars(ctx, line, at, bars.indexOf(line), bars.length);
+    if (line.kind === "line" || line.kind === "both") drawPath(ctx, line, at);
+    if (line.kind === "points" || line.kind === "both") drawPoints(ctx, line, at);
+  }
+  ctx.restore();
+}
+
+type At = ReturnType<typeof projection>;
+
+function drawBars(ctx: CanvasRenderingContext2D, line: XYLine, at: At, index: number, count: number): void {
+  const width = 0.8 / count;
+  line.x.forEach((x, i) => {
+    const left = at.x(x - 0.4 + index * width);
+    const top = at.y(line.y[i] as number);
+    ctx.fillRect(left, Math.min(top, at.y(0)), Math.max(1, at.x(x - 0.4 + (index + 1) * width) - left - 1), Math.abs(at.y(0) - top));
+  });
+}
+
+function drawPath(ctx: CanvasRenderingContext2D, line: XYLine, at: At): void {
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([...(line.dash ?? [])]);
+  ctx.beginPath();
+  let open = false;
+  line.x.forEach((x, i) => {
+    const px = at.x(x);
+    const py = at.y(line.y[i] as number);
+    if (!Number.isFinite(px) || !Number.isFinite(py)) open = false;
+    else if (open) ctx.lineTo(px, py);
+    else {
+      ctx.moveTo(px, py);
+      open = true;
+    }
+  });
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+function drawPoints(ctx: CanvasRenderingContext2D, line: XYLine, at: At): void {
+  const radius = line.radius ?? 2.5;
+  ctx.globalAlpha = 0.75;
+  ctx.beginPath();
+  line.x.forEach((x, i) => {
+    const px = at.x(x);
+    const py = at.y(line.y[i] as number);
+    if (!Number.isFinite(px + py)) return;
+    ctx.moveTo(px + radius, py);
+    ctx.arc(px, py, radius, 0, Math.PI * 2);
+  });
+  ctx.fill();
+  ctx.globalAlpha = 1;
+}

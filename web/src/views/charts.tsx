@@ -1,0 +1,151 @@
+/** One panel per metric for the chosen runs. docs/charts.md is its manual. */
+
+import { useSignalEffect } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { EmptyState, ErrorState, Skeleton } from "../components";
+import { describeKeys } from "../components/help";
+import { ChartIcon, SearchIcon } from "../components/icons";
+import { panelId } from "../lib/chart-sections";
+import { useKeys } from "../keys";
+import type { PageDef } from "../router";
+import { linkTo } from "../router";
+import { project, selected } from "../state";
+import "../style/charts.css";
+import "../style/charts-media.css";
+import { held, releaseHover } from "./charts/hover";
+import * as model from "./charts/model";
+import { Panel } from "./charts/panel";
+import { RunList } from "./charts/run-list";
+import { PinnedSection, SectionView } from "./charts/sections";
+import * as settings from "./charts/settings";
+import { Toolbar } from "./charts/toolbar";
+import { ChartTooltip } from "./charts/tooltip";
+
+describeKeys("Charts", {
+  "/": "find panels",
+  "0": "reset the zoom",
+  "← →": "on a panel: pan",
+  "+ −": "on a panel: zoom",
+  l: "on a panel: log y",
+  p: "on a panel: pin it to the top",
+  f: "on a panel: enlarge it",
+});
+
+function Charts() {
+  useEffect(() => model.followLive(), []);
+  useEffect(() => releaseHover, []);
+  useSignalEffect(() => {
+    if (selected.value.length === 0) void (project.value, model.loadNewest());
+    else void model.loadNames();
+  });
+  useSignalEffect(() => void (model.chartRuns.value, model.loadPanels()));
+  useKeys({
+    Escape: () => {
+      if (held.value) releaseHover();
+      else settings.enlarged.value = "";
+    },
+  });
+  const error = model.fault.value;
+  const panels = model.panels.value;
+  if (error && panels === null) return <ErrorState error={error} onRetry={retry} />;
+  if (panels === null) return <Waiting />;
+  if (model.chartRuns.value.length === 0) return <NoRuns />;
+  return (
+    <div class="charts" style={{ "--panel-height": `${settings.HEIGHTS[settings.size.value]}px`, "--panel-width": `${settings.WIDTHS[settings.size.value]}px`, "--columns": settings.columns.value || undefined }} data-columns={settings.columns.value || undefined}>
+      <RunList />
+      <div class="charts-main">
+        <Toolbar />
+        {error ? (
+          <p class="charts-fault" role="alert">
+            {error.message}{" "}
+            <button type="button" class="link" onClick={retry}>
+              Try again
+            </button>
+          </p>
+        ) : null}
+        <div class="charts-scroll">{panels.length === 0 ? <NoMetrics /> : model.matched.value === 0 ? <NoMatch /> : <Sections />}</div>
+      </div>
+      <Enlarged />
+      <ChartTooltip />
+    </div>
+  );
+}
+
+function retry(): void {
+  void model.loadNewest().then(model.loadPanels);
+  model.store.retry();
+}
+
+function Sections() {
+  return (
+    <>
+      <PinnedSection />
+      {model.sectionList.value.map((section) => (
+        <SectionView key={section.name} section={section} />
+      ))}
+    </>
+  );
+}
+
+function Enlarged() {
+  const id = settings.enlarged.value;
+  const info = model.panels.value?.find((p) => panelId(p) === id);
+  if (!info) return null;
+  const close = () => (settings.enlarged.value = "");
+  return (
+    <div class="enlarged" role="dialog" aria-label={info.key} onClick={(event) => event.target === event.currentTarget && close()}>
+      <Panel key={id} info={info} large />
+    </div>
+  );
+}
+
+function Waiting() {
+  return (
+    <div class="charts" aria-busy="true">
+      <aside class="run-list">
+        {[70, 85, 60, 75].map((w) => (
+          <Skeleton key={w} width={`${w}%`} />
+        ))}
+      </aside>
+      <div class="charts-main" />
+    </div>
+  );
+}
+
+function NoRuns() {
+  return (
+    <EmptyState title="No runs yet" icon={<ChartIcon size={24} />}>
+      <p>Log a number from your training script, and its chart appears here while it runs:</p>
+      <pre class="teach">{`import stepscope
+
+with stepscope.init(project="vae") as run:
+    for step, batch in enumerate(loader):
+        run.log({"loss": loss, "train/acc": acc})`}</pre>
+    </EmptyState>
+  );
+}
+
+function NoMetrics() {
+  return (
+    <EmptyState title="These runs have logged nothing to draw" icon={<ChartIcon size={24} />}>
+      <p>
+        A chart appears with the first <code>run.log({"{…}"})</code>. <a href={linkTo("/runs")}>Choose other runs</a>
+      </p>
+    </EmptyState>
+  );
+}
+
+function NoMatch() {
+  return (
+    <EmptyState title="No panel matches the search" icon={<SearchIcon size={24} />}>
+      <p>
+        None of the {model.panels.value?.length} panels is named like <code class="isolate">{settings.find.value}</code>.
+      </p>
+      <button type="button" class="link" onClick={() => (settings.find.value = "")}>
+        Show all panels
+      </button>
+    </EmptyState>
+  );
+}
+
+export default { path: "/charts", title: "Charts", nav: true, order: 20, Page: Charts } satisfies PageDef;

@@ -1,0 +1,100 @@
+/** A key's histograms over time, for one run at a time. */
+
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { drawHistograms, type HistogramMode, type HistogramSpot, histogramSpot } from "../../charts/draw-histograms";
+import type { Inks } from "../../charts/inks";
+import { Button, Skeleton } from "../../components";
+import { ApiError, call } from "../../lib/api";
+import { formatNumber, visibleText } from "../../lib/format";
+import type { Histograms, PanelInfo } from "../../lib/schema";
+import { nameOf } from "../../state";
+import { Canvas, type Size } from "./canvas";
+import { drawnRuns, lookOn, pulse } from "./model";
+
+const MODES: readonly { value: HistogramMode; label: string }[] = [
+  { value: "ridges", label: "Ridges" },
+  { value: "heat", label: "Heat map" },
+  { value: "bands", label: "Percentiles" },
+];
+const MOST_CHIPS = 12;
+
+export function HistogramPanel({ info }: { info: PanelInfo }) {
+  const [mode, setMode] = useState<HistogramMode>("ridges");
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [data, setData] = useState<Histograms | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [again, setAgain] = useState(0);
+  const [spot, setSpot] = useState<HistogramSpot | null>(null);
+  const runs = drawnRuns.value;
+  const run = chosen !== null && runs.includes(chosen) ? chosen : runs[0];
+  const beat = pulse.value;
+  useEffect(() => {
+    if (!run) return setData(null);
+    const stop = new AbortController();
+    call("POST /api/histograms", { run, key: info.key, rows: 40, bins: 48 }, { signal: stop.signal }).then(
+      (answer) => (setData(answer), setError(null)),
+      (fault) => stop.signal.aborted || setError(fault instanceof ApiError ? fault.message : String(fault)),
+    );
+    return () => stop.abort();
+  }, [run, info.key, again, beat]);
+  const colour = run ? lookOn(run).colour : "";
+  const draw = useCallback(
+    (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => data && data.steps.length > 0 && drawHistograms(ctx, data, mode, size, inks, colour, spot),
+    [data, mode, colour, spot],
+  );
+  if (error && !data) {
+    return (
+      <div class="panel-cover" role="alert">
+        <p>{error}</p>
+        <Button onClick={() => setAgain(again + 1)}>Try again</Button>
+      </div>
+    );
+  }
+  const empty = data !== null && data.steps.length === 0;
+  return (
+    <div class="histogram">
+      <div class="histogram-bar">
+        <span class="chips">
+          {runs.length > 1
+            ? runs.slice(0, MOST_CHIPS).map((id) => (
+                <button key={id} type="button" class="chip" aria-pressed={id === run} title={visibleText(nameOf(id))} onClick={() => setChosen(id)}>
+                  <span class="swatch" style={{ background: lookOn(id).colour }} />
+                  {id === run ? <span class="isolate ellipsis">{visibleText(nameOf(id))}</span> : <span class="visually-hidden">{visibleText(nameOf(id))}</span>}
+                </button>
+              ))
+            : null}
+        </span>
+        <span class="segmented" role="radiogroup" aria-label="How histograms are drawn">
+          {MODES.map(({ value, label }) => (
+            <button key={value} type="button" role="radio" aria-checked={mode === value} onClick={() => setMode(value)}>
+              {label}
+            </button>
+          ))}
+        </span>
+      </div>
+      {data ? (
+        <Canvas
+          label={`${info.key}: histograms at ${data.steps.length} steps`}
+          draw={draw}
+          onPoint={(px, py, size) => setSpot(histogramSpot(data, mode, size, px, py))}
+          onLeave={() => setSpot(null)}
+        />
+      ) : (
+        <div class="canvas">
+          <Skeleton width="60%" />
+        </div>
+      )}
+      <p class="histogram-foot">{empty ? "This run did not log this histogram." : data && spot ? sayHere(data, mode, spot) : "\u00a0"}</p>
+    </div>
+  );
+}
+
+function sayHere(data: Histograms, mode: HistogramMode, { row, bin }: HistogramSpot): string {
+  const step = `step ${(data.steps[row] ?? 0).toLocaleString("en-US")}`;
+  const at = data.percentiles[row] ?? [];
+  if (mode === "bands") return `${step}: median ${formatNumber(at[4] ?? Number.NaN)}, ${formatNumber(at[0] ?? Number.NaN)} to ${formatNumber(at[8] ?? Number.NaN)}`;
+  const from = data.edges[bin];
+  const to = data.edges[bin + 1];
+  if (from === undefined || to === undefined) return step;
+  return `${step}: ${formatNumber(data.counts[row]?.[bin] ?? 0)} from ${formatNumber(from)} to ${formatNumber(to)}`;
+}

@@ -1,0 +1,240 @@
+/** The body of a metric's panel: the lines of all drawn runs, with zoom, hover and marks. */
+
+import { computed, effect, type ReadonlySignal } from "@preact/signals";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { LinePlot, type Scene } from "../../charts/line-plot";
+import { Button, Skeleton } from "../../components";
+import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
+import { type Range, xExtent } from "../../lib/chart-line";
+import { bucketsFor, type View } from "../../lib/chart-plan";
+import { valueRange, xRange } from "../../lib/chart-range";
+import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
+import type { PanelLines } from "../../lib/chart-store";
+import { axisKind } from "../../lib/chart-ticks";
+import { count, formatNumber, visibleText } from "../../lib/format";
+import type { PanelInfo } from "../../lib/schema";
+import { hovered, nameOf } from "../../state";
+import { isDark } from "../../theme";
+import { attachGestures } from "./gestures";
+import { held, hover, moveHover, tip } from "./hover";
+import { drawnRuns, lookOn, spotlit, store, strongRun } from "./model";
+import * as settings from "./settings";
+import { useSize } from "./visible";
+import { sayX } from "./words";
+
+/** Near enough to the pointer to be meant. */
+const NEAR_PX = 28;
+const ZOOM_REST_MS = 130;
+
+export interface PanelScene extends Scene {
+  x: string;
+}
+
+/** How a panel is drawn right now, as one signal. */
+export function sceneOf(info: PanelInfo, data: ReadonlySignal<PanelLines>): ReadonlySignal<PanelScene> {
+  return computed(() => {
+    const x = panelX(settings.xAxis.value, info.x);
+    const own: PanelOptions = settings.panelOptions.value[info.key] ?? {};
+    const logX = settings.logX.value;
+    const logY = own.log ?? settings.logY.value;
+    const wanted = new Set(drawnRuns.value);
+    const lines = data.value.lines.filter((line) => wanted.has(line.run));
+    const window = settings.zooms.value[x] ?? xRange(xExtent(lines, logX), logX);
+    const drawn: Range = logX && window[0] <= 0 ? xRange([Number.MIN_VALUE, window[1]], true) : window;
+    const band = settings.band.value;
+    const y = own.y && !(logY && own.y[0] <= 0) ? own.y : valueRange(lines, { log: logY, clip: settings.clip.value, band, window: drawn });
+    const strong = strongRun.value;
+    const dim = spotlit.value !== null;
+    const pinned = settings.pinnedRun.value;
+    return {
+      x,
+      axes: { x: drawn, y, logX, logY },
+      xKind: axisKind(x, logX),
+      band,
+      lines: lines.map((line) => ({
+        line,
+        ...lookOn(line.run),
+        strong: line.run === strong || (strong === null && line.run === pinned),
+        faded: dim && line.run !== spotlit.value,
+      })),
+    };
+  });
+}
+
+/** What the panel's menu can do with what is drawn. */
+export interface PanelHandle {
+  plot: LinePlot;
+  scene: PanelScene;
+}
+
+export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current: (() => PanelHandle | null) | null } }) {
+  const host = useRef<HTMLDivElement>(null);
+  const size = useSize(host);
+  const data = useMemo(() => store.lines(info.key), [info.key]);
+  const scene = useMemo(() => sceneOf(info, data), [info, data]);
+  const plot = useRef<LinePlot | null>(null);
+
+  handle.current = () => (plot.current ? { plot: plot.current, scene: scene.peek() } : null);
+  useEffect(() => store.show(info.key), [info.key]);
+  useEffect(() => {
+    if (size) return effect(() => store.want(info.key, viewOf(info, size.width), drawnRuns.value, restOf(info)));
+  }, [info, size?.width]);
+  useEffect(() => {
+    if (!size || !host.current) return;
+    plot.current?.resize(size.width, size.height);
+    if (plot.current) return;
+    plot.current = new LinePlot(host.current, scene.peek(), size.width, size.height);
+  }, [size]);
+  useEffect(() => {
+    if (size) return follow(info, scene, plot);
+  }, [info, scene, size === null]);
+  useEffect(() => {
+    if (host.current && size) return attachGestures(host.current, gestures(info, scene, plot));
+  }, [info, scene, size === null]);
+  useEffect(
+    () => () => {
+      plot.current?.destroy();
+      plot.current = null;
+    },
+    [],
+  );
+  return (
+    <>
+      <div ref={host} class="plot" data-loading={data.value.loading || undefined} role="img" aria-label={summary(info, data.value, scene.value)} />
+      <Condition info={info} data={data.value} empty={scene.value.lines.length === 0} />
+      <Marks scene={scene.value} />
+    </>
+  );
+}
+
+function viewOf(info: PanelInfo, width: number): View {
+  const x = panelX(settings.xAxis.value, info.x);
+  return {
+    x,
+    window: settings.zooms.value[x] ?? null,
+    buckets: bucketsFor(width, drawnRuns.value.length),
+    smoothing: settings.smoothing.value,
+    superseded: settings.superseded.value,
+    ranks: settings.ranks.value,
+  };
+}
+
+/** A zoom may still be moving; wait for it to rest. */
+const restOf = (info: PanelInfo): number | undefined =>
+  settings.zooms.value[panelX(settings.xAxis.value, info.x)] ? ZOOM_REST_MS : undefined;
+
+type PlotRef = { current: LinePlot | null };
+
+/** Draws again when the scene or the theme changes, and moves the crosshair. Nothing of this renders components. */
+function follow(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRef): () => void {
+  let dark = isDark.peek();
+  const draw = effect(() => {
+    const next = scene.value;
+    const repaint = dark !== isDark.value;
+    dark = isDark.value;
+    if (repaint) plot.current?.repaint();
+    plot.current?.update(next);
+  });
+  const cross = effect(() => {
+    const now = hover.value;
+    const here = scene.value;
+    if (!plot.current) return;
+    if (!now || now.axis !== here.x) return plot.current.hover(null, [], null, () => "");
+    const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
+    const source = now.source === info.key;
+    const nearest = source ? nearestRow(rows, now.y, (v) => plot.current?.pixelOfY(v) ?? Number.NaN) : -1;
+    plot.current.hover(now.value, rows, rows[nearest]?.id ?? null, (row) => lookOn(row.run).colour);
+    if (!source) return;
+    const near = rows[nearest];
+    const close = near !== undefined && Math.abs(plot.current.pixelOfY(near.shown) - now.y) <= NEAR_PX;
+    hovered.value = close ? near.run : null;
+    tip.value = { rows, nearest, axis: now.axis, value: rows[Math.max(0, nearest)]?.x ?? now.value, clientX: now.clientX, clientY: now.clientY };
+  });
+  return () => {
+    draw();
+    cross();
+    if (hover.peek()?.source === info.key) {
+      held.value = false;
+      moveHover(null);
+    }
+  };
+}
+
+function gestures(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRef) {
+  return {
+    plot: () => plot.current,
+    window: () => scene.peek().axes.x,
+    limits: () => store.extents.get(scene.peek().x) ?? scene.peek().axes.x,
+    logX: () => scene.peek().axes.logX,
+    zoom: (range: Range | null) => settings.setZoom(scene.peek().x, range),
+    click: () => {
+      if (hover.peek()) held.value = !held.peek();
+    },
+    hover(value: number | null, event: PointerEvent | null) {
+      const top = plot.current?.canvas.getBoundingClientRect().top ?? 0;
+      moveHover(
+        value === null || !event
+          ? null
+          : { axis: scene.peek().x, value, source: info.key, clientX: event.clientX, clientY: event.clientY, y: event.clientY - top },
+      );
+    },
+  };
+}
+
+/** What stands over an empty panel: waiting, nothing there, or an error with a way out. */
+function Condition({ info, data, empty }: { info: PanelInfo; data: PanelLines; empty: boolean }) {
+  if (data.error) {
+    return (
+      <div class="panel-cover" role="alert">
+        <p>{data.error}</p>
+        <Button onClick={() => store.retry(info.key)}>Try again</Button>
+      </div>
+    );
+  }
+  if (data.fresh && data.loading) {
+    return (
+      <div class="panel-cover panel-wait">
+        <Skeleton width="60%" />
+      </div>
+    );
+  }
+  if (!empty) return null;
+  return (
+    <div class="panel-cover">
+      <p>{data.missing[0] ?? (drawnRuns.value.length === 0 ? "All runs are hidden." : "The shown runs did not log this.")}</p>
+    </div>
+  );
+}
+
+/** "× NaN at step 120": what is not finite is said in words too. */
+function Marks({ scene }: { scene: PanelScene }) {
+  const { first, total } = oddMarks(scene.lines.map((l) => l.line));
+  const below = scene.axes.logY ? hiddenByLog(scene) : 0;
+  if (total === 0 && below === 0) return null;
+  const sign = { NaN: "×", "+Inf": "▲", "−Inf": "▼" } as const;
+  return (
+    <p class="panel-marks">
+      {first.slice(0, 3).map((mark) => (
+        <span key={`${mark.run}${mark.kind}`} title={visibleText(nameOf(mark.run))}>
+          <b style={{ color: lookOn(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} at {sayX(scene.x, mark.x)}
+        </span>
+      ))}
+      {total > Math.min(3, first.length) ? <span>{total - Math.min(3, first.length)} more</span> : null}
+      {below > 0 ? <span>{count(below, "value")} ≤ 0 not on a log axis</span> : null}
+    </p>
+  );
+}
+
+function hiddenByLog(scene: PanelScene): number {
+  let hidden = 0;
+  for (const { line } of scene.lines) for (const v of line.value) if (v <= 0) hidden++;
+  return hidden;
+}
+
+/** The chart in one sentence, for those who cannot see it. */
+function summary(info: PanelInfo, data: PanelLines, scene: PanelScene): string {
+  if (data.error) return `${info.key}: ${data.error}`;
+  if (scene.lines.length === 0) return `${info.key}: no lines`;
+  const last = scene.lines.slice(0, 4).map(({ line }) => `${nameOf(line.run)} ${formatNumber(line.value.findLast(Number.isFinite) ?? Number.NaN)}`);
+  return `${info.key} over ${xLabel(scene.x)}, ${count(scene.lines.length, "line")}. Last values: ${last.join(", ")}`;
+}

@@ -1,0 +1,66 @@
+/** What a media panel shows: each run's items at a step, fetched when visible and again when runs change. */
+
+import { useComputed, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ApiError, call } from "../../lib/api";
+import type { MediaData, PanelInfo } from "../../lib/schema";
+import { drawnRuns, pulse } from "./model";
+
+const MOST_RUNS = 24;
+const REST_MS = 60;
+const LIVE_MS = 800;
+
+export interface MediaState {
+  data: MediaData | null;
+  error: string | null;
+  /** All steps at which any of the runs logged something, in order. */
+  steps: number[];
+  /** The step shown; null follows the newest. */
+  step: number | null;
+  setStep(step: number | null): void;
+  index: number;
+  setIndex(index: number): void;
+  retry(): void;
+}
+
+export const mediaRuns = () => drawnRuns.value.slice(0, MOST_RUNS);
+
+export function useMedia(info: PanelInfo): MediaState {
+  const [data, setData] = useState<MediaData | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [step, setStep] = useState<number | null>(null);
+  const [index, setIndex] = useState(0);
+  const [again, setAgain] = useState(0);
+  const lastLive = useRef(0);
+  const runs = useComputed(mediaRuns);
+  const asked = runs.value.join();
+  useSignalEffect(() => {
+    // A run that logs every few milliseconds must not make the panel ask as often.
+    const wait = Math.max(0, lastLive.current + LIVE_MS - Date.now());
+    if (pulse.value === 0) return;
+    const timer = setTimeout(() => {
+      lastLive.current = Date.now();
+      setAgain((n) => n + 1);
+    }, wait);
+    return () => clearTimeout(timer);
+  });
+  useEffect(() => {
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      if (!asked) return setData({ items: [], steps: [] });
+      try {
+        setData(await call("POST /api/media", { runs: asked.split(","), key: info.key, step }, { signal: stop.signal }));
+        setError(null);
+      } catch (fault) {
+        if (stop.signal.aborted) return;
+        setError(fault instanceof ApiError ? fault.message : String(fault));
+      }
+    }, REST_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [info.key, asked, step, again]);
+  const steps = [...new Set(data?.steps.flatMap((s) => s.steps))].sort((a, b) => a - b);
+  return { data, error, steps, step, setStep, index, setIndex, retry: () => setAgain(again + 1) };
+}

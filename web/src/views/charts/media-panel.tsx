@@ -1,0 +1,138 @@
+/** Images, sounds, texts, tables, curves: what the runs logged under one key, at one step. */
+
+import { Button, Skeleton } from "../../components";
+import { count, visibleText } from "../../lib/format";
+import type { MediaItem, PanelInfo } from "../../lib/schema";
+import { nameOf } from "../../state";
+import { ConfusionView, CurvesView, EmbeddingView } from "./data-media";
+import { FigureView } from "./figure-view";
+import { type MediaState, useMedia } from "./media-data";
+import { lookOn } from "./model";
+import { AudioView, FileView, ImageView, VideoView } from "./seen-media";
+import { TableView } from "./table-view";
+import { TextView } from "./text-view";
+
+export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean }) {
+  const media = useMedia(info);
+  if (media.error && !media.data) {
+    return (
+      <div class="panel-cover" role="alert">
+        <p>{media.error}</p>
+        <Button onClick={media.retry}>Try again</Button>
+      </div>
+    );
+  }
+  if (!media.data) {
+    return (
+      <div class="panel-cover panel-wait">
+        <Skeleton width="60%" />
+      </div>
+    );
+  }
+  const items = media.data.items.filter((item) => item.kind === info.kind);
+  const most = Math.max(0, ...items.map((item) => item.count));
+  const listed = info.kind !== "embedding" && most > 1;
+  const shown = items.filter((item) => !listed || item.index === Math.min(media.index, item.count - 1));
+  return (
+    <div class="media">
+      <div class="media-items" data-count={Math.min(shown.length, 9)} data-kind={info.kind}>
+        {shown.length === 0 ? <p class="panel-empty">Nothing was logged at or before this step.</p> : null}
+        {info.kind === "curve" && shown.length > 0 ? (
+          <CurvesView items={shown} />
+        ) : (
+          shown.map((item) => <Item key={`${item.run}/${item.index}`} item={item} alone={shown.length === 1} large={large} />)
+        )}
+      </div>
+      <Steps media={media} most={listed ? most : 1} />
+    </div>
+  );
+}
+
+function Item({ item, alone, large }: { item: MediaItem; alone: boolean; large: boolean }) {
+  const caption = typeof item.meta.caption === "string" ? item.meta.caption : "";
+  return (
+    <figure class="media-item">
+      <figcaption>
+        <span class="swatch" style={{ background: lookOn(item.run).colour }} />
+        <span class="isolate ellipsis" title={visibleText(nameOf(item.run))}>
+          {visibleText(nameOf(item.run))}
+        </span>
+        <span class="media-step">step {item.step.toLocaleString("en-US")}</span>
+      </figcaption>
+      <div class="media-content">
+        <Content item={item} alone={alone} large={large} />
+      </div>
+      {caption ? (
+        <p class="media-caption isolate" title={visibleText(caption)}>
+          {visibleText(caption)}
+        </p>
+      ) : null}
+    </figure>
+  );
+}
+
+function Content({ item, large }: { item: MediaItem; alone: boolean; large: boolean }) {
+  switch (item.kind) {
+    case "image":
+      return <ImageView item={item} large={large} />;
+    case "figure":
+      return item.mime.startsWith("image/") ? <ImageView item={item} large={large} /> : <FigureView item={item} />;
+    case "audio":
+      return <AudioView item={item} />;
+    case "video":
+      return <VideoView item={item} />;
+    case "text":
+      return <TextView item={item} />;
+    case "table":
+      return <TableView item={item} />;
+    case "confusion":
+      return <ConfusionView item={item} />;
+    case "embedding":
+      return <EmbeddingView item={item} />;
+    default:
+      return <FileView item={item} />;
+  }
+}
+
+/** A slider over the steps that exist, and a pager for lists logged at one step. */
+function Steps({ media, most }: { media: MediaState; most: number }) {
+  const { steps, step, setStep, index, setIndex } = media;
+  if (steps.length < 2 && most < 2) return null;
+  const at = step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((s) => s <= step));
+  return (
+    <div class="media-steps">
+      {steps.length > 1 ? (
+        <>
+          <input
+            class="slider"
+            type="range"
+            min={0}
+            max={steps.length - 1}
+            value={at}
+            aria-label="Step"
+            aria-valuetext={`step ${steps[at]}`}
+            onInput={(event) => {
+              const to = Number(event.currentTarget.value);
+              setStep(to === steps.length - 1 ? null : (steps[to] ?? null));
+            }}
+          />
+          <output title={count(steps.length, "step")}>
+            {(steps[at] ?? 0).toLocaleString("en-US")}
+            {step === null ? <i> newest</i> : null}
+          </output>
+        </>
+      ) : null}
+      {most > 1 ? (
+        <span class="pager">
+          <button type="button" aria-label="Previous of the list" disabled={index === 0} onClick={() => setIndex(index - 1)}>
+            ‹
+          </button>
+          {Math.min(index, most - 1) + 1} / {most}
+          <button type="button" aria-label="Next of the list" disabled={index >= most - 1} onClick={() => setIndex(index + 1)}>
+            ›
+          </button>
+        </span>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+/** What the Charts page draws: which runs, which panels, and the lines behind them. */
+
+import { computed, signal } from "@preact/signals";
+import { ApiError, call } from "../../lib/api";
+import { SeriesStore } from "../../lib/chart-store";
+import { searchFor } from "../../lib/chart-search";
+import { panelId, pinnedPanels, sections } from "../../lib/chart-sections";
+import { assignSlots, type Look, lookOf } from "../../lib/colour";
+import { onLive } from "../../lib/live";
+import type { PanelInfo, RunsPage } from "../../lib/schema";
+import { hiddenSet, hovered, known, lookOfRun, project, remember, selected } from "../../state";
+import { isDark } from "../../theme";
+import { find, pinnedRun, pins, regex } from "./settings";
+
+const AUTO_RUNS = 10;
+const MOST_DRAWN = 100;
+const NAMES_A_QUERY = 50;
+const PANELS_REST_MS = 2500;
+
+/** The newest runs, drawn while nothing is chosen; null until they are known. */
+export const newest = signal<string[] | null>(null);
+export const fault = signal<ApiError | null>(null);
+/** Draw all chosen runs, however many. */
+export const drawAll = signal(false);
+
+export const chartRuns = computed(() => (selected.value.length ? selected.value : (newest.value ?? [])));
+const open = computed(() => {
+  const runs = chartRuns.value.filter((id) => !hiddenSet.value.has(id));
+  const pinned = pinnedRun.value;
+  return runs.includes(pinned) ? [pinned, ...runs.filter((id) => id !== pinned)] : runs;
+});
+/** The runs whose lines are drawn: eyes open, and not more than the eye can tell apart. */
+export const drawnRuns = computed(() => (drawAll.value ? open.value : open.value.slice(0, MOST_DRAWN)));
+export const leftOut = computed(() => open.value.length - drawnRuns.value.length);
+
+let slotsBefore: ReadonlyMap<string, number> = new Map();
+const autoSlots = computed(() => (slotsBefore = assignSlots(newest.value ?? [], slotsBefore)));
+/** Chosen runs look as on the Runs page; the newest ones, drawn by themselves, get looks that differ. */
+export function lookOn(run: string): Look {
+  if (selected.value.length) return lookOfRun(run);
+  const slot = autoSlots.value.get(run);
+  return slot === undefined ? lookOfRun(run) : lookOf(slot, isDark.value);
+}
+
+/** The run under the mouse in the list: the others fade. On a chart the nearest line is only made stronger. */
+export const spotlit = signal<string | null>(null);
+export const strongRun = computed(() => spotlit.value ?? hovered.value);
+
+export const panels = signal<PanelInfo[] | null>(null);
+export const search = computed(() => searchFor(find.value, regex.value));
+const matching = computed(() => {
+  const { matches } = search.value;
+  return (panels.value ?? []).filter((p) => matches(p.key));
+});
+export const pinnedInfos = computed(() => pinnedPanels(matching.value, pins.value));
+export const sectionList = computed(() => {
+  const pinned = new Set(pins.value);
+  return sections(matching.value.filter((p) => !pinned.has(panelId(p))));
+});
+export const matched = computed(() => matching.value.length);
+/** Metrics that can be an x-axis. */
+export const scalarKeys = computed(() => (panels.value ?? []).filter((p) => p.kind === "scalar").map((p) => p.key));
+
+export const store = new SeriesStore((request, stop) => call("POST /api/series", request, { signal: stop }));
+/** Grows when runs on the page got new data; media panels look again. */
+export const pulse = signal(0);
+
+function quoted(value: string): string {
+  return `"${value.replace(/[\\"]/g, "\\$&")}"`;
+}
+
+async function guarded<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    const answer = await work;
+    fault.value = null;
+    return answer;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    fault.value = error;
+    return null;
+  }
+}
+
+function fetchRuns(query: string, limit: number): Promise<RunsPage> {
+  return call("POST /api/runs", { query, sort: "created", descending: true, limit });
+}
+
+/** The newest runs of the project, for when none is chosen. */
+export async function loadNewest(): Promise<void> {
+  const query = project.peek() ? `project = ${quoted(project.peek())}` : "";
+  const page = await guarded(fetchRuns(query, AUTO_RUNS));
+  if (!page) return;
+  remember(page.rows);
+  const ids = page.rows.map((row) => row.id);
+  if (ids.join() !== newest.peek()?.join()) newest.value = ids;
+}
+
+/** Names and states of chosen runs that this page has not seen yet. */
+export async function loadNames(): Promise<void> {
+  const unknown = selected.peek().filter((id) => !known.peek().has(id) && /^[\w-]+$/.test(id));
+  for (let i = 0; i < unknown.length; i += NAMES_A_QUERY) {
+    const ids = unknown.slice(i, i + NAMES_A_QUERY);
+    const page = await guarded(fetchRuns(`id in (${ids.map(quoted).join(", ")})`, ids.length));
+    if (!page) return;
+    remember(page.rows);
+  }
+}
+
+let panelsAsked = 0;
+/** Which panels the runs have. A late answer to an older question is dropped. */
+export async function loadPanels(): Promise<void> {
+  const runs = chartRuns.peek();
+  const asked = ++panelsAsked;
+  if (runs.length === 0) {
+    panels.value = newest.peek() === null && selected.peek().length === 0 ? null : [];
+    return;
+  }
+  const answer = await guarded(call("POST /api/panels", { runs: [...runs] }));
+  if (!answer || asked !== panelsAsked) return;
+  const same = JSON.stringify(answer.panels) === JSON.stringify(panels.peek());
+  if (!same) panels.value = answer.panels;
+}
+
+/** Follows live events while the page is open; returns how to stop. */
+export function followLive(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = onLive((event) => {
+    const here = new Set(chartRuns.peek());
+    const ids = event.changed.map((change) => change.id);
+    const ours = ids.filter((id) => here.has(id));
+    if (selected.peek().length === 0 && (ids.some((id) => !here.has(id)) || event.gone.some((id) => here.has(id)))) void loadNewest();
+    if (ours.length === 0) return;
+    restate(event.changed.filter((change) => here.has(change.id)));
+    store.changed(ours);
+    pulse.value++;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void loadPanels();
+    }, PANELS_REST_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+/** Takes the new status of runs that are known already. */
+function restate(changes: readonly { id: string; version: number; status: string }[]): void {
+  const rows = changes.flatMap((change) => {
+    const row = known.peek().get(change.id);
+    return row && row.status !== change.status ? [{ ...row, status: change.status as typeof row.status, version: change.version }] : [];
+  });
+  remember(rows);
+}

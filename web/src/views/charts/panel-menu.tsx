@@ -1,0 +1,110 @@
+/** What one panel can do: its own axis, downloads, a link. */
+
+import { useState } from "preact/hooks";
+import { fileName, savePng, saveText } from "../../charts/download";
+import { readInks } from "../../charts/inks";
+import { Button, copyText, Dialog, Menu, type MenuItem, TextInput, toast } from "../../components";
+import { ChartIcon, CopyIcon, DownloadIcon, MoreIcon, TableIcon } from "../../components/icons";
+import { linesCsv } from "../../lib/chart-csv";
+import type { Range } from "../../lib/chart-line";
+import { panelId } from "../../lib/chart-sections";
+import { withOptions, xLabel } from "../../lib/chart-settings";
+import { chartSvg } from "../../lib/chart-svg";
+import { usable } from "../../lib/chart-zoom";
+import { visibleText } from "../../lib/format";
+import type { PanelInfo } from "../../lib/schema";
+import { formatHash } from "../../lib/url";
+import { place } from "../../router";
+import { nameOf } from "../../state";
+import type { PanelHandle } from "./line-panel";
+import * as settings from "./settings";
+
+export interface PanelMenuProps {
+  info: PanelInfo;
+  handle: { current: (() => PanelHandle | null) | null };
+  onRange(): void;
+}
+
+export function PanelMenu({ info, handle, onRange }: PanelMenuProps) {
+  const items: MenuItem[] = info.kind === "scalar" ? [...scalarItems(info, handle, onRange), linkItem(info)] : [linkItem(info)];
+  return <Menu label="Panel menu" button={<MoreIcon size={14} />} buttonClass="icon-button" align="end" items={items} />;
+}
+
+function linkItem(info: PanelInfo): MenuItem {
+  return {
+    key: "link",
+    label: "Copy a link to this panel",
+    icon: <CopyIcon size={14} />,
+    onPick() {
+      const hash = formatHash({ path: "/charts", query: { ...place.peek().query, full: panelId(info) } });
+      void copyText(new URL(hash, location.href).href, "Link copied");
+    },
+  };
+}
+
+function scalarItems(info: PanelInfo, handle: PanelMenuProps["handle"], onRange: () => void): MenuItem[] {
+  const own = settings.panelOptions.value[info.key] ?? {};
+  const log = own.log ?? settings.logY.value;
+  const setOwn = (change: typeof own) => (settings.panelOptions.value = withOptions(settings.panelOptions.peek(), info.key, change));
+  const withDrawn = (use: (drawn: PanelHandle) => void) => () => {
+    const drawn = handle.current?.();
+    if (drawn) use(drawn);
+    else toast("Scroll the panel into view first.", "warning");
+  };
+  return [
+    { key: "log", label: log ? "Linear y-axis" : "Log y-axis", icon: <ChartIcon size={14} />, hint: "l", onPick: () => setOwn({ log: !log }) },
+    { key: "range", label: "Set the y-range…", icon: <ChartIcon size={14} />, onPick: onRange },
+    { key: "png", label: "Download PNG", icon: <DownloadIcon size={14} />, onPick: withDrawn((d) => downloadPng(info, d)) },
+    { key: "svg", label: "Download SVG", icon: <DownloadIcon size={14} />, onPick: withDrawn((d) => downloadSvg(info, d)) },
+    { key: "csv", label: "Download CSV", icon: <TableIcon size={14} />, onPick: withDrawn((d) => downloadCsv(info, d)) },
+  ];
+}
+
+const named = (drawn: PanelHandle) => drawn.scene.lines.map((l) => ({ ...l, name: visibleText(nameOf(l.line.run)) }));
+
+function downloadPng(info: PanelInfo, drawn: PanelHandle): void {
+  savePng(drawn.plot.canvas, { title: visibleText(info.key), xLabel: xLabel(drawn.scene.x), lines: named(drawn) });
+}
+
+function downloadSvg(info: PanelInfo, drawn: PanelHandle): void {
+  const { axes, band, xKind, x } = drawn.scene;
+  const { clientWidth: width, clientHeight: height } = drawn.plot.canvas;
+  const svg = chartSvg({ title: visibleText(info.key), xLabel: xLabel(x), xKind, axes, band, lines: named(drawn), width: Math.max(480, width), height: Math.max(300, height + 60), inks: readInks() });
+  saveText(svg, "image/svg+xml", fileName(info.key, "svg"));
+}
+
+function downloadCsv(info: PanelInfo, drawn: PanelHandle): void {
+  saveText(linesCsv(drawn.scene.lines.map((l) => l.line), drawn.scene.x, nameOf), "text/csv", fileName(info.key, "csv"));
+}
+
+/** Asks for a y-range; empty fields mean "by itself". */
+export function RangeDialog({ info, now, onClose }: { info: PanelInfo; now: Range | null; onClose(): void }) {
+  const [low, setLow] = useState(now ? String(Number(now[0].toPrecision(6))) : "");
+  const [high, setHigh] = useState(now ? String(Number(now[1].toPrecision(6))) : "");
+  const range: Range = [Number(low), Number(high)];
+  const empty = !low.trim() && !high.trim();
+  const good = empty || (low.trim() !== "" && high.trim() !== "" && usable(range));
+  const apply = () => {
+    if (!good) return;
+    settings.panelOptions.value = withOptions(settings.panelOptions.peek(), info.key, { y: empty ? undefined : range });
+    onClose();
+  };
+  return (
+    <Dialog title="Y-range" onClose={onClose}>
+      <form
+        class="range-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply();
+        }}
+      >
+        <TextInput label="From" placeholder="from" inputMode="decimal" value={low} bad={!good} onInput={setLow} />
+        <TextInput label="To" placeholder="to" inputMode="decimal" value={high} bad={!good} onInput={setHigh} />
+        <Button kind="primary" type="submit" disabled={!good}>
+          Set
+        </Button>
+        <p>{good ? "Leave both empty to fit the data." : "Two numbers, the smaller one first."}</p>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,90 @@
+/** The runs beside the charts: whose line is which, who is hidden, who is pinned. */
+
+import { useState } from "preact/hooks";
+import { EyeIcon, EyeOffIcon, PinIcon, SearchIcon } from "../../components/icons";
+import { Button, IconButton, StatusDot, TextInput } from "../../components";
+import { count, visibleText } from "../../lib/format";
+import { hidden, hiddenSet, hovered, known, nameOf, selected, setSelected, toggleHidden } from "../../state";
+import { linkTo } from "../../router";
+import { chartRuns, drawAll, leftOut, lookOn, spotlit } from "./model";
+import { pinnedRun } from "./settings";
+
+const MOST_ROWS = 300;
+
+export function RunList() {
+  const [filter, setFilter] = useState("");
+  const runs = chartRuns.value;
+  const wanted = filter.trim().toLowerCase();
+  const pinned = pinnedRun.value;
+  const shown = runs.filter((id) => !wanted || nameOf(id).toLowerCase().includes(wanted));
+  const ordered = shown.includes(pinned) ? [pinned, ...shown.filter((id) => id !== pinned)] : shown;
+  const anyHidden = runs.some((id) => hiddenSet.value.has(id));
+  return (
+    <aside class="run-list" aria-label="Runs on the charts">
+      <header>
+        <h2>{selected.value.length ? count(runs.length, "run") : `Newest ${count(runs.length, "run")}`}</h2>
+        <span class="spring" />
+        <Button kind="quiet" onClick={() => (hidden.value = anyHidden ? [] : [...runs])}>
+          {anyHidden ? "Show all" : "Hide all"}
+        </Button>
+      </header>
+      {runs.length > 8 ? (
+        <TextInput label="Find a run" placeholder="Find a run" icon={<SearchIcon size={14} />} value={filter} onInput={setFilter} />
+      ) : null}
+      <ul onPointerLeave={() => (spotlit.value = null)}>
+        {ordered.slice(0, MOST_ROWS).map((id) => (
+          <RunItem key={id} id={id} />
+        ))}
+      </ul>
+      {ordered.length > MOST_ROWS ? <p class="run-note">{ordered.length - MOST_ROWS} more: find them by name.</p> : null}
+      {leftOut.value > 0 ? (
+        <p class="run-note">
+          Drawing the first {count(runs.length - leftOut.value, "run")}. <button type="button" class="link" onClick={() => (drawAll.value = true)}>Draw all</button>
+        </p>
+      ) : null}
+      <footer>
+        {selected.value.length ? (
+          <button type="button" class="link" onClick={() => setSelected([])}>
+            Clear selection
+          </button>
+        ) : (
+          <a href={linkTo("/runs")}>Choose runs…</a>
+        )}
+      </footer>
+    </aside>
+  );
+}
+
+function RunItem({ id }: { id: string }) {
+  const look = lookOn(id);
+  const off = hiddenSet.value.has(id);
+  const row = known.value.get(id);
+  const pinned = pinnedRun.value === id;
+  const name = visibleText(nameOf(id));
+  return (
+    <li
+      class="run-item"
+      data-off={off || undefined}
+      data-strong={hovered.value === id || spotlit.value === id || undefined}
+      onPointerEnter={() => (spotlit.value = off ? null : id)}
+    >
+      <button type="button" class="run-eye" aria-pressed={!off} aria-label={`${off ? "Show" : "Hide"} ${name}`} onClick={() => toggleHidden(id)}>
+        <svg width="18" height="8" aria-hidden="true">
+          <line x1="1" x2="17" y1="4" y2="4" stroke={look.colour} stroke-width="3" stroke-linecap="round" stroke-dasharray={look.dash.join(" ") || undefined} />
+        </svg>
+      </button>
+      <span class="run-name isolate ellipsis" title={name}>
+        {name}
+      </span>
+      {row && row.status !== "finished" ? <StatusDot status={row.status} word={false} /> : null}
+      <span class="run-tools">
+        <IconButton label={pinned ? "Unpin" : "Pin: drawn stronger, listed first"} pressed={pinned} onClick={() => (pinnedRun.value = pinned ? "" : id)}>
+          <PinIcon size={13} />
+        </IconButton>
+        <IconButton label={off ? "Show" : "Hide"} onClick={() => toggleHidden(id)}>
+          {off ? <EyeOffIcon size={14} /> : <EyeIcon size={14} />}
+        </IconButton>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,64 @@
+/** Panels under the heading of their prefix; a long section shows its first ones and a way to more. */
+
+import { useState } from "preact/hooks";
+import { Button } from "../../components";
+import { ChevronRightIcon, PinIcon } from "../../components/icons";
+import { panelId, type Section } from "../../lib/chart-sections";
+import { visibleText } from "../../lib/format";
+import type { PanelInfo } from "../../lib/schema";
+import { pinnedInfos } from "./model";
+import { Panel } from "./panel";
+import { find, flipped, toggled } from "./settings";
+
+const AT_ONCE = 120;
+
+export function PinnedSection() {
+  const infos = pinnedInfos.value;
+  if (infos.length === 0) return null;
+  return (
+    <section class="section" aria-label="Pinned">
+      <h2 class="section-head">
+        <span class="section-toggle">
+          <PinIcon size={13} /> Pinned <span class="section-count">{infos.length}</span>
+        </span>
+      </h2>
+      <Grid infos={infos} />
+    </section>
+  );
+}
+
+export function SectionView({ section }: { section: Section }) {
+  // A search opens what it finds: a match inside a closed section would look like no match.
+  const open = section.open !== flipped.value.includes(section.name) || find.value.trim() !== "";
+  const label = visibleText(section.label);
+  return (
+    <section class="section" aria-label={label} data-section={section.name}>
+      <h2 class="section-head">
+        <button type="button" class="section-toggle" aria-expanded={open} onClick={() => (flipped.value = toggled(flipped.value, section.name))}>
+          <ChevronRightIcon size={13} />
+          <span class="isolate ellipsis">{label}</span>
+          <span class="section-count">{section.panels.length}</span>
+        </button>
+      </h2>
+      {open ? <Grid infos={section.panels} short /> : null}
+    </section>
+  );
+}
+
+function Grid({ infos, short = false }: { infos: readonly PanelInfo[]; short?: boolean }) {
+  const [most, setMost] = useState(AT_ONCE);
+  return (
+    <>
+      <div class="panel-grid">
+        {infos.slice(0, most).map((info) => (
+          <Panel key={panelId(info)} info={info} short={short} />
+        ))}
+      </div>
+      {infos.length > most ? (
+        <Button class="section-more" onClick={() => setMost(most + AT_ONCE)}>
+          Show {Math.min(AT_ONCE, infos.length - most)} more of {infos.length - most}
+        </Button>
+      ) : null}
+    </>
+  );
+}

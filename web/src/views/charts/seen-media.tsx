@@ -1,0 +1,73 @@
+/** What the browser shows by itself: images, sounds, videos; and files to download. */
+
+import { useState } from "preact/hooks";
+import { Dialog } from "../../components";
+import { formatBytes, visibleText } from "../../lib/format";
+import type { MediaItem } from "../../lib/schema";
+import { nameOf } from "../../state";
+
+/** Pixels of small images are drawn as squares: a digit of 8 x 8 is not a blur. */
+const SMALL_PX = 128;
+
+const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+function Missing({ what }: { what: string }) {
+  return <p class="panel-empty">The {what}'s bytes are not in the run folder.</p>;
+}
+
+export function ImageView({ item, large }: { item: MediaItem; large: boolean }) {
+  const [open, setOpen] = useState(false);
+  const [failed, setFailed] = useState(false);
+  if (!item.url) return <Missing what="image" />;
+  if (failed) return <p class="panel-empty">The image could not be shown.</p>;
+  const width = numberOf(item.meta.width);
+  const height = numberOf(item.meta.height);
+  const cell = Array.isArray(item.meta.cell) ? Math.max(...item.meta.cell.map(numberOf)) : 0;
+  const small = item.kind === "image" && (cell > 0 ? cell : Math.max(width, height)) <= SMALL_PX;
+  const name = `${visibleText(item.key)} of ${visibleText(nameOf(item.run))} at step ${item.step}`;
+  const picture = <img src={item.url} alt={name} data-small={small || undefined} loading="lazy" decoding="async" onError={() => setFailed(true)} />;
+  return (
+    <>
+      <button type="button" class="picture" data-large={large || undefined} aria-label={`Enlarge ${name}`} onClick={() => setOpen(true)}>
+        {picture}
+      </button>
+      {open ? (
+        <Dialog title={name} onClose={() => setOpen(false)} wide>
+          <div class="picture-large">{picture}</div>
+          <p class="media-caption">
+            {width} × {height} pixels ·{" "}
+            <a href={item.url} download>
+              Download
+            </a>
+          </p>
+        </Dialog>
+      ) : null}
+    </>
+  );
+}
+
+export function AudioView({ item }: { item: MediaItem }) {
+  return item.url ? <audio controls preload="none" src={item.url} /> : <Missing what="sound" />;
+}
+
+export function VideoView({ item }: { item: MediaItem }) {
+  if (!item.url) return <Missing what="video" />;
+  if (item.mime === "image/gif") return <ImageView item={item} large={false} />;
+  return <video controls preload="metadata" src={item.url} />;
+}
+
+export function FileView({ item }: { item: MediaItem }) {
+  const name = typeof item.meta.name === "string" ? item.meta.name : item.key;
+  return (
+    <p class="panel-empty">
+      {item.url ? (
+        <a href={item.url} download class="isolate">
+          {visibleText(name)}
+        </a>
+      ) : (
+        visibleText(name)
+      )}
+      {typeof item.meta.size === "number" ? ` · ${formatBytes(item.meta.size)}` : ""}
+    </p>
+  );
+}

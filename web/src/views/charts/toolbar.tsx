@@ -1,0 +1,142 @@
+/** Search, smoothing, axes and layout: everything that holds for all panels. */
+
+import { useRef, useState } from "preact/hooks";
+import { Button, IconButton, Popover, Select, Slider, TextInput, Toggle } from "../../components";
+import { ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
+import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
+import { count, formatNumber, visibleText } from "../../lib/format";
+import { useKeys } from "../../keys";
+import { matched, panels, scalarKeys, search } from "./model";
+import * as settings from "./settings";
+
+export function Toolbar() {
+  const box = useRef<HTMLInputElement>(null);
+  useKeys({ "/": () => box.current?.focus(), "0": () => (settings.zooms.value = {}) });
+  const { error } = search.value;
+  const zoomed = Object.keys(settings.zooms.value).length > 0;
+  return (
+    <div class="charts-bar" role="toolbar" aria-label="Charts">
+      <div class="find">
+        <TextInput
+          inputRef={box}
+          label="Find panels"
+          placeholder={settings.regex.value ? "Find panels by pattern: ^val/.*loss" : "Find panels"}
+          icon={<SearchIcon size={14} />}
+          value={settings.find.value}
+          bad={error !== null}
+          onInput={(value) => (settings.find.value = value)}
+          onKeyDown={(event) => event.key === "Escape" && ((settings.find.value = ""), box.current?.blur())}
+        />
+        <IconButton label="Regular expression" pressed={settings.regex.value} onClick={() => (settings.regex.value = !settings.regex.value)}>
+          <span class="mono">.*</span>
+        </IconButton>
+        {error ? (
+          <span class="find-error" role="alert">
+            {error}
+          </span>
+        ) : settings.find.value ? (
+          <span class="find-count">
+            {matched.value} of {count(panels.value?.length ?? 0, "panel")}
+          </span>
+        ) : null}
+      </div>
+      <span class="spring" />
+      {zoomed ? (
+        <Button kind="quiet" title="Show everything again (0, or double-click a chart)" onClick={() => (settings.zooms.value = {})}>
+          <ResetIcon size={14} /> Reset zoom
+        </Button>
+      ) : null}
+      <SmoothingField />
+      <XField />
+      <More />
+    </div>
+  );
+}
+
+function SmoothingField() {
+  const now = settings.smoothing.value;
+  const { hint, max } = SMOOTHINGS[now.kind];
+  const options = (Object.keys(SMOOTHINGS) as SmoothingKind[]).map((value) => ({ value, label: value === "none" ? "No smoothing" : SMOOTHINGS[value].label }));
+  return (
+    <span class="field" data-active={now.kind !== "none" || undefined}>
+      <Select
+        label="Smoothing"
+        value={now.kind}
+        options={options}
+        onChange={(kind) => (settings.smoothing.value = smoothOf(kind, SMOOTHINGS[kind].start))}
+      />
+      {now.kind === "none" ? null : (
+        <>
+          <Slider
+            label={`Smoothing, ${hint}`}
+            min={0}
+            max={1}
+            step={0.005}
+            value={sliderOf(now)}
+            onInput={(value) => (settings.smoothing.value = smoothOf(now.kind, amountAt(now.kind, value)))}
+          />
+          <output class="field-value">{max < 1 ? now.amount.toFixed(3) : formatNumber(now.amount)}</output>
+        </>
+      )}
+    </span>
+  );
+}
+
+function XField() {
+  const own = settings.xAxis.value;
+  const metrics = scalarKeys.value.slice(0, 500).filter((key) => !["step", "relative", "wall"].includes(key));
+  const known = ["step", "relative", "wall", ...metrics];
+  const all = known.includes(own) ? known : [...known, own];
+  return (
+    <span class="field">
+      <span class="field-label">x</span>
+      <Select label="X-axis" value={own} options={all.map((value) => ({ value, label: visibleText(xLabel(value)).slice(0, 60) }))} onChange={(x) => (settings.xAxis.value = x)} />
+      <IconButton label="Log x" pressed={settings.logX.value} onClick={() => (settings.logX.value = !settings.logX.value)}>
+        <span class="glyph">log x</span>
+      </IconButton>
+      <IconButton label="Log y" pressed={settings.logY.value} onClick={() => (settings.logY.value = !settings.logY.value)}>
+        <span class="glyph">log y</span>
+      </IconButton>
+    </span>
+  );
+}
+
+const SIZES = [
+  { value: "s", label: "Small" },
+  { value: "m", label: "Medium" },
+  { value: "l", label: "Large" },
+] as const;
+
+function More() {
+  const [open, setOpen] = useState(false);
+  const anchor = useRef<HTMLDivElement>(null);
+  return (
+    <div ref={anchor}>
+      <IconButton label="What is drawn, and how large" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <SettingsIcon />
+      </IconButton>
+      {open ? (
+        <Popover anchor={anchor.current} label="Chart settings" align="end" class="charts-more" onClose={() => setOpen(false)}>
+          <Toggle label="Band from minimum to maximum" checked={settings.band.value} onChange={(on) => (settings.band.value = on)} />
+          <Toggle label="Leave outliers out of the y-range" checked={settings.clip.value} onChange={(on) => (settings.clip.value = on)} />
+          <Toggle label="Superseded points of earlier attempts" checked={settings.superseded.value} onChange={(on) => (settings.superseded.value = on)} />
+          <Toggle label="A line for every rank" checked={settings.ranks.value} onChange={(on) => (settings.ranks.value = on)} />
+          <hr />
+          <label class="more-row">
+            Panel size
+            <Select label="Panel size" value={settings.size.value} options={SIZES} onChange={(size) => (settings.size.value = size)} />
+          </label>
+          <label class="more-row">
+            Panels in a row
+            <Select
+              label="Panels in a row"
+              value={String(settings.columns.value)}
+              options={["0", "1", "2", "3", "4", "5", "6"].map((value) => ({ value, label: value === "0" ? "As many as fit" : value }))}
+              onChange={(n) => (settings.columns.value = Number(n))}
+            />
+          </label>
+        </Popover>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+/** One observer for all panels: only what is on the screen, or nearly, fetches and draws. */
+
+import type { RefObject } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+const MARGIN_PX = 300;
+const watched = new WeakMap<Element, (on: boolean) => void>();
+const observers = new WeakMap<Element, IntersectionObserver>();
+
+/** The margin counts from the root only, so the root must be the element that scrolls. */
+function observerOf(element: Element): IntersectionObserver {
+  const root = element.closest(".charts-scroll") ?? document.documentElement;
+  let observer = observers.get(root);
+  if (!observer) {
+    observer = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) watched.get(entry.target)?.(entry.isIntersecting);
+      },
+      { root: root === document.documentElement ? null : root, rootMargin: `${MARGIN_PX}px 0px` },
+    );
+    observers.set(root, observer);
+  }
+  return observer;
+}
+
+/** True while the element is on the screen. */
+export function useVisible(ref: RefObject<HTMLElement>): boolean {
+  const [visible, setVisible] = useState(false);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    watched.set(element, setVisible);
+    const observer = observerOf(element);
+    observer.observe(element);
+    return () => {
+      observer.unobserve(element);
+      watched.delete(element);
+    };
+  }, [ref]);
+  return visible;
+}
+
+/** The element's size in whole pixels, followed as it changes. */
+export function useSize(ref: RefObject<HTMLElement>): { width: number; height: number } | null {
+  const [size, setSize] = useState<{ width: number; height: number } | null>(null);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const watch = new ResizeObserver(([entry]) => {
+      const width = Math.round(entry?.contentRect.width ?? 0);
+      const height = Math.round(entry?.contentRect.height ?? 0);
+      if (width > 0 && height > 0) setSize((old) => (old?.width === width && old.height === height ? old : { width, height }));
+    });
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [ref]);
+  return size;
+}
