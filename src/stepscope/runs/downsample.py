@@ -63,8 +63,8 @@ def downsample(
 ) -> Buckets:
     """Put points into at most `buckets` buckets between `lo` and `hi`.
 
-    `is_sorted` saves a look at `x` when the caller knows. `neighbours` adds the point before and the one after the range,
-    so that a line enters and leaves a zoomed chart as it should. A `pyramid` of the same values makes the cost
+    `is_sorted` saves a look at `x` when the caller knows. `neighbours` adds the point before and the one after the
+    range, so that a line enters and leaves a zoomed chart as it should. A `pyramid` of the same values makes the cost
     independent of how many there are; it only helps when x is sorted.
 
     >>> values = np.zeros(1_000_000); values[123_456] = 9.0
@@ -144,7 +144,9 @@ def _middle(x: npt.NDArray[Any], starts: Ints, ends: Ints) -> Floats:
     return np.where(ends - starts == 1, first, first / 2 + last / 2)
 
 
-def _buckets(x: Floats, values: Floats, starts: Ints, ends: Ints, pyramid: Pyramid | None, order: Ints | None) -> Buckets:
+def _buckets(
+    x: Floats, values: Floats, starts: Ints, ends: Ints, pyramid: Pyramid | None, order: Ints | None
+) -> Buckets:
     count = ends - starts
     total = int(count.sum())
     if not len(starts):

@@ -1,7 +1,7 @@
 """Smoothing over all points of a series, before a chart thins them out.
 
-Values that are not finite are skipped: they neither spoil their neighbours nor break the line. No method subtracts large
-running sums, so one huge spike costs no precision elsewhere. A million points take some tens of milliseconds.
+Values that are not finite are skipped: they neither spoil their neighbours nor break the line. No method subtracts
+large running sums, so one huge spike costs no precision elsewhere. A million points take some tens of milliseconds.
 """
 
 from __future__ import annotations
@@ -54,17 +54,19 @@ def ema(values: Floats, weight: float, x: npt.NDArray[Any] | None = None) -> Flo
     if not 0 <= weight < 1:
         raise UsageError(f"the weight of the past must be at least 0 and below 1, not {weight}")
     if weight == 0 or len(values) == 0:
-        return values.copy()
+        return np.array(values)
     decay = np.full(len(values), float(weight)) if x is None else _decay(x, weight)
     finite = np.isfinite(values)
     everything = bool(finite.all())
     top = _scan(decay, values if everything else np.where(finite, values, 0.0))
     if everything and (decay[0] == decay).all():
-        bottom = (1 - weight ** np.arange(1.0, len(values) + 1)) / (1 - weight)
+        bottom = np.full(len(values), 1.0)
+        start = min(len(values), math.ceil(-40 / math.log(weight)))  # beyond, the start is forgotten
+        bottom[:start] = -np.expm1(math.log(weight) * np.arange(1, start + 1))
+        bottom /= 1 - weight
     else:
         bottom = _scan(decay, finite.astype(np.float64))
-    with np.errstate(all="ignore"):
-        return np.where(bottom > 0, top / bottom, np.nan)
+    return _ratio(top, bottom, 0.0)
 
 
 def _decay(x: npt.NDArray[Any], weight: float) -> Floats:
@@ -112,25 +114,30 @@ def running_mean(values: Floats, width: int) -> Floats:
     if width < 1:
         raise UsageError(f"the width of a running mean must be 1 point or more, not {width}")
     if width == 1 or len(values) == 0:
-        return values.copy()
+        return np.array(values)
     return _weighted(values, lambda line: _box(line, width), width, 0.5)
 
 
 def gaussian(values: Floats, deviation: float) -> Floats:
     """A bell-shaped mean around each point with this standard deviation, in points.
 
-    Wide bells are four running sums after each other, which is a bell to within a few percent and costs the same however
-    wide it is.
+    Wide bells are four running sums after each other, which is a bell to within a few percent and costs the same
+    however wide it is.
     """
     if deviation < 0:
         raise UsageError(f"the width of the bell must not be negative, it is {deviation}")
     if deviation == 0 or len(values) == 0:
-        return values.copy()
+        return np.array(values)
     reach = math.ceil(4 * deviation)
     if 2 * reach + 1 <= _MOST_TAPS:
         bell = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
         bell /= bell.sum()
-        return _weighted(values, lambda line: np.convolve(line, bell)[reach : reach + len(line)], reach, 1e-12)
+
+        def ring(line: Floats) -> Floats:
+            whole: Floats = np.convolve(line, bell)
+            return whole[reach : reach + len(line)]
+
+        return _weighted(values, ring, reach, 1e-12)
     widths = _boxes(deviation)
 
     def blur(line: Floats) -> Floats:
@@ -157,8 +164,13 @@ def _weighted(values: Floats, blur: Callable[[Floats], Floats], reach: int, leas
         if count > len(ends):
             weight = np.full(count, ends[2 * reach])
             weight[: 2 * reach], weight[-2 * reach :] = ends[: 2 * reach], ends[-2 * reach :]
+    return _ratio(total, weight, least)
+
+
+def _ratio(total: Floats, weight: Floats, least: float) -> Floats:
     with np.errstate(all="ignore"):
-        return np.where(weight > least, total / weight, np.nan)
+        mean: Floats = np.where(weight > least, total / weight, np.nan)
+    return mean
 
 
 def _boxes(deviation: float, passes: int = 4) -> list[int]:

@@ -85,17 +85,13 @@ def join(parts: Iterable[MetricSummary]) -> MetricSummary:
 
 
 def _joined(a: MetricSummary, b: MetricSummary) -> MetricSummary:
-    assert a.last_step is not None and b.last_step is not None
-    assert a.first_step is not None and b.first_step is not None
-    late = b if b.last_step >= a.last_step else a
-    early = a if a.first_step <= b.first_step else b
+    late = b if (b.last_step or 0) >= (a.last_step or 0) else a
+    early = a if (a.first_step or 0) <= (b.first_step or 0) else b
     least = b if not a.finite or b.min < a.min else a
     most = b if not a.finite or b.max > a.max else a
-    finite = a.finite + b.finite
+    mean = a.mean if a.finite else b.mean
     if a.finite and b.finite:
-        mean = a.mean + (b.mean - a.mean) * (b.finite / finite)
-    else:
-        mean = a.mean if a.finite else b.mean
+        mean += (b.mean - a.mean) * (b.finite / (a.finite + b.finite))
     return MetricSummary(
         last=late.last,
         last_step=late.last_step,
@@ -113,7 +109,7 @@ def _joined(a: MetricSummary, b: MetricSummary) -> MetricSummary:
 
 
 class ColumnSummaries:
-    """The summaries of all columns of a table that only grows, a few array operations per piece however many columns."""
+    """The summaries of all columns of a growing table: a few array operations per piece, however many columns."""
 
     def __init__(self, columns: int) -> None:
         self.count = 0
