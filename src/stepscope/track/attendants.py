@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from stepscope.runs.writer import RunWriter
     from stepscope.track.run import Run
 
-__all__ = ["RUN_VARIABLE", "Attendants", "Options"]
+__all__ = ["ATTEMPT_VARIABLE", "RUN_VARIABLE", "Attendants", "Options"]
 
 RUN_VARIABLE = "STEPSCOPE_RUN"
 """Names the open run's folder to processes started from this one, so that their `log` joins it."""
+ATTEMPT_VARIABLE = "STEPSCOPE_ATTEMPT"
 CONSOLE_TICK_S = 0.5
 ENVIRONMENT_WAIT_S = 5.0
 
@@ -56,12 +57,13 @@ class Attendants:
         self._path = path
         self._hooks = EndingHooks(run._end, self.preempt, lambda: run.step)
         self._environment: threading.Thread | None = None
-        self._old_variable: str | None = None
+        self._old_variables: dict[str, str | None] = {}
 
     def start(self) -> None:
         fence.on_fault(self._note_fault)
-        self._old_variable = os.environ.get(RUN_VARIABLE)
-        os.environ[RUN_VARIABLE] = str(self._path)
+        for name, value in ((RUN_VARIABLE, str(self._path)), (ATTEMPT_VARIABLE, str(self._run.attempt))):
+            self._old_variables[name] = os.environ.get(name)
+            os.environ[name] = value
         self._hooks.install()
         if self._options.environment:
             self._environment = threading.Thread(
@@ -118,10 +120,11 @@ class Attendants:
     def release(self) -> None:
         """Give the process back: hooks, variable, listener."""
         self._hooks.remove()
-        if self._old_variable is None:
-            os.environ.pop(RUN_VARIABLE, None)
-        else:
-            os.environ[RUN_VARIABLE] = self._old_variable
+        for name, value in self._old_variables.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
         fence.reset()
 
     def after_fork(self) -> None:

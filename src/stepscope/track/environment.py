@@ -15,7 +15,7 @@ from typing import Any
 from stepscope.records import Environment
 from stepscope.track.git import full_state, quick_state
 from stepscope.track.names import script_path
-from stepscope.track.secrets import learn_from, mask_argv, mask_text, mask_value
+from stepscope.track.secrets import mask_argv, mask_text, mask_value
 
 __all__ = ["quick_facts", "slow_facts"]
 
@@ -31,7 +31,6 @@ _DIST = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)(-py[\d.]+)?\.(dist-info|eg
 
 def quick_facts() -> dict[str, Any]:
     """Fields of `RunMeta` that cost a millisecond or two together."""
-    learn_from(os.environ)
     folder = _working_folder()
     return {
         "command": mask_argv(command_line()),

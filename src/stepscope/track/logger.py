@@ -97,7 +97,10 @@ class Logger:
         except StepRefused as reason:
             self._sink.refused("step", type(step).__name__, str(reason))
         except Exception as fault:
-            fence.report("log()", fault)
+            if isinstance(values, Mapping):
+                fence.report("log()", fault)
+            else:
+                self._sink.refused("log", type(values).__name__, 'log() takes a dict: run.log({"loss": loss})')
 
     def _next_step(self, plan: _Plan) -> int:
         with self._lock:
@@ -116,8 +119,7 @@ class Logger:
     def _log_any(self, values: Mapping[Any, Any], step: Any) -> None:
         """The way for everything but plain floats under names seen before."""
         if not isinstance(values, Mapping):
-            reason = 'log() takes a dict: run.log({"loss": loss})'
-            return self._sink.refused("log", type(values).__name__, reason)
+            raise TypeError
         if not self.is_open:
             return self._sink.refused("log", "after finish()", "the run is finished; open another with init()")
         flattened = flat(values)

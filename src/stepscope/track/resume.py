@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 from stepscope.errors import Ambiguous, NotFound, UsageError
 from stepscope.records import RunMeta
 from stepscope.runs.ids import is_run_id
 from stepscope.runs.layout import is_run_folder, log_files, read_meta, run_folders
 
-__all__ = ["Past", "find_run", "newest_like", "past_of"]
+__all__ = ["Past", "find_run", "meta_now", "newest_like", "past_of"]
 
 
 class Past(NamedTuple):
@@ -25,7 +28,7 @@ class Past(NamedTuple):
     tags: list[str]
 
 
-def find_run(store: Path, reference: str | Path) -> Path:
+def find_run(store: Path, reference: str | os.PathLike[str]) -> Path:
     """The folder of the run that `reference` names: a path, an id, the beginning of one, or a run's name."""
     path = Path(reference)
     if is_run_folder(path):
@@ -91,5 +94,6 @@ def _last_attempt(path: Path) -> int:
     return newest
 
 
-def meta_of(path: Path) -> RunMeta:
-    return read_meta(path)
+def meta_now(path: Path, past: Past) -> RunMeta:
+    """What the run is now: as it was made, with the changes since."""
+    return msgspec.structs.replace(read_meta(path), name=past.name, notes=past.notes, tags=past.tags)

@@ -155,7 +155,10 @@ def mask_argv(arguments: Iterable[str]) -> list[str]:
     flag = ""
     for argument in arguments:
         name, equals, value = argument.partition("=")
-        if equals and re.fullmatch(r"[\w.+/@-]*", name):
+        if flag in ("-c", "-e"):  # code, not an argument
+            shown.append(mask_text(argument))
+            flag = ""
+        elif equals and re.fullmatch(r"[\w.+/@-]*", name):
             shown.append(f"{name}={mask_value(name, value)}")
             flag = ""
         elif argument.startswith("-") and not flag_takes(flag, argument):

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import stepscope
 from stepscope import fence
 from stepscope.errors import UsageError
 from stepscope.records import RunMeta
 from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.writer import RunWriter
-from stepscope.track import messages
-from stepscope.track.attendants import Attendants, Options
+from stepscope.track import messages, ranks
+from stepscope.track.attendants import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.config import flatten, masked
 from stepscope.track.environment import quick_facts
 from stepscope.track.names import as_name, default_project, friendly_name
-from stepscope.track.off import NullWriter
+from stepscope.track.opening import DEFAULT_DIR, Request, join_as_worker, open_off, open_run
 from stepscope.track.run import Run
-from stepscope.track.secrets import mask_text
-from stepscope.track.sink import RunSink
+from stepscope.track.secrets import learn_from, mask_text
 
 __all__ = ["current", "finish", "init", "log"]
 
-DEFAULT_DIR = "stepscope-runs"
-
 _run: Run | None = None
+_turn = 0
 
 
 def init(
@@ -52,76 +47,97 @@ def init(
     """Start recording a run, and make it the current one.
 
     `config` is a dict, Namespace, dataclass or anything with named fields. Runs go to `dir`, else to the folder in
-    STEPSCOPE_DIR, else to `stepscope-runs`. `resume` continues a run given by path, id or name. `mode="off"` or
+    STEPSCOPE_DIR, else to `stepscope-runs`. `resume` continues a run given by path, id or name; "allow" continues the
+    newest run of this project and name if there is one, "auto" does so if it did not finish. `mode="off"` or
     STEPSCOPE_MODE=off records nothing. A run that is still open is finished first.
 
     >>> run = stepscope.init(project="vae", config={"lr": 1e-3}, tags=["baseline"])
     >>> run.log({"loss": 0.7})
     >>> run.finish()
     """
-    global _run
+    global _run, _turn
+    joined = _parents_run() if ranks.is_child_process() else None
+    if joined is not None:
+        return joined
     finish()
     messages.forget()
-    mode = mode or ("off" if os.environ.get("STEPSCOPE_MODE", "").lower() in ("off", "disabled", "0") else "on")
-    if mode not in ("on", "off"):
-        raise UsageError(f"mode {mode!r} is unknown; use 'on' or 'off'")
+    learn_from(os.environ)
+    chosen = _mode(mode)
+    place = ranks.place()
     flat = flatten(config)
     meta = RunMeta(
         id=new_run_id(),
-        project=as_name(project) if project else default_project(),
+        project=mask_text(as_name(project)) if project else default_project(),
         name=mask_text(as_name(name)) if name else friendly_name(),
         created=time.time(),
         config=masked(flat),
-        tags=[mask_text(as_name(tag)) for tag in ([tags] if isinstance(tags, str) else tags or [])],
+        tags=_as_tags(tags),
         notes=mask_text(as_name(notes)),
-        group=None if group is None else as_name(group),
+        group=None if group is None else mask_text(as_name(group)),
         stepscope=stepscope.__version__,
-        **(quick_facts() if mode == "on" else {}),
+        **(quick_facts() if chosen == "on" else {}),
     )
-    if mode == "off":
-        _run = _off_run(meta, flat)
+    if chosen == "off":
+        _run = open_off(meta, flat)
         return _run
-    path = _create(Path(dir or os.environ.get("STEPSCOPE_DIR") or DEFAULT_DIR).absolute(), meta)
-    if path is None:
-        _run = _off_run(meta, flat)
-        return _run
-    writer = RunWriter(path, run_id=meta.id, on_problem=messages.say)
-    _run = run = Run(meta, path, writer, RunSink(writer), config=flat)
-    options = Options(console=console, system=system, system_interval_s=system_interval_s, git=git)
-    run._attendants = Attendants(run, writer, path, options)
-    run._attendants.start()
-    return run
+    _turn += 1
+    _run = open_run(
+        Request(
+            store=Path(dir or os.environ.get("STEPSCOPE_DIR") or DEFAULT_DIR).absolute(),
+            meta=meta,
+            config=flat,
+            options=Options(
+                console=console,
+                system=system and place.local_rank == 0,
+                system_interval_s=system_interval_s,
+                git=git and place.rank == 0,
+            ),
+            place=place,
+            turn=_turn,
+            resume=resume,
+            is_named=bool(name),
+        )
+    )
+    return _run
 
 
-def _create(store: Path, meta: RunMeta) -> Path | None:
-    """The new run's folder; in the temporary folder if the store cannot be written, None if nothing can."""
-    refuge = Path(tempfile.gettempdir()) / DEFAULT_DIR
-    for place in (store, refuge):
-        try:
-            path = create_run(place, meta)
-        except OSError as error:
-            messages.say(f"cannot write to {place} ({error.strerror or error})")
-            continue
-        if place is refuge:
-            messages.say(f"recording to {path} instead; move that folder to keep it")
-        return path
-    messages.say("nothing can be written anywhere, so this run is not recorded; the training goes on")
-    return None
+def _mode(mode: str | None) -> Literal["on", "off"]:
+    chosen = mode or os.environ.get("STEPSCOPE_MODE") or "on"
+    if chosen in ("on", "off"):
+        return "on" if chosen == "on" else "off"
+    raise UsageError(f"mode {chosen!r} is unknown; use 'on' or 'off' (from mode= or STEPSCOPE_MODE)")
 
 
-def _off_run(meta: RunMeta, config: dict[str, Any]) -> Run:
-    writer = cast(RunWriter, NullWriter())
-    return Run(meta, None, writer, RunSink(writer), config=config)
+def _as_tags(tags: str | Iterable[str] | None) -> list[str]:
+    given = [tags] if isinstance(tags, str) else list(tags or ())
+    return list(dict.fromkeys(mask_text(as_name(tag)) for tag in given))
 
 
 def current() -> Run | None:
-    """The open run of this process, or None."""
-    return _run if _run is not None and not _run.is_finished else None
+    """The open run of this process, or the one of the process that started it, or None."""
+    if _run is not None and not _run.is_finished:
+        return _run
+    return _parents_run()
+
+
+def _parents_run() -> Run | None:
+    """In a process started from one with an open run: that run, joined on first use."""
+    global _run
+    path = os.environ.get(RUN_VARIABLE)
+    if path is None:
+        return None
+    attempt = os.environ.get(ATTEMPT_VARIABLE, "0")
+    joined = fence.fenced("joining the parent's run")(join_as_worker)(Path(path), int(attempt))
+    if joined is not None:
+        _run = joined
+    else:
+        os.environ.pop(RUN_VARIABLE, None)  # asked once is enough
+    return joined
 
 
 def log(values: Mapping[Any, Any], step: Any = None) -> None:
     """Record values in the current run; see `Run.log`."""
-    run = current()
+    run = _run if _run is not None and not _run.is_finished else current()
     if run is None:
         messages.say_once("log without run", "log() was called without an open run; call stepscope.init() first")
         return
@@ -131,16 +147,14 @@ def log(values: Mapping[Any, Any], step: Any = None) -> None:
 def finish(
     status: Literal["finished", "stopped", "preempted", "failed"] | None = None, exit_code: int | None = None
 ) -> None:
-    """End the current run, if there is one."""
-    run = current()
-    if run is not None:
-        run.finish(status, exit_code)
+    """End this process's run, if one is open."""
+    if _run is not None:
+        _run.finish(status, exit_code)
 
 
 def _after_fork() -> None:
-    run = _run
-    if run is not None and not run.is_finished:
-        run._after_fork()
+    if _run is not None and not _run.is_finished:
+        _run._after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,0 +1,165 @@
+"""The ways to open a run: a new one, one that goes on, one that another rank or a parent process has made."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from stepscope.errors import StepscopeError
+from stepscope.records import RunMeta
+from stepscope.runs.layout import create_run, read_meta
+from stepscope.runs.writer import RunWriter
+from stepscope.track import messages, ranks, resume
+from stepscope.track.attendants import Attendants, Options
+from stepscope.track.off import NullWriter
+from stepscope.track.run import Run
+from stepscope.track.secrets import mask_text
+from stepscope.track.sink import RunSink
+
+__all__ = ["Request", "join_as_worker", "open_off", "open_run"]
+
+DEFAULT_DIR = "stepscope-runs"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What `init` was asked for."""
+
+    store: Path
+    meta: RunMeta
+    config: dict[str, Any]
+    options: Options
+    place: ranks.Place = field(default_factory=ranks.Place)
+    turn: int = 0
+    resume: str | os.PathLike[str] | None = None
+    is_named: bool = False
+
+
+def open_run(request: Request) -> Run:
+    """Open the run that was asked for, in the way that this process's place in its job calls for."""
+    if request.place.world_size > 1 and request.place.rank > 0:
+        return _join_rank(request)
+    path = _path_to_resume(request)
+    run = _resume(request, path) if path is not None else _create(request)
+    if request.place.world_size > 1 and run.path is not None:
+        ranks.leave_note(run.path.parent, request.place, request.turn, run.id, run.attempt)
+    return run
+
+
+def _path_to_resume(request: Request) -> Path | None:
+    wanted = request.resume
+    if wanted is None:
+        note = ranks.read_note(request.store, request.place, request.turn) if request.place.restart else None
+        return request.store / note.run_id if note is not None and note.restart < request.place.restart else None
+    if wanted in ("auto", "allow"):
+        name = request.meta.name if request.is_named else None
+        return resume.newest_like(request.store, request.meta.project, name, unfinished=wanted == "auto")
+    return resume.find_run(request.store, wanted)
+
+
+def _create(request: Request) -> Run:
+    path = _create_folder(request.store, request.meta)
+    if path is None:
+        return open_off(request.meta, request.config)
+    return _attended(request, path, request.meta, attempt=0)
+
+
+def _create_folder(store: Path, meta: RunMeta) -> Path | None:
+    """The new run's folder; in the temporary folder if the store cannot be written, None if nothing can."""
+    refuge = Path(tempfile.gettempdir()) / DEFAULT_DIR
+    for place in (store, refuge):
+        try:
+            path = create_run(place, meta)
+        except OSError as error:
+            messages.say(f"cannot write to {place} ({error.strerror or error})")
+            continue
+        if place is refuge:
+            messages.say(f"recording to {path} instead; move that folder to keep it")
+        return path
+    messages.say("nothing can be written anywhere, so this run is not recorded; the training goes on")
+    return None
+
+
+def _resume(request: Request, path: Path) -> Run:
+    """A new attempt of an earlier run: its config, changed where it differs now, its tags, and its next step."""
+    past = resume.past_of(path)
+    meta = resume.meta_now(path, past)
+    run = _attended(request, path, meta, attempt=past.attempt, first_step=past.next_step, config=past.config)
+    run.config.update(request.config)
+    run.tags.add(*request.meta.tags)
+    if request.is_named and request.meta.name != meta.name:
+        run.name = request.meta.name
+    if request.meta.notes and request.meta.notes != meta.notes:
+        run.notes = request.meta.notes
+    return run
+
+
+def _join_rank(request: Request) -> Run:
+    note = ranks.wait_for_note(request.store, request.place, request.turn, _patience_s())
+    if note is None:
+        messages.say(
+            f"rank {request.place.rank} found no run of rank 0 in {request.store} and records one of its own; "
+            "do all ranks call stepscope.init() with the same dir on a shared file system?"
+        )
+        return _create(request)
+    path = request.store / note.run_id
+    return _attended(request, path, read_meta(path), attempt=note.attempt)
+
+
+def _patience_s() -> float:
+    try:
+        return float(os.environ.get("STEPSCOPE_RANK_WAIT_S", ""))
+    except ValueError:
+        return ranks.WAIT_S
+
+
+def _attended(
+    request: Request,
+    path: Path,
+    meta: RunMeta,
+    *,
+    attempt: int,
+    first_step: int | None = None,
+    config: dict[str, Any] | None = None,
+) -> Run:
+    """A run with everything around it: console, meters, hooks."""
+    rank = request.place.rank
+    writer = RunWriter(path, run_id=meta.id, rank=rank, attempt=attempt, first_step=first_step, on_problem=messages.say)
+    run = Run(
+        meta,
+        path,
+        writer,
+        RunSink(writer),
+        config=request.config if config is None else config,
+        first_step=first_step or 0,
+        rank=rank,
+        attempt=attempt,
+    )
+    run._attendants = Attendants(run, writer, path, request.options)
+    run._attendants.start()
+    return run
+
+
+def open_off(meta: RunMeta, config: dict[str, Any]) -> Run:
+    """A run that records nothing."""
+    writer = cast(RunWriter, NullWriter())
+    return Run(meta, None, writer, RunSink(writer), config=config)
+
+
+def join_as_worker(path: Path, attempt: int) -> Run | None:
+    """The run of the process that started this one, to log to beside it; None if its folder cannot be read."""
+    try:
+        meta = read_meta(path)
+    except (StepscopeError, OSError) as error:
+        messages.say(mask_text(f"cannot join the run of the parent process ({error})"))
+        return None
+    rank = ranks.place().rank
+    writer = RunWriter(path, run_id=meta.id, rank=rank, role="worker", attempt=attempt, on_problem=messages.say)
+    options = Options(console=False, system=False, git=False, environment=False)
+    run = Run(meta, path, writer, RunSink(writer), config=meta.config, rank=rank, attempt=attempt)
+    run._attendants = Attendants(run, writer, path, options)
+    run._attendants.start()
+    return run

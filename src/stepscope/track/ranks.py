@@ -1,0 +1,163 @@
+"""One run for all ranks of a distributed training: rank 0 makes it, the others find it.
+
+Every rank writes its own files. Rank 0 leaves a small note in the store, named after what all ranks of the job know
+(run id of torchrun, address, port, job step ...); the others wait for it, for a bounded time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from stepscope.runs.filesystem import make_private_folder
+from stepscope.runs.layout import is_run_folder, write_file
+from stepscope.runs.lease import host_name, process_started
+
+__all__ = ["Note", "Place", "is_child_process", "leave_note", "place", "read_note", "remove_note", "wait_for_note"]
+
+WAIT_S = 60.0
+LOOK_EVERY_S = 0.05
+FRESH_S = 120.0
+"""A note older than this when our process began belongs to an earlier job under the same address."""
+FOLDER = ".ranks"
+_SCHEMES = (
+    ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"),
+    ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
+)
+_JOB_NAMES = (
+    "TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "SLURM_JOB_ID", "SLURM_STEP_ID", "OMPI_MCA_ess_base_jobid",
+    "PMIX_NAMESPACE", "PMI_JOBID",
+)  # fmt: skip
+
+
+class Place(NamedTuple):
+    """Where this process stands in its job."""
+
+    rank: int = 0
+    world_size: int = 1
+    local_rank: int = 0
+    job: str = ""
+    """The same text on all ranks of one job."""
+    restart: int = 0
+    """How often torchrun has started the ranks anew."""
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    """What rank 0 tells the others."""
+
+    run_id: str
+    attempt: int
+    restart: int
+    created: float
+    host: str
+    pid: int
+    pid_started: float
+
+
+def place(variables: Mapping[str, str] = os.environ) -> Place:
+    """This process's rank, from the launcher's variables or from torch.distributed; rank 0 of 1 without any."""
+    for rank_name, size_name, local_name in _SCHEMES:
+        rank, size = _number(variables.get(rank_name)), _number(variables.get(size_name))
+        if rank is not None and size is not None and size > 1 and 0 <= rank < size:
+            local = _number(variables.get(local_name)) or 0
+            restart = _number(variables.get("TORCHELASTIC_RESTART_COUNT")) or 0
+            return Place(rank, size, local, _job(variables, size), restart)
+    return _place_in_group(variables)
+
+
+def _place_in_group(variables: Mapping[str, str]) -> Place:
+    """The place in a process group that the script has set up itself (torch.multiprocessing.spawn)."""
+    group = sys.modules.get("torch.distributed")
+    if group is None or not group.is_available() or not group.is_initialized():
+        return Place()
+    size = group.get_world_size()
+    return Place(group.get_rank(), size, group.get_rank(), _job(variables, size)) if size > 1 else Place()
+
+
+def is_child_process() -> bool:
+    """Was this process started by multiprocessing? Such a one has imported it already."""
+    package = sys.modules.get("multiprocessing")
+    return package is not None and package.parent_process() is not None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+def _job(variables: Mapping[str, str], size: int) -> str:
+    parts = [f"{name}={variables[name]}" for name in _JOB_NAMES if name in variables]
+    local_size = _number(variables.get("LOCAL_WORLD_SIZE"))
+    if local_size == size or is_child_process():
+        # All ranks are children of one launcher on one machine, and the next launch has another.
+        parts.append(f"parent={host_name()}:{os.getppid()}:{process_started(os.getppid())}")
+    return " ".join(parts)
+
+
+def _path(store: Path, where: Place, turn: int) -> Path:
+    name = hashlib.sha256(f"{where.job} size={where.world_size} turn={turn}".encode()).hexdigest()[:24]
+    return store / FOLDER / f"{name}.json"
+
+
+def leave_note(store: Path, where: Place, turn: int, run_id: str, attempt: int) -> None:
+    """Tell the other ranks which run this is. `turn` counts the runs this job has opened."""
+    path = _path(store, where, turn)
+    make_private_folder(path.parent, exist_ok=True)
+    note = Note(
+        run_id=run_id,
+        attempt=attempt,
+        restart=where.restart,
+        created=time.time(),
+        host=host_name(),
+        pid=os.getpid(),
+        pid_started=process_started(),
+    )
+    write_file(path, msgspec.json.encode(note))
+
+
+def read_note(store: Path, where: Place, turn: int) -> Note | None:
+    """The note as it stands, if it can be read."""
+    folder = store / FOLDER
+    wanted = _path(store, where, turn)
+    try:
+        # By listing: a name that was asked for too early may be cached as absent on a network file system.
+        if wanted.name not in os.listdir(folder):
+            return None
+        return msgspec.json.decode(wanted.read_bytes(), type=Note)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def remove_note(store: Path, where: Place, turn: int) -> None:
+    try:
+        _path(store, where, turn).unlink(missing_ok=True)
+    except OSError:  # it will be too old for the next job anyway
+        pass
+
+
+def wait_for_note(store: Path, where: Place, turn: int, wait_s: float = WAIT_S) -> Note | None:
+    """The note of rank 0 of this very job, or None if it does not come in time."""
+    began = process_started() or time.time()
+    deadline = time.monotonic() + wait_s
+    while True:
+        note = read_note(store, where, turn)
+        if note is not None and _is_of_this_job(note, where, began) and is_run_folder(store / note.run_id):
+            return note
+        if time.monotonic() >= deadline:
+            return None
+        time.sleep(LOOK_EVERY_S)
+
+
+def _is_of_this_job(note: Note, where: Place, began: float) -> bool:
+    if note.restart != where.restart or note.created < began - FRESH_S:
+        return False
+    # A note of this machine is checked against the process that wrote it: it must live.
+    return note.host != host_name() or abs(process_started(note.pid) - note.pid_started) < 1.0
