@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 POLL_S = 0.05
 """How often the backlog is looked at while callers add to it: the most a queued row waits on a working disk."""
+HURRY_BYTES = 1 << 20
+"""With this much waiting the thread is woken before its time."""
 LONGEST_PAUSE_S = 5.0
 STUCK_S = 3.0
 """A lock held this long is held by a write that hangs: leave it and its files to whoever has them."""
@@ -44,6 +46,9 @@ class Background:
         self._retry_at = 0.0
         self._pause = POLL_S
         self._stuck_since: float | None = None
+        self._napping = False
+        self.is_writing = False
+        """Whether the thread holds the lock, to write out the backlog."""
         delivery.wake = self.wake
 
     def wake(self) -> None:
@@ -56,8 +61,10 @@ class Background:
                 self._thread.start()
             except RuntimeError:  # the interpreter is going down, or no thread is to be had: close() does the work
                 self._stopping = True
-        elif self._delivery.backlog.bytes > 1 << 20:
-            self._bell.put(None)
+        elif self._delivery.backlog and self._bell.empty():
+            well = self._retry_at == 0.0
+            if self._napping or (well and self._delivery.backlog.bytes > HURRY_BYTES):
+                self._bell.put(None)
 
     def hurry(self) -> bool:
         """Try the backlog again at once; whether there is a thread to do so."""
@@ -72,15 +79,20 @@ class Background:
         if thread is not None and thread.is_alive() and thread is not threading.current_thread():
             thread.join(timeout=2.0)
 
+    def is_stuck(self) -> bool:
+        """Whether the thread was told to stop and could not: it waits for the disk."""
+        return self._stopping and self._thread is not None and self._thread.is_alive()
+
     def _run(self) -> None:
         turn = fenced("the background writer")(self._turn)
         while not self._stopping:
+            delay = self._delay()
+            self._napping = delay > POLL_S
             try:
-                self._bell.get(timeout=self._delay())
-                while True:
-                    self._bell.get_nowait()
+                self._bell.get(timeout=delay)
             except Empty:
                 pass
+            self._napping = False
             if not self._stopping:
                 turn()
 
@@ -115,15 +127,18 @@ class Background:
                 delivery.abandon()
             return
         self._stuck_since = None
+        self.is_writing = True
         try:
             began = time.monotonic()
             if delivery.drain():
                 self._pause = POLL_S
+                self._retry_at = 0.0
                 delivery.try_direct(time.monotonic() - began)
             else:
                 self._pause = min(self._pause * 2, LONGEST_PAUSE_S)
                 self._retry_at = time.monotonic() + self._pause
         finally:
+            self.is_writing = False
             lock.release()
 
     def _locked_do(self, action: Callable[[], T]) -> T | None:
@@ -148,6 +163,8 @@ class Background:
             except OSError as fault:
                 well = False
                 self._locked_do(partial(self._delivery.sync_failed, fault))
-            finally:
+            try:
                 os.close(fd)
+            except OSError:  # a network file system may say only now that it could not keep the bytes
+                well = False
         return well

@@ -87,6 +87,9 @@ class Backlog:
                 self._precious.append(entry)
                 self._precious_bytes += entry.size
                 return
+            if entry.size > self._limit // 2:  # it alone would push out nearly everything else
+                self.lost += entry.count
+                return
             self._rows.append(entry)
             self.bytes += entry.size
             while self.bytes > self._limit and self._rows:

@@ -8,8 +8,10 @@ that a signal handler interrupted.
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
+import sys
 import threading
 import time
 from collections import deque
@@ -123,7 +125,7 @@ class Delivery:
             self._slow.clear()
             self.direct = False
             self._direct_from = time.monotonic() + PROBATION_S
-            stretch.left = -1
+            stretch.end()
             self.wake()
 
     # -- with the lock held -----------------------------------------------------------------------------------
@@ -133,10 +135,11 @@ class Delivery:
         while self.backlog:
             batch = self.backlog.take(BATCH_BYTES)
             self._in_flight = len(batch)
+            done = 0
             try:
                 done = self._write(batch)
-                self.backlog.put_back(batch[done:])
             finally:
+                self.backlog.put_back(batch[done:])
                 self._in_flight = 0
             if done < len(batch):
                 return False
@@ -176,9 +179,12 @@ class Delivery:
             else:
                 pieces.append((entry.kind, entry.payload))
             ends.append(len(pieces))
-        written = self.points.append(pieces) if pieces else 0
+        if not pieces:
+            return 0
+        written = self.points.append(pieces)
         if written and lost > self._reported:
             self._reported = lost
+            self._tell("again", f"writing to {self._refuge.path} works again; {lost} values had to be given up")
         done = sum(end <= written for end in ends)
         self.written += done
         if self.points.failure is not None:
@@ -192,11 +198,13 @@ class Delivery:
         try:
             try:
                 return log.ready(at, need)
-            except FileNotFoundError as fault:
-                self._move(self._refuge.restore(), in_words(fault))
-                return log.ready(at, need)
-            except PermissionError as fault:
-                self._move(self._refuge.elsewhere(), in_words(fault))
+            except OSError as fault:
+                if fault.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):
+                    self._move(self._refuge.restore(), in_words(fault))
+                elif fault.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+                    self._move(self._refuge.elsewhere(), in_words(fault))
+                else:
+                    raise
                 return log.ready(at, need)
         except OSError as fault:
             self._trouble(fault)
@@ -208,12 +216,10 @@ class Delivery:
         if data is None or note.digest in self._stored:
             return True
         if len(data) > FRAME_BYTES:
-            try:
-                sha256 = blobs.put_bytes(self._refuge.path, data, sync=False)
-            except OSError as fault:
+            fault = self.store_blob(data)
+            if fault is not None:
                 self._trouble(fault)
                 return False
-            self.unsynced_blobs.append(blobs.blob_path(self._refuge.path, sha256))
         else:
             if self._ready(self.media_log, note.at, len(data) + 64) is None:
                 return False
@@ -224,11 +230,23 @@ class Delivery:
             self._stored[note.digest] = None
         return True
 
+    def store_blob(self, data: bytes) -> OSError | None:
+        """Write a blob, or say what kept us from it. Needs no lock."""
+        try:
+            try:
+                sha256 = blobs.put_bytes(self._refuge.path, data, sync=False)
+            except FileNotFoundError:  # the run folder was deleted
+                sha256 = blobs.put_bytes(self._refuge.restore(), data, sync=False)
+        except OSError as fault:
+            return fault
+        self.unsynced_blobs.append(blobs.blob_path(self._refuge.path, sha256))
+        return None
+
     def _trouble(self, fault: OSError) -> None:
         self.direct = False
         self._reason = in_words(fault)
         if self.points.stretch is not None:
-            self.points.stretch.left = -1
+            self.points.stretch.end()
         self._tell(
             self._reason,
             f"cannot write to {self._refuge.path} for now: {self._reason}. Training goes on; up to 32 MiB of what is "
@@ -263,10 +281,13 @@ class Delivery:
         for log in (self.points, self.media_log):
             while log.retired:
                 files.append(log.retired.pop())
-            stretch = log.stretch
+            files.extend(os.dup(fd) for fd in log.abandoned)
+            stretch, known = log.stretch, log.synced[0]
             if stretch is not None and log.synced != (stretch.fd, stretch.seq):
                 log.synced = (stretch.fd, stretch.seq)
                 files.append(os.dup(stretch.fd))
+                if stretch.fd != known and sys.platform != "win32":  # a new file: its name must last too
+                    files.append(os.open(log.folder, os.O_RDONLY))
         while self.unsynced_blobs:
             try:
                 files.append(os.open(self.unsynced_blobs.pop(), os.O_RDONLY))
@@ -284,7 +305,7 @@ class Delivery:
         """Have the next row open a new segment, if this one is old enough."""
         for log in (self.points, self.media_log):
             if log.stretch is not None and log.is_due(time.monotonic()):
-                log.stretch.left = -1
+                log.stretch.end()
 
     def heartbeat(self) -> None:
         if not self.backlog:
@@ -296,11 +317,17 @@ class Delivery:
         self.points.abandon()
         self.media_log.abandon()
 
+    def give_up(self) -> int:
+        """Drop what is still waiting; how many values that are."""
+        return self.backlog.give_up()
+
     def last_words(self, end: End | None) -> None:
         """The end of the log: what was lost, how it ended, and the seals."""
         entries: list[Entry] = []
         now = time.monotonic()
-        left = self.backlog.give_up()
+        self.check_folder()
+        self.drain()
+        left = self.give_up()
         if left:
             self._tell("left behind", f"{left} values could not be written to {self._refuge.path}: {self._reason}")
         if end is not None:

@@ -66,8 +66,7 @@ def create_private(path: Path) -> int:
 
 
 def make_private_folder(path: Path, *, exist_ok: bool = False) -> None:
-    """A folder only we can look into; its parents are made with the user's usual mode."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A folder only we can look into. Its parent must be there."""
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:

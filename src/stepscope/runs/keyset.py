@@ -16,11 +16,11 @@ from zlib import crc32
 
 from stepscope.runs.backlog import Row
 from stepscope.runs.frames import MAGIC, TICK, Kind
+from stepscope.runs.logfile import INTERRUPTED, Stretch
 from stepscope.runs.packing import clean_text, pack
 
 if TYPE_CHECKING:
     from stepscope.runs.delivery import Delivery
-    from stepscope.runs.logfile import Stretch
 
 __all__ = ["Keyset", "WriteRow"]
 
@@ -83,13 +83,14 @@ class Keyset:
         prefix = struct.pack("<2sBBI", MAGIC, Kind.ROW, 0, size - 16)
         row = bytearray(size)
         signed, payload = memoryview(row)[:12], memoryview(row)[16:]
-        pack_into, put_crc, bad_row = packer.pack_into, _CRC.pack_into, struct.error
+        pack_into, put_crc, bad_row, interrupted = packer.pack_into, _CRC.pack_into, struct.error, INTERRUPTED
 
         def write_row(step: int, values: Sequence[float], at: float | None = None) -> None:
             now = monotonic()
             if not acquire(False):
                 return carefully(step, values, now if at is None else at)
-            done, fault = 0, None
+            done: int = 0
+            fault: OSError | None = None
             try:
                 left = here.left - size
                 if left >= 0:
@@ -98,12 +99,12 @@ class Keyset:
                     pack_into(row, 0, prefix, seq, 0, number, ticks if ticks > 0 else 0, step, *values)
                     put_crc(row, 12, crc32(payload, crc32(signed)))
                     here.left = left
-                    # Before the write: an interrupt right after it must not let a number be used twice.
                     here.seq = seq + 1
+                    done = -1  # for an interrupt that comes before we know
                     try:
                         done = write(fd, row)
                     except OSError as error:
-                        fault = error
+                        done, fault = 0, error
                     if done == size and monotonic() - now < SLOW_S:
                         return None
                     if unusual(here, row, done, fault, now):
@@ -111,6 +112,8 @@ class Keyset:
             except bad_row:
                 pass  # ticks that overflow mean a new segment; a value that is no number raises on the careful way
             finally:
+                if done < 0:
+                    here.left = interrupted
                 release()
             return carefully(step, values, now if at is None else at)
 

@@ -52,6 +52,7 @@ def create_run(store: Path, meta: RunMeta) -> Path:
     if not is_run_id(meta.id):
         raise BadData(f"{meta.id!r} is no run id; ids come from stepscope.runs.ids.new_run_id()")
     path = store / meta.id
+    store.mkdir(parents=True, exist_ok=True)
     make_private_folder(path)
     write_file(path / META, msgspec.json.format(msgspec.json.encode(meta, enc_hook=str), indent=1))
     sync_folder(store)

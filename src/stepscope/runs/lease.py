@@ -81,6 +81,7 @@ def _started_from_proc(pid: int) -> float:
     return _boot_time() + ticks / os.sysconf("SC_CLK_TCK")
 
 
+@lru_cache(maxsize=1)
 def _boot_time() -> float:
     for line in Path("/proc/stat").read_text().splitlines():
         if line.startswith("btime "):

@@ -21,7 +21,7 @@ from stepscope.runs.filesystem import create_private
 from stepscope.runs.layout import log_name
 from stepscope.runs.packing import pack
 
-__all__ = ["SEGMENT_BYTES", "SEGMENT_S", "STRETCH_BYTES", "LogFile", "Stretch", "write_all"]
+__all__ = ["INTERRUPTED", "SEGMENT_BYTES", "SEGMENT_S", "STRETCH_BYTES", "LogFile", "Stretch", "write_all"]
 
 SEGMENT_BYTES = 16 << 20
 STRETCH_BYTES = 4 << 20
@@ -32,6 +32,9 @@ OLDEST_S = 4 * 86400.0
 """Beyond this a row's 32-bit ticks would soon overflow: the segment ends whatever its size."""
 DRIFT_S = 2.0
 """The wall clock runs this much ahead of ours: the machine slept or its clock was set; begin anew with its time."""
+INTERRUPTED = -2
+"""`Stretch.left` after an interrupt (Ctrl-C) in the middle of a write: nobody knows whether the frame is there, so its
+sequence number can neither be used again nor skipped. The segment ends there, without a seal."""
 _SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EINTR, errno.ENOMEM, errno.ENOBUFS)
 
 
@@ -46,6 +49,10 @@ class Stretch:
         self.left = left
         self.start = start
         """Monotonic seconds of the segment's `base_time`."""
+
+    def end(self) -> None:
+        """Let no row go the short way any more."""
+        self.left = min(self.left, -1)
 
 
 def write_all(fd: int, data: bytes | bytearray | memoryview, done: int = 0) -> tuple[int, OSError | None]:
@@ -70,6 +77,8 @@ class LogFile:
         self.failure: OSError | None = None
         self.retired: list[int] = []
         """Files we are done with: to be synced and closed, by a thread that may wait for the disk."""
+        self.abandoned: list[int] = []
+        """Files that somebody may still be writing to: to be synced, never closed."""
         self.path: Path | None = None
         self.synced = (-1, -1)
         """File and sequence number up to which the disk was told to sync."""
@@ -83,13 +92,16 @@ class LogFile:
     def ready(self, at: float, need: int) -> Stretch:
         """A stretch with room for `need` bytes of frames from monotonic time `at`; OSError if there is none."""
         stretch = self.stretch
+        if stretch is not None and stretch.left == INTERRUPTED:
+            self.leave()
+            stretch = None
         if stretch is not None and self.is_due(at):
             self.seal()
             stretch = None
         if stretch is None:
             return self._open(at)
         if stretch.left < need and stretch.seq > 0:
-            stretch.left = -1
+            stretch.end()
             self.stretch = stretch = Stretch(stretch.fd, stretch.seq, self._room(stretch.fd), stretch.start)
         return stretch
 
@@ -156,10 +168,11 @@ class LogFile:
             first = 1
         encoded = [frames.encode(kind, stretch.seq + n, payload) for n, (kind, payload) in enumerate(pieces)]
         data = b"".join(encoded) if len(encoded) > 1 else encoded[0]
+        left, stretch.left = stretch.left, INTERRUPTED
         done, self.failure = write_all(stretch.fd, data)
+        stretch.left = left - len(data)
         if self.failure is None:
             stretch.seq += len(pieces)
-            stretch.left -= len(data)
             return len(pieces) - first
         whole, end = 0, 0
         while end + len(encoded[whole]) <= done:
@@ -180,7 +193,7 @@ class LogFile:
         return fault
 
     def _after_failure(self, stretch: Stretch, torn: int) -> None:
-        stretch.left = -1
+        stretch.end()
         cut = torn == 0
         if torn:
             try:
@@ -196,7 +209,7 @@ class LogFile:
         stretch = self.stretch
         if stretch is None:
             return
-        stretch.left = -1
+        stretch.end()
         self.stretch = None
         self.retired.append(stretch.fd)
         if stretch.seq == 0 and self.path is not None:
@@ -209,14 +222,15 @@ class LogFile:
 
     def seal(self) -> None:
         """End the segment: nothing more comes in this file."""
-        if self.stretch is not None and self.stretch.seq > 0:
+        if self.stretch is not None and self.stretch.seq > 0 and self.stretch.left != INTERRUPTED:
             self.append([(frames.Kind.SEAL, b"")])
         self.leave()
 
     def abandon(self) -> None:
         """Leave the segment to a thread that may still be stuck in a write to it: its file is not closed."""
         if self.stretch is not None:
-            self.stretch.left = -1
+            self.stretch.end()
+            self.abandoned.append(self.stretch.fd)
             self.stretch = None
             self._segment += 1
 
@@ -226,7 +240,7 @@ class LogFile:
         Their numbers are pointed at the null device rather than closed: a closed number would soon be some other
         file's, and the fork may have come in the middle of a write.
         """
-        numbers = [*self.retired, *([self.stretch.fd] if self.stretch is not None else [])]
+        numbers = [*self.retired, *self.abandoned, *([self.stretch.fd] if self.stretch is not None else [])]
         if numbers:
             null = os.open(os.devnull, os.O_WRONLY)
             for fd in numbers:
@@ -260,7 +274,7 @@ class LogFile:
                 path.unlink(missing_ok=True)
                 raise fault
             offset += len(chunk)
-        old.left = -1
+        old.end()
         self.retired.append(old.fd)
         self.path = path
         self.stretch = Stretch(fd, old.seq, self._room(fd), old.start)

@@ -16,11 +16,11 @@ _encoder = msgspec.msgpack.Encoder(enc_hook=str)
 
 
 def pack(record: object) -> bytes:
-    """A record as msgpack; never refuses one."""
+    """A record as msgpack; refuses only one that holds itself (RecursionError)."""
     try:
         return _encoder.encode(record)
-    except (UnicodeEncodeError, OverflowError, TypeError, ValueError, RecursionError):
-        return _encoder.encode(_plain(msgspec.to_builtins(record, enc_hook=str, builtin_types=(bytes,)), depth=0))
+    except (UnicodeEncodeError, OverflowError, TypeError, ValueError):
+        return _encoder.encode(_plain(msgspec.to_builtins(record, enc_hook=str, builtin_types=(bytes,))))
 
 
 def clean_text(text: str) -> str:
@@ -28,15 +28,13 @@ def clean_text(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _plain(value: Any, depth: int) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
         return str(value)
-    if depth > 30:
-        return "..."
     if isinstance(value, dict):
-        return {_plain(key, depth + 1): _plain(item, depth + 1) for key, item in value.items()}
+        return {_plain(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item, depth + 1) for item in value]
+        return [_plain(item) for item in value]
     return value

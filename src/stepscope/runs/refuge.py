@@ -58,6 +58,7 @@ class Refuge:
         return self.path
 
     def _make(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         make_private_folder(self.path, exist_ok=True)
         if self._meta is not None and not (self.path / META).exists():
             write_file(self.path / META, self._meta)

@@ -23,7 +23,7 @@ from stepscope.records import Console, End, Event, FileHeader, Media
 from stepscope.runs import blobs, lease
 from stepscope.runs.background import Background
 from stepscope.runs.backlog import PATIENCE_S, Note
-from stepscope.runs.delivery import Delivery
+from stepscope.runs.delivery import FRAME_BYTES, Delivery
 from stepscope.runs.filesystem import is_remote
 from stepscope.runs.forks import watch_forks
 from stepscope.runs.frames import Kind
@@ -170,6 +170,9 @@ class RunWriter:
             return
         digest = hashlib.sha256(data)
         media = msgspec.structs.replace(media, data=None, sha256=digest.hexdigest(), size=len(data))
+        if len(data) > FRAME_BYTES and self._delivery.store_blob(data) is None:
+            self._note(Kind.MEDIA, pack(media), count=1)
+            return
         self._note(Kind.MEDIA, pack(media), count=1, data=data, digest=digest.digest())
 
     def _note(self, kind: Kind, payload: bytes, **more: Any) -> None:
@@ -189,9 +192,18 @@ class RunWriter:
         if delivery.closed:
             return
         delivery.closed = True
-        self._settle(timeout)
+        try:
+            self._settle(timeout)
+        finally:  # also after a second Ctrl-C
+            self._finish(end)
+
+    def _finish(self, end: End | None) -> None:
+        delivery = self._delivery
         self._background.stop()
         if not delivery.lock.acquire(timeout=PATIENCE_S):
+            if self._background.is_stuck():
+                self._tell("stuck", f"{self.path} does not answer; {delivery.give_up()} values could not be written")
+                return
             delivery.abandon()
             delivery.lock.acquire()
         try:
@@ -207,11 +219,14 @@ class RunWriter:
         delivery = self._delivery
         deadline = time.monotonic() + timeout
         seen, seen_at = delivery.written, time.monotonic()
+        free_at = seen_at
         while not delivery.is_settled():
             now = time.monotonic()
             if delivery.written != seen:
                 seen, seen_at = delivery.written, now
-            if now > deadline or now - seen_at > NO_PROGRESS_S:
+            if self._background.is_writing or not delivery.lock.locked():
+                free_at = now
+            if now > deadline or now - seen_at > NO_PROGRESS_S or now - free_at > PATIENCE_S:
                 return False
             if not self._background.hurry() and delivery.lock.acquire(timeout=PATIENCE_S):
                 try:

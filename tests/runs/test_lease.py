@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from stepscope.runs import lease
+
+
+def test_the_start_of_a_process_is_the_one_psutil_gives() -> None:
+    assert lease.process_started() == pytest.approx(psutil.Process().create_time(), abs=0.02)
+    assert lease.process_started(os.getppid()) == pytest.approx(psutil.Process(os.getppid()).create_time(), abs=0.02)
+
+
+def test_a_process_that_is_gone_has_no_start() -> None:
+    child = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    child.wait()
+    assert lease.process_started(child.pid) == 0.0
+
+
+def test_the_boot_id_stays_the_same_and_falls_back_to_the_boot_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    lease.boot_id.cache_clear()
+    first = lease.boot_id()
+    lease.boot_id.cache_clear()
+    assert first == lease.boot_id() != ""
+    lease.boot_id.cache_clear()
+    monkeypatch.setattr(lease, "_LINUX_BOOT_ID", Path("/nowhere/boot_id"))
+    assert lease.boot_id().startswith("boot-" if sys.platform != "darwin" else "")
+    lease.boot_id.cache_clear()
+
+
+def test_psutil_is_asked_where_there_is_no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_proc(pid: int) -> float:
+        raise FileNotFoundError(f"/proc/{pid}/stat")
+
+    monkeypatch.setattr(lease, "_started_from_proc", no_proc)
+    assert lease.process_started() == psutil.Process().create_time()
+
+
+def test_the_host_has_a_name() -> None:
+    assert lease.host_name()
