@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from stepscope import fence
 from stepscope.records import End, FaultNote
 from stepscope.track.background import Ticker
+from stepscope.track.children import close_with_process, close_with_process_after_fork, is_child_process
 from stepscope.track.console import ConsoleCapture
 from stepscope.track.ending import Ending, EndingHooks
 from stepscope.track.environment import slow_facts
@@ -65,6 +66,8 @@ class Attendants:
             self._old_variables[name] = os.environ.get(name)
             os.environ[name] = value
         self._hooks.install()
+        if is_child_process():
+            close_with_process(self._run)
         if self._options.environment:
             self._environment = threading.Thread(
                 target=fence.fenced("reading the environment")(self._write_environment),
@@ -133,3 +136,4 @@ class Attendants:
         self._environment = None
         self._sampler = None
         self._console.after_fork()
+        close_with_process_after_fork(self._run)

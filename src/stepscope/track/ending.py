@@ -106,7 +106,8 @@ class EndingHooks:
         return os.getpid() == self._pid
 
     def _at_exit(self) -> None:
-        if not self._is_ours():
+        if not self._is_ours():  # a forked child that leaves by the front door
+            self._finish(Ending("finished"))
             return
         if (
             self._exit is not None and self._exit[1] == self._progress()

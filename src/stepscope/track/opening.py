@@ -159,7 +159,7 @@ def join_as_worker(path: Path, attempt: int) -> Run | None:
     rank = ranks.place().rank
     writer = RunWriter(path, run_id=meta.id, rank=rank, role="worker", attempt=attempt, on_problem=messages.say)
     options = Options(console=False, system=False, git=False, environment=False)
-    run = Run(meta, path, writer, RunSink(writer), config=meta.config, rank=rank, attempt=attempt)
+    run = Run(meta, path, writer, RunSink(writer), config=meta.config, rank=rank, attempt=attempt, is_worker=True)
     run._attendants = Attendants(run, writer, path, options)
     run._attendants.start()
     return run

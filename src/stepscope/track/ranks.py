@@ -19,8 +19,9 @@ import msgspec
 from stepscope.runs.filesystem import make_private_folder
 from stepscope.runs.layout import is_run_folder, write_file
 from stepscope.runs.lease import host_name, process_started
+from stepscope.track.children import is_child_process
 
-__all__ = ["Note", "Place", "is_child_process", "leave_note", "place", "read_note", "remove_note", "wait_for_note"]
+__all__ = ["Note", "Place", "leave_note", "place", "read_note", "remove_note", "wait_for_note"]
 
 WAIT_S = 60.0
 LOOK_EVERY_S = 0.05
@@ -81,12 +82,6 @@ def _place_in_group(variables: Mapping[str, str]) -> Place:
         return Place()
     size = group.get_world_size()
     return Place(group.get_rank(), size, group.get_rank(), _job(variables, size)) if size > 1 else Place()
-
-
-def is_child_process() -> bool:
-    """Was this process started by multiprocessing? Such a one has imported it already."""
-    package = sys.modules.get("multiprocessing")
-    return package is not None and package.parent_process() is not None
 
 
 def _number(text: str | None) -> int | None:

@@ -57,6 +57,7 @@ class Run:
         first_step: int = 0,
         rank: int = 0,
         attempt: int = 0,
+        is_worker: bool = False,
     ) -> None:
         self._meta = meta
         self._path = path
@@ -72,6 +73,7 @@ class Run:
         self._tags = Tags(meta.tags, self._record_tags)
         self._attendants: Attendants | None = None
         self._preempted = False
+        self._is_worker = is_worker
         self.rank = rank
         self.attempt = attempt
 
@@ -231,7 +233,8 @@ class Run:
             ("finishing rows", self._logger.close),
             ("finishing media", self._sink.close),
             ("releasing the process", attendants.release if attendants else None),
-            ("closing the run", lambda: self._writer.close(self._end_event(ending))),
+            # A worker's end is not the run's; and one that logged nothing must leave no file.
+            ("closing the run", lambda: self._writer.close(None if self._is_worker else self._end_event(ending))),
         ):
             if close is not None:
                 fence.fenced(name)(close)()
@@ -241,6 +244,7 @@ class Run:
 
     def _after_fork(self) -> None:
         """In a forked child: log to files of its own. The writer follows the fork by itself."""
+        self._is_worker = True
         self._finish_lock = threading.RLock()
         self._logger.after_fork()
         self._sink.after_fork()

@@ -15,6 +15,7 @@ from stepscope.records import RunMeta
 from stepscope.runs.ids import new_run_id
 from stepscope.track import messages, ranks
 from stepscope.track.attendants import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
+from stepscope.track.children import is_child_process
 from stepscope.track.config import flatten, masked
 from stepscope.track.environment import quick_facts
 from stepscope.track.names import as_name, default_project, friendly_name
@@ -56,7 +57,7 @@ def init(
     >>> run.finish()
     """
     global _run, _turn
-    joined = _parents_run() if ranks.is_child_process() else None
+    joined = _parents_run() if is_child_process() else None
     if joined is not None:
         return joined
     finish()

@@ -1,0 +1,32 @@
+"""Processes that multiprocessing starts: they end without `atexit`, so their part of a run is closed another way."""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol
+
+__all__ = ["close_with_process", "close_with_process_after_fork", "is_child_process"]
+
+
+class _Finishable(Protocol):
+    def finish(self) -> None: ...
+
+
+def is_child_process() -> bool:
+    """Was this process started by multiprocessing? Such a one has imported it already."""
+    package = sys.modules.get("multiprocessing")
+    return package is not None and package.parent_process() is not None
+
+
+def close_with_process(run: _Finishable) -> None:
+    """Have `run` finished when multiprocessing ends this process."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(None, run.finish, exitpriority=0)
+
+
+def close_with_process_after_fork(run: _Finishable) -> None:
+    """The same, called inside the fork: multiprocessing first forgets all finalizers, then asks for new ones."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.register_after_fork(run, close_with_process)
