@@ -41,6 +41,11 @@ def test_thumbnails_are_one_sheet_found_by_its_hash(shape: tuple[int, ...]) -> N
     assert sheet.meta["sprite"] is True
 
 
+def test_the_thumbnail_of_a_single_vector_is_its_own_cell() -> None:
+    [(record, _), _] = Embedding(VECTORS[:1], images=np.zeros((1, 4, 6))).encode("k", 0, 0.0)
+    assert (record.meta["sprite_cell"], record.meta["sprite_columns"]) == ([6, 4], 1)
+
+
 def test_bad_rows_are_counted() -> None:
     vectors = VECTORS.copy()
     vectors[2, 1] = np.nan

@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image as pillow
 
-from stepscope.track.media import Histogram, Image, Loggable, Several, Text, to_media
+from stepscope.track.media import Histogram, Html, Image, Loggable, Markdown, Several, Table, Text, to_media
 
 
 @pytest.mark.parametrize(
@@ -47,6 +47,15 @@ def test_a_list_keeps_its_order_and_knows_its_length() -> None:
         (2, 3, "image", 4),
     ]
     assert records[0].meta["caption"] == "a"
+
+
+def test_a_secret_in_text_is_masked_wherever_it_stands() -> None:
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"
+    for media in (Text(f"x {key} y"), Markdown(key), Html(f"<b>{key}"), Table([[key]]), Image([[0]], caption=key)):
+        [(record, data)] = media.encode("k", 0, 0.0)
+        assert data is not None
+        assert key.encode() not in data
+        assert key not in str(record)
 
 
 def test_a_class_of_ones_own_joins_by_a_method() -> None:

@@ -12,7 +12,7 @@ from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.track.media.arrays import hold, shaped
 from stepscope.track.media.image import Image
-from stepscope.track.media.loggable import Encoded
+from stepscope.track.media.loggable import Encoded, captioned
 from stepscope.track.media.table import cell
 
 __all__ = ["Embedding"]
@@ -53,8 +53,6 @@ class Embedding:
         values = self._held.numpy().astype("<f4")
         data = values.tobytes()
         meta: dict[str, Any] = {"rows": values.shape[0], "width": values.shape[1], "labels": self._labels is not None}
-        if self.caption is not None:
-            meta["caption"] = self.caption
         bad = int((~np.isfinite(values)).any(axis=1).sum())
         if bad:
             meta["nan"] = bad
@@ -65,13 +63,15 @@ class Embedding:
             [(sheet, png)] = self._sheet.encode(key, step, time)
             assert png is not None
             meta["sprite"] = hashlib.sha256(png).hexdigest()
-            meta["sprite_cell"], meta["sprite_columns"] = sheet.meta.get("cell"), sheet.meta.get("columns", 1)
+            meta["sprite_cell"] = sheet.meta.get("cell", [sheet.meta["width"], sheet.meta["height"]])
+            meta["sprite_columns"] = sheet.meta.get("columns", 1)
             described = {**sheet.meta, "sprite": True}
             records.append((msgspec.structs.replace(sheet, index=1, count=2, meta=described), png))
         count = 1 + len(records)
         main = Media(
-            key=key, step=step, time=time, kind="embedding", mime="application/octet-stream", count=count, meta=meta
-        )
+            key=key, step=step, time=time, kind="embedding", mime="application/octet-stream", count=count,
+            meta=captioned(meta, self.caption),
+        )  # fmt: skip
         return [(main, data), *records]
 
 

@@ -10,7 +10,7 @@ from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.track.media import pixels
 from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
-from stepscope.track.media.loggable import Encoded, comes_from, one
+from stepscope.track.media.loggable import Encoded, captioned, comes_from, one
 from stepscope.track.media.png import png
 from stepscope.track.media.sniff import image_size, mime_of, read_file
 
@@ -81,11 +81,9 @@ class Image:
         out: Encoded = []
         for index, image in enumerate(images):
             described = {"width": image.shape[1], "height": image.shape[0], "mode": _NAMES[image.shape[2]], **meta}
-            if self.caption is not None:
-                described["caption"] = self.caption
             record = Media(
                 key=key, step=step, time=time, kind="image", mime="image/png",
-                index=index, count=len(images), meta=described,
+                index=index, count=len(images), meta=captioned(described, self.caption),
             )  # fmt: skip
             out.append((record, png(image)))
         return out

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from stepscope.records import Media
+from stepscope.track.secrets import mask_shapes
 
-__all__ = ["Encoded", "Loggable", "comes_from", "one"]
+__all__ = ["Encoded", "Loggable", "captioned", "comes_from", "one"]
 
 Encoded = list[tuple[Media, "bytes | None"]]
 """Records with their bytes, in order. The writer decides where the bytes go and fills in hash and size."""
@@ -35,9 +36,12 @@ def one(
     caption: str | None = None,
 ) -> Encoded:
     """The usual case: one record with its bytes."""
-    if caption is not None:
-        meta = {**meta, "caption": caption}
-    return [(Media(key=key, step=step, time=time, kind=kind, mime=mime, meta=meta), data)]
+    return [(Media(key=key, step=step, time=time, kind=kind, mime=mime, meta=captioned(meta, caption)), data)]
+
+
+def captioned(meta: dict[str, Any], caption: str | None) -> dict[str, Any]:
+    """The meta with the caption, secrets masked, if there is one."""
+    return meta if caption is None else {**meta, "caption": mask_shapes(str(caption))}
 
 
 def comes_from(value: object, package: str, *names: str) -> bool:

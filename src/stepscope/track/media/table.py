@@ -12,6 +12,7 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.track.media.arrays import is_tensor
 from stepscope.track.media.loggable import Encoded, comes_from, one
+from stepscope.track.secrets import mask_shapes
 
 __all__ = ["Table", "cell", "is_frame"]
 
@@ -151,7 +152,7 @@ def cell(value: Any) -> str | int | float | bool | None:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return value if len(value) <= MAX_CELL else value[: MAX_CELL - 1] + "…"
+        return _short(value)
     if isinstance(value, int):
         return int(value) if abs(value) <= 2**53 else str(value)
     if isinstance(value, float):
@@ -165,5 +166,9 @@ def cell(value: Any) -> str | int | float | bool | None:
         return cell(inner) if not hasattr(inner, "item") else str(inner)
     if comes_from(value, "pandas", "NAType"):
         return None
-    text = str(value)
+    return _short(str(value))
+
+
+def _short(text: str) -> str:
+    text = mask_shapes(text)
     return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"

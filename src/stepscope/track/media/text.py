@@ -7,6 +7,7 @@ import os
 from stepscope.errors import UsageError
 from stepscope.track.media.loggable import Encoded, one
 from stepscope.track.media.sniff import read_file
+from stepscope.track.secrets import mask_shapes
 
 __all__ = ["Html", "Markdown", "Text"]
 
@@ -55,7 +56,7 @@ class Html:
 
 
 def _encoded(text: str, what: str) -> bytes:
-    data = text.encode("utf-8", errors="backslashreplace")  # lone surrogates stay visible
+    data = mask_shapes(text).encode("utf-8", errors="backslashreplace")  # lone surrogates stay visible
     if len(data) > MAX_BYTES:
         raise UsageError(
             f"{what} has {len(data):,} bytes, more than the {MAX_BYTES:,} that are kept; log a part of it, or write it "
