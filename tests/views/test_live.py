@@ -50,6 +50,7 @@ def test_a_run_that_went_and_came_back_is_there() -> None:
     async def page() -> Live:
         hub = Hub()
         stream = hub.listen()
+        await anext(stream)
         hub.publish(news(1, run="", gone=["a"]))
         hub.publish(news(2, run="a"))
         seen = await anext(stream)

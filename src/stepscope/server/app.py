@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 __all__ = ["create_app"]
 
+# Newer FastAPI reports requests, query strings with tokens among them, to an OpenTelemetry collector if the process has
+# one configured. Nothing leaves this machine through us. (Versions before that take and ignore the argument.)
+_SILENT: Any = dict.fromkeys(("tracing", "metrics", "logs", "operation_spans", "auto_configure"), False)
+
 
 def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAPI:
     """The application over a catalogue of runs; `serve` runs it, tests call it directly."""
@@ -49,13 +53,14 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         openapi_url=None,
+        telemetry=_SILENT,
         exception_handlers={StepscopeError: problem, HTTPException: _unknown, Exception: failure},
     )
     app.state.hub, app.state.watch, app.state.codes, app.state.settings = hub, watch, codes, settings
     for route in all_routes():
         app.add_route(route.path, endpoint(route, ctx, settings, watch.fresh), methods=[route.method])
-    app.add_route("/api/{rest:path}", _no_such_call)
-    app.add_route("/{path:path}", Pages(settings.static), methods=["GET"])
+    app.add_route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"])
+    app.add_route("/{path:path}", Pages(settings.static).answer, methods=["GET"])
     app.add_middleware(Guard, settings=settings, codes=codes)
     app.add_middleware(SafeHeaders)  # added last, so it stands outermost and covers the guard's refusals
     return app

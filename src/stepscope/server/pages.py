@@ -35,20 +35,20 @@ class Pages:
         self.folder = folder
         self._kept: dict[Path, tuple[int, bytes, bytes]] = {}
 
-    async def __call__(self, request: Request) -> Response:
+    async def answer(self, request: Request) -> Response:
         path = request.url.path
         if _PAGE.fullmatch(path):
             found = self._read(self.folder / "index.html")
             if found is None:
                 return PlainTextResponse(_NOT_BUILT, 503)
-            return self._answer(found, "text/html; charset=utf-8", "no-cache", request)
+            return self._sent(found, "text/html; charset=utf-8", "no-cache", request)
         found = self._read(self.folder / path[1:]) if _FILE.fullmatch(path) else None
         if found is None:
             return refusal(404, f"There is no page or file {path[:200]!r}.")
         kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
         kind = "text/javascript" if kind.endswith("javascript") else kind
         hashed = path.startswith("/assets/")
-        return self._answer(found, kind, "private, max-age=31536000, immutable" if hashed else "no-cache", request)
+        return self._sent(found, kind, "private, max-age=31536000, immutable" if hashed else "no-cache", request)
 
     def _read(self, path: Path) -> tuple[bytes, bytes] | None:
         """A file's bytes, plain and compressed; None if it is not a file of the app."""
@@ -64,7 +64,7 @@ class Pages:
             return None
         return kept[1:]
 
-    def _answer(self, found: tuple[bytes, bytes], kind: str, cache: str, request: Request) -> Response:
+    def _sent(self, found: tuple[bytes, bytes], kind: str, cache: str, request: Request) -> Response:
         plain, compressed = found
         headers = {"content-type": kind, "cache-control": cache, "vary": "accept-encoding"}
         if "gzip" in request.headers.get("accept-encoding", "") and len(compressed) < len(plain):

@@ -30,6 +30,8 @@ def patient_protocol(request_s: float) -> type[asyncio.Protocol]:
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
+            if self.conn.their_state is h11.SEND_BODY:  # answered (refused) while its body was still coming
+                self.transport.close()
             self._watch()
 
         def connection_lost(self, exc: Exception | None) -> None:

@@ -88,10 +88,10 @@ class Hub:
 
     async def listen(self) -> AsyncGenerator[Live, None]:
         """First where things stand (so that a page sees whether it missed something), then each change."""
-        listener = _Listener(asyncio.get_running_loop(), self.version)
         with self._lock:
             if len(self._listeners) >= self.limit:
                 raise TooMany(f"{self.limit} pages are already open on this server; close one, or reload later")
+            listener = _Listener(asyncio.get_running_loop(), self.version)
             self._listeners.add(listener)
         try:
             while not self._closed:

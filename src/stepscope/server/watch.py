@@ -1,0 +1,74 @@
+"""The thread that looks at the stores, tells open pages what changed, and tidies ended runs when nothing else is to do."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from stepscope.errors import StepscopeError
+from stepscope.server.settings import Settings
+from stepscope.views.live import Hub, Live
+
+if TYPE_CHECKING:
+    from stepscope.runs.catalogue import Catalogue
+
+__all__ = ["Watch"]
+
+log = logging.getLogger("stepscope.server")
+
+IDLE_S = 10.0
+"""How often to look when no page is open: only so that the first one has little to catch up with."""
+STALE_S = 2.0
+SHARE = 10
+"""After a look that took t, rest for at least 10 t: a slow disk is not kept busy by us."""
+
+
+class Watch:
+    """Keeps the catalogue fresh. `start` and `stop` bracket its thread; `fresh` is for requests."""
+
+    def __init__(self, catalogue: Catalogue, hub: Hub, settings: Settings) -> None:
+        self._catalogue = catalogue
+        self._hub = hub
+        self._settings = settings
+        self._stopping = threading.Event()
+        self._looking = threading.Lock()
+        self._looked = float("-inf")
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        self._stopping.clear()
+        self._thread = threading.Thread(target=self._run, name="stepscope-watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._hub.close()
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(10)
+            self._thread = None
+
+    def fresh(self) -> None:
+        """Make sure that what a request sees is at most a moment old, also when nobody was watching."""
+        if time.monotonic() - self._looked > STALE_S:
+            self.look()
+
+    def look(self) -> None:
+        """Look once and tell what changed."""
+        with self._looking:
+            changes = self._catalogue.refresh()
+            self._looked = time.monotonic()
+        if changes is not None:
+            self._hub.publish(Live(version=0, changed=[], gone=[]))
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            try:
+                self.look()
+            except (StepscopeError, OSError) as error:  # a store that is unplugged comes back
+                log.warning("cannot look at the runs: %s", error)
+            took = time.monotonic() - began
+            rest = self._settings.poll_s if len(self._hub) else IDLE_S
+            self._stopping.wait(max(rest, SHARE * took))
