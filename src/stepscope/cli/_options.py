@@ -1,0 +1,65 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from stepscope.runs.catalogue import Catalogue
+    from stepscope.runs.folder import RunFolder
+
+__all__ = ["catalogue_of", "json_option", "open_named", "print_json", "store_option"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def store_option(function: F) -> F:
+    """`--dir`: the store to look in."""
+    return click.option(
+        "--dir",
+        "store",
+        type=click.Path(path_type=Path),
+        default=lambda: Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs")),
+        show_default="$STEPSCOPE_DIR or stepscope-runs",
+        help="The folder with the runs.",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """`--json`: for programs."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
+
+
+def catalogue_of(store: Path) -> Catalogue:
+    """The catalogue of a store that must exist."""
+    from stepscope.errors import NotFound
+    from stepscope.runs.catalogue import Catalogue
+
+    if not store.exists():
+        raise NotFound(
+            f"there is no folder {str(store)!r}; give the folder with your runs with --dir, "
+            "or make a first run with stepscope.init()"
+        )
+    return Catalogue(store)
+
+
+def open_named(ref: str, store: Path) -> RunFolder:
+    """The run a user named: a path, an id or its beginning, a name, `last`."""
+    from stepscope.runs.folder import open_run
+    from stepscope.runs.resolve import find_run
+
+    return open_run(find_run(ref, store))
+
+
+def print_json(value: Any) -> None:
+    """Valid JSON on stdout, whatever the numbers: NaN and infinities become strings."""
+    import msgspec
+
+    from stepscope.export.as_json import jsonable
+
+    click.echo(msgspec.json.format(msgspec.json.encode(jsonable(value)), indent=2).decode())

@@ -1,0 +1,191 @@
+"""`stepscope show`: one run in the terminal."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stepscope.cli._options import json_option, open_named, print_json, store_option
+from stepscope.cli._terminal import STATUS_STYLE, age, clean, console, duration, number, sparkline
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stepscope.runs.folder import RunFolder
+
+__all__ = ["command"]
+
+
+@click.command(name="show")
+@click.argument("run")
+@store_option
+@click.option("--packages", is_flag=True, help="Also list the installed packages.")
+@click.option("--diff", is_flag=True, help="Also print the uncommitted changes the run was made with.")
+@json_option
+def command(run: str, store: Path, packages: bool, diff: bool, as_json: bool) -> None:
+    """One run: overview, metrics, config, findings.
+
+    RUN is a path, an id or the beginning of one, a name, or `last`.
+
+    \b
+    stepscope show last
+    stepscope show "first try" --diff
+    """
+    folder = open_named(run, store)
+    if as_json:
+        print_json(_as_json(folder))
+        return
+    out = console()
+    _overview(out, folder)
+    _troubles(out, folder)
+    _metrics(out, folder)
+    _pairs(out, "config", folder.config)
+    _pairs(out, "summary", _set_by_hand(folder))
+    _contents(out, folder)
+    _environment(out, folder, packages)
+    if diff and folder.meta.git and folder.meta.git.diff:
+        _heading(out, "uncommitted changes")
+        out.print(clean(folder.meta.git.diff, keep_newlines=True))
+
+
+def _heading(out: Console, title: str) -> None:
+    out.print()
+    out.print(title, style="bold")
+
+
+def _overview(out: Console, run: RunFolder) -> None:
+    from rich.text import Text
+
+    out.print(
+        Text.assemble((clean(run.name), "bold"), "  ", (run.status, STATUS_STYLE[run.status]), "  ", (run.id, "dim"))
+    )
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created))
+    facts = [f"project {clean(run.project)}", f"started {when} ({age(time.time() - run.created)})"]
+    facts.append(f"took {duration(run.duration_s)}" if run.ended else f"so far {duration(run.duration_s)}")
+    if len(run.attempts) > 1:
+        facts.append(f"{len(run.attempts)} attempts")
+    if len(run.ranks) > 1:
+        facts.append(f"{len(run.ranks)} ranks")
+    out.print("  ".join(facts))
+    if run.tags:
+        out.print("tags    " + "  ".join(clean(tag) for tag in run.tags))
+    if run.meta.command:
+        out.print("command " + clean(shlex.join(run.meta.command)))
+    if run.notes:
+        out.print("notes   " + clean(run.notes, keep_newlines=True))
+
+
+def _troubles(out: Console, run: RunFolder) -> None:
+    """What went wrong comes before the numbers."""
+    end = run.status_detail
+    if end is not None and getattr(end, "error", None):
+        _heading(out, "error")
+        out.print(clean(getattr(end, "traceback", None) or end.error or "", keep_newlines=True).rstrip(), style="red")
+    if run.findings:
+        _heading(out, "findings")
+        for finding in run.findings:
+            place = f" {finding.file}:{finding.line}" if finding.file else ""
+            out.print(f"{finding.severity}[{finding.rule}]{clean(place)}: {clean(finding.message)}")
+            if finding.fix:
+                out.print(f"  fix: {clean(finding.fix)}")
+    if run.alerts:
+        _heading(out, "alerts")
+        for alert in run.alerts:
+            out.print(f"{alert.level}: {clean(alert.title)}  {clean(alert.text)}")
+    if run.dropped:
+        out.print(f"\n{run.dropped} values could not be written and are missing", style="yellow")
+    if run.holes:
+        out.print(f"\n{len(run.holes)} damaged stretches in the logs were skipped", style="yellow")
+    for fault in run.faults:
+        out.print(f"\nstepscope itself failed in {clean(fault.where)}: {clean(fault.error)}", style="yellow")
+
+
+def _metrics(out: Console, run: RunFolder) -> None:
+    from rich.table import Table
+
+    names = [name for name in run.metrics() if not name.startswith("system/")]
+    if not names:
+        return
+    out.print()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("metric", overflow="fold", max_width=40)
+    for title in ("last", "min", "at step", "max", "mean", "points"):
+        table.add_column(title, justify="right")
+    table.add_column("")
+    for name in names:
+        one = run.summaries[name]
+        spark = run.series(name).downsample(24).mean.tolist()
+        cells = [number(v) for v in (one.last, one.min, one.min_step, one.max, one.mean, one.count)]
+        bad = f" {one.nan + one.inf} not finite" if one.nan + one.inf else ""
+        table.add_row(clean(name), *cells, sparkline(spark, 24) + bad)
+    out.print(table)
+
+
+def _pairs(out: Console, title: str, values: dict[str, Any]) -> None:
+    if not values:
+        return
+    _heading(out, title)
+    width = min(max(len(clean(key)) for key in values), 32)
+    for key, value in sorted(values.items()):
+        out.print(f"{clean(key):<{width}}  {number(value)}")
+
+
+def _set_by_hand(run: RunFolder) -> dict[str, Any]:
+    metrics = set(run.metrics())
+    return {name: value for name, value in run.summary.items() if name not in metrics}
+
+
+def _contents(out: Console, run: RunFolder) -> None:
+    kinds: dict[str, int] = {}
+    for media in run.media():
+        kinds[media.kind] = kinds.get(media.kind, 0) + 1
+    parts = [f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in sorted(kinds.items())]
+    parts += [f"artifact {clean(one.name)} v{one.version}" for one in run.artifacts]
+    if parts:
+        _heading(out, "also logged")
+        out.print("  ".join(parts))
+
+
+def _environment(out: Console, run: RunFolder, packages: bool) -> None:
+    meta = run.meta
+    _heading(out, "environment")
+    hardware = meta.hardware
+    gpus = [str(gpu.get("name", "GPU")) for gpu in hardware.get("gpus", []) if isinstance(gpu, dict)]
+    facts = [("host", meta.host), ("python", meta.python), ("platform", meta.platform)]
+    facts += [("gpus", ", ".join(gpus)), ("torch", meta.packages.get("torch", ""))]
+    if meta.git:
+        dirty = " with uncommitted changes" if meta.git.dirty else ""
+        facts.append(("git", f"{meta.git.commit[:12]} {meta.git.branch or ''}{dirty}"))
+    facts.append(("folder", str(run.path)))
+    for key, value in facts:
+        if value:
+            out.print(f"{key:<8}  {clean(str(value))}")
+    if packages:
+        for name, version in sorted(meta.packages.items()):
+            out.print(f"          {clean(name)} {clean(version)}")
+
+
+def _as_json(run: RunFolder) -> dict[str, Any]:
+    import msgspec
+
+    return {
+        **msgspec.to_builtins(run.meta),
+        "name": run.name,
+        "tags": run.tags,
+        "notes": run.notes,
+        "config": run.config,
+        "status": run.status,
+        "ended": run.ended,
+        "duration_s": run.duration_s,
+        "path": str(run.path),
+        "summary": run.summary,
+        "metrics": {name: msgspec.to_builtins(run.summaries[name]) for name in run.metrics()},
+        "findings": msgspec.to_builtins(run.findings),
+        "alerts": msgspec.to_builtins(run.alerts),
+        "artifacts": msgspec.to_builtins(run.artifacts),
+        "dropped": run.dropped,
+    }
