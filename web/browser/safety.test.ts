@@ -1,0 +1,58 @@
+/** Names from runs are text, on every page; and the page talks to nobody but its server. */
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { closeBrowser, noBrowser, openTab, Server } from "./harness";
+
+const SCRIPT = `<img src=x onerror="document.title='PWNED'">`;
+
+describe.skipIf(noBrowser)("hostile names", () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await Server.start("hostile");
+  });
+  afterAll(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+
+  test("are shown as text in the table, the picker, the run's page and the charts, and nothing leaves the origin", async () => {
+    const { page, context, errors, strangers } = await openTab(server);
+    await page.locator("[data-run]").first().waitFor();
+    expect((await page.locator(".run-name").allTextContents())[0]).toBe(SCRIPT);
+    expect(await page.locator(".run-name", { hasText: "\u202e" }).count()).toBe(0);
+    await page.getByText("(no name)").waitFor();
+
+    await page.getByRole("button", { name: "Columns" }).click();
+    await page.getByRole("textbox", { name: "Find a column" }).fill("img");
+    await page.locator(".picker-item", { hasText: SCRIPT }).first().click();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Choose a project" }).click();
+    await page.getByRole("menuitemradio").nth(1).waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".run-name").first().hover();
+    await page.locator(".peek").waitFor();
+
+    await page.getByRole("checkbox", { name: "Choose all runs that match" }).click();
+    await page.locator(".run-name").first().click();
+    await page.locator(".run-page h1").waitFor();
+    expect(await page.locator(".run-page h1").textContent()).toBe(SCRIPT);
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.waitForFunction(() => location.hash.startsWith("#/charts"));
+    await page.waitForTimeout(800);
+
+    expect(await page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
+    expect(await page.title()).not.toContain("PWNED");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect([errors, strangers]).toEqual([[], []]);
+    await context.close();
+  });
+
+  test("in the address are harmless too", async () => {
+    const { page, context, errors } = await openTab(server, `#/runs?q=${encodeURIComponent(SCRIPT)}&cols=${encodeURIComponent(SCRIPT)},status&project=${encodeURIComponent(SCRIPT)}&group=${encodeURIComponent(SCRIPT)}`);
+    await page.waitForTimeout(600);
+    expect(await page.title()).not.toContain("PWNED");
+    expect(errors.filter((error) => !error.includes("400"))).toEqual([]);
+    await context.close();
+  });
+});

@@ -1,0 +1,54 @@
+"""Serve a store for the browser tests, and play a training that is going on.
+
+Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `end`; ends with stdin.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from stepscope.records import End, RunMeta
+from stepscope.runs.ids import new_run_id
+from stepscope.runs.layout import create_run
+from stepscope.runs.writer import RunWriter
+from stepscope.server.serve import running
+from stepscope.server.settings import Settings
+
+
+class Training:
+    """One live run that logs when it is told to."""
+
+    def __init__(self, store: Path, name: str) -> None:
+        meta = RunMeta(id=new_run_id(), project="vae", name=name, created=time.time(), config={"lr": 0.01})
+        self.writer = RunWriter(create_run(store, meta), run_id=meta.id, fsync_s=0)
+        self.step = 0
+
+    def log(self) -> None:
+        row = self.writer.keyset(("train/loss",))
+        for _ in range(10):
+            row.write(self.step, (1 / (self.step + 1),))
+            self.step += 1
+
+    def end(self) -> None:
+        self.writer.close(End(time=time.time(), status="finished", exit_code=0))
+
+
+def main(store: Path) -> None:
+    training: Training | None = None
+    with running([store], Settings(poll_s=0.2)) as server:
+        print(json.dumps({"address": server.address, "url": server.url}), flush=True)
+        for line in sys.stdin:
+            command, _, rest = line.strip().partition(" ")
+            if command == "start":
+                training = Training(store, rest)
+                training.log()
+            elif training is not None:
+                training.log() if command == "log" else training.end()
+            print("{}", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
