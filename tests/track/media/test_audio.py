@@ -80,7 +80,7 @@ def test_a_file_is_kept_as_it_is(tmp_path: Path) -> None:
     for bad in (b"", b"hello", b"RIFF"):
         path.write_bytes(bad)
         with pytest.raises(UsageError, match="expected WAV, MP3"):
-            Audio(path)
+            Audio(path).encode("k", 0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_file_is_kept_as_it_is(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said(data: Any, rate: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Audio(data, rate)
+        Audio(data, rate).encode("k", 0, 0.0)
 
 
 def test_integers_beyond_16_bits_are_refused() -> None:

@@ -77,4 +77,4 @@ def test_a_matrix_made_elsewhere() -> None:
 )
 def test_what_is_wrong_is_said(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        ConfusionMatrix(**arguments)
+        ConfusionMatrix(**arguments).encode("k", 0, 0.0)

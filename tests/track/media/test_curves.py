@@ -157,4 +157,4 @@ def test_later_changes_do_not_show() -> None:
 )
 def test_what_is_wrong_is_said(truth: Any, scores: Any, labels: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        PRCurve(truth, scores, labels)
+        PRCurve(truth, scores, labels).encode("k", 0, 0.0)

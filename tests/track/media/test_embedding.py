@@ -65,4 +65,4 @@ def test_bad_rows_are_counted() -> None:
 )
 def test_what_is_wrong_is_said(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Embedding(**arguments)
+        Embedding(**arguments).encode("k", 0, 0.0)

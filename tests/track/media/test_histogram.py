@@ -177,4 +177,4 @@ def test_torch_histogram_fits_too() -> None:
 )
 def test_what_is_wrong_is_said(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Histogram(**arguments)
+        Histogram(**arguments).encode("k", 0, 0.0)

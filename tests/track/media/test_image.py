@@ -234,7 +234,7 @@ def test_a_png_that_claims_to_be_huge_is_refused_without_decoding(tmp_path: Path
     header = struct.pack(">II", 100_000, 100_000) + b"\x08\x02\x00\x00\x00"
     (tmp_path / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + header + b"\0" * 4)
     with pytest.raises(UsageError, match="100,000 x 100,000 pixels is larger"):
-        Image(tmp_path / "bomb.png")
+        Image(tmp_path / "bomb.png").encode("k", 0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_a_png_that_claims_to_be_huge_is_refused_without_decoding(tmp_path: Path
 def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "x.png").write_bytes(content)
     with pytest.raises(UsageError, match=r"x\.png"):
-        Image(tmp_path / "x.png")
+        Image(tmp_path / "x.png").encode("k", 0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes) -> None:
 )
 def test_what_cannot_be_an_image_is_refused_when_made(data: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message.replace("(", r"\(")):
-        Image(data, **options)
+        Image(data, **options).encode("k", 0, 0.0)
 
 
 def test_encoding_twice_gives_the_same_bytes() -> None:

@@ -133,4 +133,4 @@ def test_empty_tables() -> None:
 )
 def test_what_is_wrong_is_said(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Table(**arguments)
+        Table(**arguments).encode("k", 0, 0.0)

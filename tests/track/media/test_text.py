@@ -46,16 +46,16 @@ def test_a_file_keeps_its_name_and_bytes_as_they_were(tmp_path: Path) -> None:
 
 def test_what_is_wrong_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="must be a string, not a int"):
-        Text(3)  # type: ignore[arg-type]
+        Text(3).encode("k", 0, 0.0)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"must be a string or a pathlib\.Path"):
-        Html(b"x")  # type: ignore[arg-type]
+        Html(b"x").encode("k", 0, 0.0)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="8,388,609 bytes"):
-        Text("x" * ((8 << 20) + 1))
+        Text("x" * ((8 << 20) + 1)).encode("k", 0, 0.0)
     with pytest.raises(UsageError, match="is a folder"):
-        File(tmp_path)
+        File(tmp_path).encode("k", 0, 0.0)
     with pytest.raises(UsageError, match="is missing"):
-        File("a\0b")
+        File("a\0b").encode("k", 0, 0.0)
     monkeypatch.setattr("stepscope.track.media.file.MAX_BYTES", 2)
     (tmp_path / "big").write_bytes(b"123")
     with pytest.raises(UsageError, match=r"3 bytes, more than the 2 .* use run\.log_artifact"):
-        File(tmp_path / "big")
+        File(tmp_path / "big").encode("k", 0, 0.0)

@@ -105,4 +105,4 @@ def test_files_are_kept_as_they_are(tmp_path: Path, head: bytes, mime: str) -> N
 )
 def test_what_is_wrong_is_said(data: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Video(data, **options)
+        Video(data, **options).encode("k", 0, 0.0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
 from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
-from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.media.loggable import Encoded, harmless, one
 from stepscope.track.media.sniff import mime_of, read_file
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ MAX_SAMPLES = 64_000_000
 MAX_CHANNELS = 8
 
 
+@harmless
 class Audio:
     """A sound to log: `run.log({"speech": stepscope.Audio(waveform, rate=16000)})`.
 

@@ -10,7 +10,7 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.track.media.arrays import numbers, to_float64
 from stepscope.track.media.classes import class_names, class_values
-from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.media.loggable import Encoded, harmless, one
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +20,7 @@ __all__ = ["ConfusionMatrix"]
 MAX_CLASSES = 1_000
 
 
+@harmless
 class ConfusionMatrix:
     """True classes down, predicted ones across: `run.log({"confusion": stepscope.ConfusionMatrix(y_true, y_pred)})`.
 

@@ -10,7 +10,7 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.track.media.arrays import numbers, to_float64
 from stepscope.track.media.classes import class_names, class_values
-from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.media.loggable import Encoded, harmless, one
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +25,7 @@ MAX_POINTS = 500
 MAX_CLASSES = 100
 
 
+@harmless
 class _Curve:
     """One curve per class (one against the rest), or a single one for two classes."""
 

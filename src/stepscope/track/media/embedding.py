@@ -12,7 +12,7 @@ from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.track.media.arrays import hold, shaped
 from stepscope.track.media.image import Image
-from stepscope.track.media.loggable import Encoded, captioned
+from stepscope.track.media.loggable import Encoded, captioned, harmless
 from stepscope.track.media.table import cell
 
 __all__ = ["Embedding"]
@@ -21,6 +21,7 @@ MAX_BYTES = 256 << 20
 MAX_IMAGES = 4096
 
 
+@harmless
 class Embedding:
     """Vectors to look at in space: `run.log({"latent": stepscope.Embedding(z, labels=y, images=x)})`.
 

@@ -10,7 +10,7 @@ import msgspec
 
 from stepscope.errors import UsageError
 from stepscope.track.media import pixels
-from stepscope.track.media.loggable import Encoded, comes_from, one
+from stepscope.track.media.loggable import Encoded, comes_from, harmless, one
 from stepscope.track.media.sniff import image_size
 
 __all__ = ["PLOTLY_MIME", "Figure", "is_figure", "render"]
@@ -21,6 +21,7 @@ MAX_PLOTLY_BYTES = 64 << 20
 Rendered = tuple[bytes, str, dict[str, Any]]
 
 
+@harmless
 class Figure:
     """A matplotlib or plotly figure to log: `run.log({"roc": stepscope.Figure(fig)})`, or just `{"roc": fig}`.
 

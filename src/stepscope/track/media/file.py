@@ -6,7 +6,7 @@ import mimetypes
 import os
 from pathlib import Path
 
-from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.media.loggable import Encoded, harmless, one
 from stepscope.track.media.sniff import read_file
 
 __all__ = ["File"]
@@ -14,6 +14,7 @@ __all__ = ["File"]
 MAX_BYTES = 64 << 20
 
 
+@harmless
 class File:
     """A small file to log at a step: `run.log({"predictions": stepscope.File("predictions.csv")})`."""
 

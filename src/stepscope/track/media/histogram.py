@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
 from stepscope.track.media.arrays import Held, hold, is_tensor, numbers, to_float64
-from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.media.loggable import Encoded, harmless, one
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,7 @@ _BLOCK = 1 << 15
 """Values counted at a time: a block of float64 and its bin numbers stay in the processor's cache."""
 
 
+@harmless
 class Histogram:
     """The distribution of many values: `run.log({"weights": stepscope.Histogram(layer.weight)})`.
 

@@ -10,7 +10,7 @@ from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.track.media import pixels
 from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
-from stepscope.track.media.loggable import Encoded, captioned, comes_from, one
+from stepscope.track.media.loggable import Encoded, captioned, comes_from, harmless, one
 from stepscope.track.media.png import png
 from stepscope.track.media.sniff import image_size, mime_of, read_file
 
@@ -27,6 +27,7 @@ _LAYOUTS = ("HW", "CHW", "HWC", "NHW", "NCHW", "NHWC")
 _FILES = ("image/png", "image/apng", "image/jpeg", "image/gif", "image/webp")
 
 
+@harmless
 class Image:
     """An image to log: `run.log({"sample": stepscope.Image(x)})`.
 

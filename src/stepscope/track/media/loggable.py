@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from stepscope.errors import StepscopeError
+from stepscope.fence import fenced
 from stepscope.records import Media
 from stepscope.track.secrets import mask_shapes
 
-__all__ = ["Encoded", "Loggable", "captioned", "comes_from", "one"]
+__all__ = ["Encoded", "Loggable", "captioned", "comes_from", "harmless", "one"]
 
+T = TypeVar("T")
 Encoded = list[tuple[Media, "bytes | None"]]
 """Records with their bytes, in order. The writer decides where the bytes go and fills in hash and size."""
 
@@ -18,10 +23,43 @@ class Loggable(Protocol):
     """Anything `run.log` keeps that is not a number.
 
     Making one copies what the caller could change later and does no heavy work, so it can be done inside the
-    training loop; `encode` does the rest, on any thread, as often as one likes.
+    training loop; `encode` does the rest, on any thread, as often as one likes, and says what was wrong with the data.
     """
 
     def encode(self, key: str, step: int, time: float) -> Encoded: ...
+
+
+def harmless(cls: type[T]) -> type[T]:
+    """Make a class safe inside a training loop: making one never raises, whatever its data has become by then.
+
+    `encode` then raises what was wrong with the data, which `run.log` turns into one line on stderr; after any other
+    fault, of which the fence has told, it gives nothing.
+    """
+    make: Callable[..., None] = cls.__init__
+    encode: Callable[..., Encoded] = cls.encode  # type: ignore[attr-defined]
+
+    @fenced(f"making a stepscope.{cls.__name__}", default=False)
+    def made(self: Any, *args: Any, **kwargs: Any) -> bool:
+        try:
+            make(self, *args, **kwargs)
+        except StepscopeError as fault:
+            self._fault = fault.with_traceback(None)  # which would keep the caller's variables alive
+        return True
+
+    @wraps(make)
+    def checked_make(self: Any, *args: Any, **kwargs: Any) -> None:
+        self._fault = None
+        self._made = made(self, *args, **kwargs)
+
+    @wraps(encode)
+    def checked_encode(self: Any, key: str, step: int, time: float) -> Encoded:
+        if self._fault is not None:
+            raise self._fault
+        return encode(self, key, step, time) if self._made else []
+
+    cls.__init__ = checked_make  # type: ignore[method-assign]
+    cls.encode = checked_encode  # type: ignore[attr-defined]
+    return cls
 
 
 def one(

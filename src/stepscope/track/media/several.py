@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import msgspec
 
 from stepscope.errors import UsageError
-from stepscope.track.media.loggable import Encoded, Loggable
+from stepscope.track.media.loggable import Encoded, Loggable, harmless
 
 __all__ = ["Several"]
 
 MAX_ITEMS = 1_000
 
 
+@harmless
 class Several:
     """A list of media: `run.log({"samples": [stepscope.Image(a), stepscope.Image(b)]})`."""
 

@@ -11,7 +11,7 @@ import msgspec
 
 from stepscope.errors import UsageError
 from stepscope.track.media.arrays import is_tensor
-from stepscope.track.media.loggable import Encoded, comes_from, one
+from stepscope.track.media.loggable import Encoded, comes_from, harmless, one
 from stepscope.track.secrets import mask_shapes
 
 __all__ = ["Table", "cell", "is_frame"]
@@ -22,6 +22,7 @@ MAX_CELL = 2_000
 Cell = "str | int | float | bool | None"
 
 
+@harmless
 class Table:
     """A table to log: `run.log({"errors": stepscope.Table(frame)})`.
 

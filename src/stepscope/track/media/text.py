@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from stepscope.errors import UsageError
-from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.media.loggable import Encoded, harmless, one
 from stepscope.track.media.sniff import read_file
 from stepscope.track.secrets import mask_shapes
 
@@ -14,6 +14,7 @@ __all__ = ["Html", "Markdown", "Text"]
 MAX_BYTES = 8 << 20
 
 
+@harmless
 class Text:
     """A piece of text to log: `run.log({"sample": stepscope.Text(decoded)})`, or just the string itself."""
 
@@ -39,6 +40,7 @@ class Markdown(Text):
         super().__init__(text, markdown=True, caption=caption)
 
 
+@harmless
 class Html:
     """A page to log, from a string or the path of a file (a `pathlib.Path`). It is only ever shown in a sandbox."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.errors import MissingExtra, UsageError
 from stepscope.track.media import pixels
 from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
-from stepscope.track.media.loggable import Encoded, one
+from stepscope.track.media.loggable import Encoded, harmless, one
 from stepscope.track.media.png import apng
 from stepscope.track.media.sniff import image_size, mime_of, read_file
 
@@ -27,6 +27,7 @@ _LAYOUTS = ("THW", "TCHW", "THWC")
 _FILES = ("video/mp4", "video/webm", "image/gif", "image/apng", "image/webp")
 
 
+@harmless
 class Video:
     """A clip to log: `run.log({"rollout": stepscope.Video(frames, fps=30)})`.
 
