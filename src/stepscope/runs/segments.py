@@ -107,6 +107,8 @@ class Segment:
         self.tables: dict[tuple[str, ...], Table] = {}
         self.columns: dict[str, list[tuple[Table, int]]] = {}
         self.chunks: dict[str, list[tuple[ChunkHead, bytes]]] = {}
+        self._chunk_summaries: dict[str, MetricSummary] = {}
+        self.points = 0
         self.reordered = 0
         """How often rows came late, out of a hole that healed: what was read before must be read anew."""
         self._newest = -1
@@ -133,18 +135,20 @@ class Segment:
                 self.reordered += 1
             self._newest = max(self._newest, int(rows.seqs[-1]))
             table.add(rows)
+            self.points += rows.values.size
         for head, payload in batch.chunks:
             name = self.name(head.name)
             if name not in self.columns and name not in self.chunks:
                 fresh.append(name)
             self.chunks.setdefault(name, []).append((head, payload))
+            self._chunk_summaries[name] = join((self._chunk_summaries.get(name, MetricSummary()), head.summary))
+            self.points += head.count
         return fresh
 
     @property
-    def count(self) -> int:
-        """Points in all."""
-        rows = sum(table.count * len(table.names) for table in self.tables.values())
-        return rows + sum(head.count for chunks in self.chunks.values() for head, _ in chunks)
+    def names(self) -> list[str]:
+        """The series that have points here."""
+        return list(dict.fromkeys([*self.chunks, *self.columns]))
 
     def cursor(self, name: str) -> tuple[int, ...]:
         """How many points the series has here; `points_since` takes it back."""
@@ -182,5 +186,5 @@ class Segment:
         if len(tables) > 1 or self.reordered:
             points = self.points_since(name, ())
             return summarise_points(points.steps, points.values)
-        parts = [head.summary for head, _ in self.chunks.get(name, ())]
-        return join([*parts, *(table.summaries.summary(column) for table, column in tables)])
+        chunks = self._chunk_summaries.get(name, MetricSummary())
+        return join([chunks, *(table.summaries.summary(column) for table, column in tables)])

@@ -30,8 +30,10 @@ class LogState:
     heartbeat: float | None = None
     """Newest sign of life in the file, by the writer's clock."""
     end: End | None = None
-    unchanged_s: float | None = None
-    """How long we have watched without a new sign of life, by our own clock; None before the first change is seen."""
+    watched_s: float = 0.0
+    """How long ago we first saw that sign of life, by our own clock."""
+    moved: bool = False
+    """Whether we saw it come: then it was fresh when we first saw it."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,7 @@ def _of_process(files: list[LogState], machine: Machine) -> Standing:
             exit_code=end.exit_code,
             rank=header.rank,
         )
-    silent = min((state.unchanged_s for state in files if state.unchanged_s is not None), default=None)
-    age = _age(machine.now() - beat, silent, header.heartbeat_s)
+    age = _age(machine.now() - beat, files, header.heartbeat_s)
     if age < _INTERVALS * max(header.heartbeat_s, 1.0):
         return Standing("running", "its heartbeat is fresh", beat, rank=header.rank)
     status, detail = _ask(header, machine)
@@ -130,16 +131,17 @@ def _of_process(files: list[LogState], machine: Machine) -> Standing:
     return Standing(status, f"{detail}; last heard of {ago} ago", beat, ended=beat, rank=header.rank)
 
 
-def _age(by_clocks: float, silent_s: float | None, interval_s: float) -> float:
+def _age(by_clocks: float, files: list[LogState], interval_s: float) -> float:
     """How old a heartbeat is, when the writer's clock need not agree with ours.
 
     A heartbeat from the future says that the clocks differ: then only what we have watched counts. And whatever the
-    clocks say, a heartbeat that we have just seen move is young.
+    clocks say, a heartbeat that we have just seen come is young.
     """
+    watched = min(state.watched_s for state in files)
     if by_clocks < -interval_s:
-        return silent_s if silent_s is not None else 0.0
-    age = max(by_clocks, 0.0)
-    return age if silent_s is None else min(age, silent_s)
+        return watched
+    moved = [state.watched_s for state in files if state.moved]
+    return min([max(by_clocks, 0.0), *moved])
 
 
 def _ask(header: FileHeader, machine: Machine) -> tuple[Status, str]:
