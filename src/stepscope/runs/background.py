@@ -56,11 +56,12 @@ class Background:
         if self._thread is None and not self._stopping:
             if not self._delivery.backlog and self._heartbeat_s == self._fsync_s == NEVER:
                 return
-            self._thread = threading.Thread(target=self._run, name="stepscope-writer", daemon=True)
+            thread = threading.Thread(target=self._run, name="stepscope-writer", daemon=True)
             try:
-                self._thread.start()
-            except RuntimeError:  # the interpreter is going down, or no thread is to be had: close() does the work
-                self._stopping = True
+                thread.start()
+            except RuntimeError:  # no thread is to be had, or the interpreter is going down: then close() does the work
+                return
+            self._thread = thread
         elif self._delivery.backlog and self._bell.empty():
             well = self._retry_at == 0.0
             if self._napping or (well and self._delivery.backlog.bytes > HURRY_BYTES):
