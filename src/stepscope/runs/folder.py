@@ -30,8 +30,9 @@ from stepscope.runs.assembly import SeriesBuilder, all_branches
 from stepscope.runs.attempts import Attempt, attempts_of, time_spent
 from stepscope.runs.damage import Damage, damage_of
 from stepscope.runs.layout import read_meta
+from stepscope.runs.medialist import LoggedMedia, media_by_key
 from stepscope.runs.mediastore import MediaStore
-from stepscope.runs.runlogs import Part, RunLogs
+from stepscope.runs.runlogs import RunLogs
 from stepscope.runs.segments import Segment
 from stepscope.runs.series import Series
 from stepscope.runs.status import Machine, Standing, derive, this_machine
@@ -332,22 +333,23 @@ class RunFolder(Frames):
         self, key: str | None = None, kind: str | None = None, rank: int | None = None, superseded: bool = False
     ) -> list[Media]:
         """Logged media by step; of one key, kind or rank if given. Without their bytes: `media_bytes` has those."""
-        found: dict[str, list[tuple[Part, int, Media]]] = self._remember("media", _media_of)
-        chosen = found.values() if key is None else [found.get(key, [])]
-        out: list[Media] = []
-        for items in chosen:
-            kept = items if superseded else _not_superseded(items)
-            out += [
-                media
-                for part, _seq, media in kept
-                if (kind is None or media.kind == kind) and (rank is None or part.header.rank == rank)
-            ]
-        return out
+        found = self._media_list()
+        chosen = [one for each in found for one in found[each]] if key is None else found.get(key, [])
+        return [
+            one.media
+            for one in chosen
+            if (kind is None or one.media.kind == kind)
+            and (rank is None or one.header.rank == rank)
+            and (superseded or not one.superseded)
+        ]
 
     def media_keys(self) -> dict[str, str]:
         """The keys under which media were logged, with their kind."""
-        found: dict[str, list[tuple[Part, int, Media]]] = self._remember("media", _media_of)
-        return {key: items[-1][2].kind for key, items in sorted(found.items())}
+        return {key: items[-1].media.kind for key, items in self._media_list().items()}
+
+    def _media_list(self) -> dict[str, list[LoggedMedia]]:
+        found: dict[str, list[LoggedMedia]] = self._remember("media", lambda logs: media_by_key(logs.ordered()))
+        return found
 
     def media_bytes(self, media: Media | str) -> bytes:
         """The bytes of a medium (or of a hash), checked against their hash."""
@@ -382,31 +384,3 @@ def _series_of(logs: RunLogs) -> dict[str, dict[int, list[Segment]]]:
 def _may_supersede(name: str, segments: list[Segment]) -> bool:
     attempts = {segment.header.attempt for segment in segments}
     return len(attempts) > 1 and not name.startswith("system/")
-
-
-def _media_of(logs: RunLogs) -> dict[str, list[tuple[Part, int, Media]]]:
-    """Media by key, each key's sorted by step, ties as they were logged."""
-    found: dict[str, list[tuple[Part, int, Media]]] = {}
-    for part in logs.ordered():
-        for seq, media in part.media:
-            found.setdefault(media.key, []).append((part, seq, media))
-    for items in found.values():
-        items.sort(key=lambda item: (item[2].step, item[2].time))
-    return dict(sorted(found.items()))
-
-
-def _not_superseded(items: list[tuple[Part, int, Media]]) -> list[tuple[Part, int, Media]]:
-    """Without what a later attempt of the same rank has logged again, by the rule for series."""
-    first: dict[tuple[int, int], int] = {}
-    for part, _seq, media in items:
-        key = (part.header.rank, part.header.attempt)
-        first[key] = min(first.get(key, media.step), media.step)
-    if len(first) < 2:
-        return items
-
-    def is_hidden(part: Part, step: int) -> bool:
-        header = part.header
-        later = [least for (rank, attempt), least in first.items() if rank == header.rank and attempt > header.attempt]
-        return bool(later) and step >= min(later)
-
-    return [item for item in items if not is_hidden(item[0], item[2].step)]

@@ -1,0 +1,116 @@
+"""Histograms logged over time, brought onto common edges so that they can be drawn as one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.errors import BadData, UsageError
+
+__all__ = ["PERCENTS", "Histogram", "Ridge", "common_edges", "decode_histogram", "percentiles", "rebin", "ridge"]
+
+Floats = npt.NDArray[np.float64]
+
+PERCENTS = (0.0, 7.0, 16.0, 31.0, 50.0, 69.0, 84.0, 93.0, 100.0)
+"""The percentiles of a distribution over time: the middle and one, one and a half deviations of a normal one."""
+_MOST_BINS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts between edges: `counts[i]` lie from `edges[i]` up to `edges[i + 1]`."""
+
+    edges: Floats
+    counts: Floats
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """Many histograms on common edges, one line of `counts` each, with their percentiles."""
+
+    edges: Floats
+    counts: Floats
+    percentiles: Floats
+
+
+def decode_histogram(data: bytes) -> Histogram:
+    """The bytes of a histogram medium: float64 edges (n + 1), then float64 counts (n)."""
+    numbers = np.frombuffer(data[: len(data) // 8 * 8], dtype="<f8").astype(np.float64)
+    bins = (len(numbers) - 1) // 2
+    if len(data) % 8 or len(numbers) != 2 * bins + 1 or not 0 < bins <= _MOST_BINS:
+        raise BadData(f"{len(data)} bytes are no histogram: n + 1 edges and n counts of eight bytes each were expected")
+    edges, counts = numbers[: bins + 1], numbers[bins + 1 :]
+    if not np.isfinite(edges).all() or bool((edges[1:] < edges[:-1]).any()):
+        raise BadData("the edges of a histogram must be finite and go up")
+    if not np.isfinite(counts).all() or bool((counts < 0).any()):
+        raise BadData("the counts of a histogram must be finite and not negative")
+    return Histogram(edges, counts)
+
+
+def rebin(histogram: Histogram, edges: Floats) -> Floats:
+    """The counts between other edges, as if a bin's content were spread evenly over it. Nothing is lost: what lies
+    beyond the new edges goes into the outermost bins.
+
+    >>> rebin(Histogram(np.array([0.0, 2.0]), np.array([4.0])), np.array([0.0, 1.0, 2.0]))
+    array([2., 2.])
+    """
+    below = _below(histogram, edges)
+    below[0], below[-1] = 0.0, histogram.counts.sum()
+    return np.diff(below)
+
+
+def _below(histogram: Histogram, places: Floats) -> Floats:
+    """How much of the content lies below each place; a bin without width counts as below its own edge's right side."""
+    edges, counts = histogram.edges, histogram.counts
+    total = np.concatenate(([0.0], np.cumsum(counts)))
+    at = np.clip(np.searchsorted(edges, places, side="right") - 1, 0, len(counts) - 1)
+    left, right = edges[at], edges[at + 1]
+    with np.errstate(all="ignore"):
+        share = np.where(right > left, (places - left) / (right - left), 1.0)
+    inside = total[at] + np.clip(share, 0.0, 1.0) * counts[at]
+    return np.where(places < edges[0], 0.0, np.where(places >= edges[-1], total[-1], inside))
+
+
+def common_edges(histograms: Sequence[Histogram], bins: int) -> Floats:
+    """Even edges over everything the histograms hold; empty bins at their ends do not count."""
+    if bins < 1:
+        raise UsageError(f"bins must be 1 or more, not {bins}")
+    lows, highs = [], []
+    for histogram in histograms:
+        filled = np.flatnonzero(histogram.counts > 0)
+        if len(filled):
+            lows.append(histogram.edges[filled[0]])
+            highs.append(histogram.edges[filled[-1] + 1])
+    low, high = (min(lows), max(highs)) if lows else (0.0, 1.0)
+    if low == high:
+        reach = abs(low) * 1e-3 or 0.5
+        low, high = low - reach, high + reach
+    share = np.linspace(0.0, 1.0, bins + 1)
+    edges: Floats = low * (1 - share) + high * share  # no overflow, however far apart
+    return edges
+
+
+def percentiles(histogram: Histogram, percents: Sequence[float] = PERCENTS) -> Floats:
+    """Where these percentages of the content lie below; NaN for an empty histogram."""
+    total = float(histogram.counts.sum())
+    if total <= 0:
+        return np.full(len(percents), np.nan)
+    filled = histogram.counts > 0
+    below = np.concatenate(([0.0], np.cumsum(histogram.counts[filled])))
+    left, right = histogram.edges[:-1][filled], histogram.edges[1:][filled]
+    wanted = np.asarray(percents, dtype=np.float64) / 100 * total
+    at = np.clip(np.searchsorted(below, wanted, side="left") - 1, 0, len(left) - 1)
+    share = np.clip((wanted - below[at]) / (below[at + 1] - below[at]), 0.0, 1.0)
+    places: Floats = left[at] * (1 - share) + right[at] * share
+    return places
+
+
+def ridge(histograms: Sequence[Histogram], bins: int = 48) -> Ridge:
+    """Histograms of one key over time, ready to be drawn behind each other."""
+    edges = common_edges(histograms, bins)
+    counts = np.array([rebin(one, edges) for one in histograms]).reshape(-1, bins)
+    lines = np.array([percentiles(one) for one in histograms]).reshape(-1, len(PERCENTS))
+    return Ridge(edges, counts, lines)
