@@ -98,14 +98,15 @@ class Index:
 
         return self._safely(read, None)
 
-    def all_stats(self, store: str) -> dict[str, bytes]:
-        """The same for all runs of a store, in one go."""
+    def visit_stats(self, store: str, visit: Callable[[str, bytes], None]) -> None:
+        """Call `visit(folder, numbers)` for all runs of a store, in one pass."""
 
-        def read(db: sqlite3.Connection) -> dict[str, bytes]:
-            sql = "SELECT folder, crc, data FROM stats WHERE store = ?"
-            return {folder: data for folder, crc, data in db.execute(sql, (store,)) if crc == _stats_crc(folder, data)}
+        def read(db: sqlite3.Connection) -> None:
+            for folder, crc, data in db.execute("SELECT folder, crc, data FROM stats WHERE store = ?", (store,)):
+                if crc == _stats_crc(folder, data):
+                    visit(folder, data)
 
-        return self._safely(read, {})
+        self._safely(read, None)
 
     def save(self, store: str, rows: Iterable[Row], gone: Iterable[str] = ()) -> None:
         """Keep some rows and forget others, all or nothing."""
@@ -126,6 +127,11 @@ class Index:
     def close(self) -> None:
         with self._lock:
             self._db.close()
+
+    def __del__(self) -> None:
+        db = getattr(self, "_db", None)
+        if db is not None:
+            db.close()
 
     # -- inside ------------------------------------------------------------------------------------------------
 

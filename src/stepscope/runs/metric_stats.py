@@ -37,7 +37,7 @@ def pack_stats(summaries: Iterable[MetricSummary]) -> bytes:
 class MetricStats(Mapping[str, "MetricSummary"]):
     """A run's metrics by name. The bytes are only fetched when a number is asked for."""
 
-    __slots__ = ("_data", "_fetch", "_places", "names")
+    __slots__ = ("_data", "_fetch", "_kept", "_places", "names")
 
     def __init__(self, names: tuple[str, ...], places: dict[str, int], fetch: Callable[[], bytes]) -> None:
         """`places` has the position of each name; runs with the same metrics share it."""
@@ -45,21 +45,34 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         self._places = places
         self._fetch = fetch
         self._data: bytes | None = None
+        self._kept: dict[tuple[str, str], Any] | None = None
 
     def fill(self, data: bytes) -> None:
-        """Have the bytes beforehand, when those of many runs are fetched together."""
+        """Have the bytes at hand."""
         self._data = data
+        self._kept = None
 
-    @property
-    def is_filled(self) -> bool:
-        return self._data is not None
+    def take(self) -> bytes:
+        """The bytes, which from now on are fetched again when needed."""
+        data = self._data if self._data is not None else self._bytes()
+        self._data = None
+        return data
+
+    def keep(self, data: bytes, wanted: Iterable[tuple[str, str]]) -> None:
+        """Have some numbers at hand, out of the run's bytes, without keeping these."""
+        if self._data is None:
+            self._data = data
+            kept = {pair: self._raw(self._places[pair[0]], pair[1]) for pair in wanted if pair[0] in self._places}
+            self._kept = {**(self._kept or {}), **kept}
+            self._data = None
 
     def number(self, name: str, stat: str) -> float | int | None:
         """One number of one metric, or None when there is none."""
         place = self._places.get(name)
         if place is None:
             return None
-        value = self._raw(place, stat)
+        kept = self._kept
+        value = kept[name, stat] if kept is not None and (name, stat) in kept else self._raw(place, stat)
         return None if value != value and stat in _OF_FINITE else value
 
     def __getitem__(self, name: str) -> MetricSummary:
