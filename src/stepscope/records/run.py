@@ -11,6 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 __all__ = [
+    "FORMAT",
     "Alert",
     "Artifact",
     "ArtifactFile",
