@@ -89,6 +89,9 @@ export function dot(ctx: CanvasRenderingContext2D, x: number, y: number, radius:
   ctx.fill();
 }
 
+/** Marks closer than this would blot into a bar. */
+const MARK_GAP_PX = 6;
+
 /** NaN is a cross on the floor, +Inf a triangle at the ceiling, -Inf one at the floor. */
 function drawMarks(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, box: Box, window: Range): void {
   const { line } = drawn;
@@ -102,7 +105,7 @@ function drawMarks(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projecti
     for (const i of indices) {
       const value = line.x[i] as number;
       const x = at.x(value);
-      if (value < window[0] || value > window[1] || !Number.isFinite(x) || x - before < 2) continue;
+      if (value < window[0] || value > window[1] || !Number.isFinite(x) || x - before < MARK_GAP_PX) continue;
       before = x;
       ctx.beginPath();
       draw(x);

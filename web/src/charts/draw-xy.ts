@@ -59,7 +59,7 @@ export function drawXY(ctx: CanvasRenderingContext2D, lines: readonly XYLine[], 
     ctx.setLineDash([]);
   }
   const bars = lines.filter((l) => l.kind === "bar");
-  for (const line of lines) {
+  for (const line of [...bars, ...lines.filter((l) => l.kind !== "bar")]) {
     ctx.fillStyle = line.colour;
     ctx.strokeStyle = line.colour;
     if (line.kind === "bar") drawBars(ctx, line, at, bars.indexOf(line), bars.length);

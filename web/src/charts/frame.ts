@@ -27,7 +27,7 @@ export function drawFrame(ctx: CanvasRenderingContext2D, axes: Axes, box: Box, i
   ctx.font = `11px ${inks.font}`;
   ctx.lineWidth = 1;
   ctx.fillStyle = inks.quiet;
-  const ys = ticks(...axes.y, Math.max(2, box.height / 36), yKind);
+  const ys = ticks(...axes.y, Math.max(2, box.height / 28), yKind);
   tickLabels(ys, yKind).forEach((label, i) => {
     const y = Math.round(at.y(ys[i] as number)) + 0.5;
     ctx.strokeStyle = inks.grid;

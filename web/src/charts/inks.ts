@@ -51,7 +51,8 @@ export function heatScale(inks: Inks, colour: string): (part: number) => string 
 }
 
 export function rgb(colour: string): number[] {
-  const hex = /^#([0-9a-f]{6})$/i.exec(colour)?.[1];
+  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i.exec(colour)?.slice(1);
+  const hex = short ? short.map((c) => c + c).join("") : /^#([0-9a-f]{6})$/i.exec(colour)?.[1];
   if (hex) return [0, 2, 4].map((i) => Number.parseInt(hex.slice(i, i + 2), 16));
   const parts = colour.match(/[\d.]+/g)?.map(Number) ?? [];
   return parts.length >= 3 ? parts.slice(0, 3) : [128, 128, 128];

@@ -163,7 +163,7 @@ export class LinePlot {
     return {
       width: this.width,
       height: this.height,
-      padding: [10, 14, 0, 0],
+      padding: [10, 18, 0, 0],
       legend: { show: false },
       cursor: { show: false },
       select: { show: true, left: 0, top: 0, width: 0, height: 0 },
@@ -180,7 +180,7 @@ export class LinePlot {
   private axis(which: "x" | "y"): uPlot.Axis {
     const isX = which === "x";
     const kind = (): AxisKind => (isX ? this.scene.xKind : this.scene.axes.logY ? "log" : "number");
-    const room = (plot: uPlot): number => (isX ? plot.bbox.width / uPlot.pxRatio / 84 : plot.bbox.height / uPlot.pxRatio / 36);
+    const room = (plot: uPlot): number => (isX ? plot.bbox.width / uPlot.pxRatio / 84 : plot.bbox.height / uPlot.pxRatio / 28);
     return {
       size: isX ? X_SIZE : Y_SIZE,
       gap: 7,

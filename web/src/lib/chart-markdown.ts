@@ -92,7 +92,8 @@ function list(lines: readonly string[], at: number, depth: number): [Block, numb
   for (; end < lines.length; end++) {
     const line = lines[end] as string;
     const item = ITEM.exec(line);
-    if (item && (item[3] !== undefined) === ordered) items.push([line.slice(item[0].length)]);
+    const same = item !== null && (item[1] as string).length < (first[1] as string).length + 2;
+    if (item && same && (item[3] !== undefined) === ordered) items.push([line.slice(item[0].length)]);
     else if (/^\s{2,}/.test(line) || (!line.trim() && /^\s{2,}\S/.test(lines[end + 1] ?? ""))) {
       (items[items.length - 1] as string[]).push(line.replace(/^\s{2,4}/, ""));
     } else break;
@@ -108,32 +109,70 @@ function table(lines: readonly string[], at: number): [Block, number] {
   return [{ kind: "table", head: cells(lines[at] as string), rows: lines.slice(at + 2, end).map(cells) }, end];
 }
 
-const SPAN = /`([^`\n]{1,2000})`|!\[([^\]\n]{0,500})\]\(([^)\s]{0,2000})[^)\n]{0,200}\)|\[([^\]\n]{1,500})\]\(([^)\s]{1,2000})[^)\n]{0,200}\)|\*\*([^\n]{1,2000}?)\*\*|~~([^~\n]{1,2000})~~|\*([^*\s][^*\n]{0,1000})\*|(?<![\w])_([^_\s][^_\n]{0,1000})_(?!\w)|(https?:\/\/[^\s<>"'`\\)\]]{1,2000})/g;
+/** How far the end of a span is looked for: every search is bounded, so no text takes long. */
+const REACH = 400;
+const BARE = /^https?:\/\/[^\s<>"'`\\)\]]{1,2000}/;
+const LINK = /^(!?)\[([^\]\n]{0,300})\]\(([^)\s]{1,2000})(?:\s+"[^"\n]{0,200}")?\)/;
+
+/** The text between `mark` at `at` and the same mark again, or null when it does not end nearby. */
+function between(text: string, at: number, mark: string): string | null {
+  const from = at + mark.length;
+  const window = text.slice(from, from + REACH);
+  const end = window.indexOf(mark);
+  if (end < 1 || /^\s|\s$/.test(window.slice(0, end)) || window.slice(0, end).includes("\n")) return null;
+  return window.slice(0, end);
+}
+
+const MARKS = [
+  ["**", "strong"],
+  ["~~", "strike"],
+  ["*", "em"],
+  ["_", "em"],
+] as const;
 
 export function inline(text: string, depth = 0): Inline[] {
   const out: Inline[] = [];
   let from = 0;
-  const inner = (t: string): Inline[] => (depth < DEEPEST ? inline(t, depth + 1) : [{ kind: "text", text: t }]);
-  for (const m of text.matchAll(SPAN)) {
+  const special = /[`*_~![]|https?:\/\//g;
+  for (let m = special.exec(text); m; m = special.exec(text)) {
+    const found = spanAt(text, m.index, depth);
+    if (!found) continue;
     if (m.index > from) out.push({ kind: "text", text: text.slice(from, m.index) });
-    out.push(span(m, inner));
-    from = m.index + m[0].length;
+    out.push(found.node);
+    from = special.lastIndex = m.index + found.length;
   }
   if (from < text.length) out.push({ kind: "text", text: text.slice(from) });
   return out;
 }
 
-function span(m: RegExpMatchArray, inner: (text: string) => Inline[]): Inline {
-  const [whole, code, alt, source, label, href, strong, strike, star, line, bare] = m;
-  if (code !== undefined) return { kind: "code", text: code };
-  if (alt !== undefined) return { kind: "image", alt, href: safeLink(source ?? "") };
-  if (label !== undefined) {
-    const safe = safeLink(href ?? "");
-    return safe ? { kind: "link", href: safe, children: inner(label) } : { kind: "text", text: whole };
+function spanAt(text: string, at: number, depth: number): { node: Inline; length: number } | null {
+  const inner = (t: string): Inline[] => (depth < DEEPEST ? inline(t, depth + 1) : [{ kind: "text", text: t }]);
+  const letter = text[at] as string;
+  if (letter === "`") {
+    const code = between(text, at, "`");
+    return code === null ? null : { node: { kind: "code", text: code }, length: code.length + 2 };
   }
-  if (strong !== undefined) return { kind: "strong", children: inner(strong) };
-  if (strike !== undefined) return { kind: "strike", children: inner(strike) };
-  if (star !== undefined || line !== undefined) return { kind: "em", children: inner(star ?? line ?? "") };
-  const safe = safeLink(bare ?? "");
-  return safe ? { kind: "link", href: safe, children: [{ kind: "text", text: safe }] } : { kind: "text", text: whole };
+  if (letter === "[" || letter === "!") return linkAt(text, at, inner);
+  if (letter === "h") {
+    const href = safeLink(BARE.exec(text.slice(at, at + 2100))?.[0] ?? "");
+    return href ? { node: { kind: "link", href, children: [{ kind: "text", text: href }] }, length: href.length } : null;
+  }
+  for (const [mark, kind] of MARKS) {
+    if (!text.startsWith(mark, at)) continue;
+    const body = between(text, at, mark);
+    const inWord = mark === "_" && (/\w/.test(text[at - 1] ?? "") || /\w/.test(text[at + (body?.length ?? 0) + 2] ?? ""));
+    if (body !== null && !inWord) return { node: { kind, children: inner(body) }, length: body.length + 2 * mark.length };
+  }
+  return null;
+}
+
+function linkAt(text: string, at: number, inner: (text: string) => Inline[]): { node: Inline; length: number } | null {
+  const found = LINK.exec(text.slice(at, at + 2600));
+  if (!found) return null;
+  const [whole, image, label = "", target = ""] = found;
+  const href = safeLink(target);
+  if (image) return { node: { kind: "image", alt: label, href }, length: whole.length };
+  // A link that may not be followed stays the text it is, brackets and all.
+  if (!href || !label) return { node: { kind: "text", text: whole }, length: whole.length };
+  return { node: { kind: "link", href, children: inner(label) }, length: whole.length };
 }

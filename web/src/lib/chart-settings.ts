@@ -27,7 +27,7 @@ export function smoothOf(kind: SmoothingKind, amount: number): Smooth {
 
 /** Sliders move evenly; the exponential weight is stretched near 1, where it matters. */
 export const sliderOf = ({ kind, amount }: Smooth): number =>
-  kind === "ema" ? 1 - Math.log10(1 - amount * 0.999) / -3 : amount / (SMOOTHINGS[kind].max || 1);
+  kind === "ema" ? Math.log10(1 - amount * 0.999) / -3 : amount / (SMOOTHINGS[kind].max || 1);
 export function amountAt(kind: SmoothingKind, slider: number): number {
   const { max, step } = SMOOTHINGS[kind];
   const raw = kind === "ema" ? (1 - 10 ** (-3 * slider)) / 0.999 : slider * max;

@@ -26,7 +26,7 @@ function multiples(lo: number, hi: number, step: number, offset = 0): number[] {
 /** Removes the dust of floating point: 0.30000000000000004 becomes 0.3. */
 function clean(value: number, step: number): number {
   if (value === 0) return 0;
-  const digits = Math.min(15, Math.max(1, Math.ceil(Math.log10(Math.abs(value) / step)) + 2));
+  const digits = Math.min(15, Math.max(6, Math.ceil(Math.log10(Math.abs(value) / step)) + 2));
   return Number(value.toPrecision(digits));
 }
 
@@ -85,7 +85,7 @@ export function tickNumber(value: number, step: number): string {
 function exponent(value: number, step: number): string {
   const digits = Math.min(6, Math.max(0, Math.ceil(Math.log10(Math.abs(value) / step) - 1e-9)));
   const [mantissa = "", power = ""] = value.toExponential(Number.isFinite(digits) ? digits : 0).split("e");
-  return `${minus(mantissa)}e${minus(power.replace("+", ""))}`;
+  return `${minus(mantissa.replace(/\.0+$/, ""))}e${minus(power.replace("+", ""))}`;
 }
 
 const minus = (text: string): string => text.replace("-", "−");

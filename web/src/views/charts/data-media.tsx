@@ -38,7 +38,7 @@ export function CurvesView({ items }: { items: readonly MediaItem[] }) {
       <p class="figure-legend">
         {curves.slice(0, 12).map(({ item, curve }, n) => (
           <span key={n} class="isolate">
-            <span class="swatch" style={{ background: lines[n]?.colour }} /> {visibleText(items.length > 1 ? `${nameOf(item.run)} ${curve.label}` : curve.label || nameOf(item.run))}
+            <span class="ink" style={{ background: lines[n]?.colour }} /> {visibleText(items.length > 1 ? `${nameOf(item.run)} ${curve.label}` : curve.label || nameOf(item.run))}
             {curve.area === null ? "" : ` ${formatNumber(curve.area, 3)}`}
           </span>
         ))}
@@ -126,7 +126,7 @@ export function EmbeddingView({ item }: { item: MediaItem }) {
       <p class="figure-legend">
         {classes.length > 1 ? classes.slice(0, 12).map((c, i) => (
           <span key={c.name} class="isolate">
-            <span class="swatch" style={{ background: lookOf(i, dark).colour }} /> {visibleText(c.name)}
+            <span class="ink" style={{ background: lookOf(i, dark).colour }} /> {visibleText(c.name)}
           </span>
         )) : null}
         <span>first two principal components, {formatNumber(loaded.explained * 100, 3)} % of the variance</span>

@@ -34,7 +34,7 @@ export function FigureView({ item }: { item: MediaItem }) {
         <p class="figure-legend">
           {figure.xy.slice(0, 12).map((t, i) => (
             <span key={i} class="isolate">
-              <span class="swatch" style={{ background: t.colour ?? lookOf(i, dark).colour }} /> {visibleText(t.name || `trace ${i + 1}`)}
+              <span class="ink" style={{ background: t.colour ?? lookOf(i, dark).colour }} /> {visibleText(t.name || `trace ${i + 1}`)}
             </span>
           ))}
         </p>

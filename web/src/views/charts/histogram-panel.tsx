@@ -58,7 +58,7 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
           {runs.length > 1
             ? runs.slice(0, MOST_CHIPS).map((id) => (
                 <button key={id} type="button" class="chip" aria-pressed={id === run} title={visibleText(nameOf(id))} onClick={() => setChosen(id)}>
-                  <span class="swatch" style={{ background: lookOn(id).colour }} />
+                  <span class="ink" style={{ background: lookOn(id).colour }} />
                   {id === run ? <span class="isolate ellipsis">{visibleText(nameOf(id))}</span> : <span class="visually-hidden">{visibleText(nameOf(id))}</span>}
                 </button>
               ))

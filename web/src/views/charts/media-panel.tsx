@@ -53,7 +53,7 @@ function Item({ item, alone, large }: { item: MediaItem; alone: boolean; large: 
   return (
     <figure class="media-item">
       <figcaption>
-        <span class="swatch" style={{ background: lookOn(item.run).colour }} />
+        <span class="ink" style={{ background: lookOn(item.run).colour }} />
         <span class="isolate ellipsis" title={visibleText(nameOf(item.run))}>
           {visibleText(nameOf(item.run))}
         </span>

@@ -58,7 +58,7 @@ function TipRow({ row, nearest }: { row: HoverRow; nearest: boolean }) {
   return (
     <tr data-nearest={nearest || undefined}>
       <td>
-        <span class="swatch" style={{ background: look.colour }} />
+        <span class="ink" style={{ background: look.colour }} />
       </td>
       <td class="tip-name isolate">
         {visibleText(nameOf(row.run))}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { lineOf } from "./chart-fixtures";
+import { quantile, robustExtent, valueRange, xRange } from "./chart-range";
+
+const all = { log: false, clip: false, band: false, window: [0, 1e9] as const };
+
+describe("the y-range", () => {
+  it("holds every number with a little room", () => {
+    expect(valueRange([lineOf([0, 10])], all)).toEqual([-0.5, 10.5]);
+  });
+  it("holds the band when one is drawn", () => {
+    const line = lineOf([1, 1], { low: [0, 0], high: [1, 10] });
+    expect(valueRange([line], { ...all, band: true })).toEqual([-0.5, 10.5]);
+  });
+  it("leaves out a few outliers when asked, and only then", () => {
+    const values = Array.from({ length: 200 }, (_, i) => Math.sin(i));
+    values[50] = 1e6;
+    expect(valueRange([lineOf(values)], all)[1]).toBeGreaterThan(1e6);
+    const [lo, hi] = valueRange([lineOf(values)], { ...all, clip: true });
+    expect(hi).toBeLessThan(3);
+    expect(lo).toBeLessThanOrEqual(-1);
+  });
+  it("cuts nothing from numbers without outliers", () => {
+    expect(robustExtent([1, 2, 3, 4, 5])).toEqual([1, 5]);
+  });
+  it("only looks at what is inside the window", () => {
+    expect(valueRange([lineOf([0, 1, 2, 100])], { ...all, window: [0, 2] })).toEqual([-0.1, 2.1]);
+  });
+  it("ignores what a log axis cannot show", () => {
+    const [lo, hi] = valueRange([lineOf([-5, 0, 1, 100])], { ...all, log: true });
+    expect(lo).toBeGreaterThan(0.5);
+    expect(hi).toBeLessThan(200);
+  });
+  it("is never empty: flat lines, single points, nothing at all, NaN only", () => {
+    for (const values of [[3, 3, 3], [0], [], [null, null], [1e300, 1e300], [-7]]) {
+      for (const log of [false, true]) {
+        const [lo, hi] = valueRange([lineOf(values)], { ...all, log, clip: true });
+        expect(hi).toBeGreaterThan(lo);
+        expect(Number.isFinite(hi - lo)).toBe(true);
+      }
+    }
+  });
+});
+
+it("gives a drawable x-range for one point and on a log axis", () => {
+  expect(xRange([5, 5], false)).toEqual([4.5, 5.5]);
+  expect(xRange([0, 100], true)).toEqual([1, 100]);
+  expect(xRange(null, false)).toEqual([0, 1]);
+});
+
+it("interpolates quantiles", () => {
+  expect([quantile([1, 2, 3], 0.5), quantile([1, 3], 0.25), quantile([], 0.5)]).toEqual([2, 1.5, Number.NaN]);
+});

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ApiError } from "./api";
+import { rawLine } from "./chart-fixtures";
+import { bucketsFor, planRequests, type View } from "./chart-plan";
+import { SeriesStore } from "./chart-store";
+import type { SeriesData, SeriesRequest } from "./schema";
+
+const view: View = { x: "step", window: null, buckets: 400, smoothing: { kind: "none", amount: 0 }, superseded: false, ranks: false };
+
+describe("requests", () => {
+  it("join all panels that are drawn the same way", () => {
+    const plan = planRequests([
+      { key: "a", view, runs: ["1", "2"] },
+      { key: "b", view, runs: ["1", "2"] },
+      { key: "c", view: { ...view, x: "epoch" }, runs: ["1", "2"] },
+    ]);
+    expect(plan.map((r) => [r.keys, r.x])).toEqual([
+      [["a", "b"], "step"],
+      [["c"], "epoch"],
+    ]);
+  });
+  it("ask for fewer buckets when there are many lines", () => {
+    expect([bucketsFor(390, 5), bucketsFor(1400, 5), bucketsFor(390, 500), bucketsFor(390, 100_000)]).toEqual([400, 1400, 100, 100]);
+  });
+});
+
+describe("the store", () => {
+  let asked: SeriesRequest[] = [];
+  let answer: (request: SeriesRequest) => Promise<SeriesData>;
+  const settle = () => vi.advanceTimersByTimeAsync(1000);
+  const make = () =>
+    new SeriesStore((request) => {
+      asked.push(request);
+      return answer(request);
+    });
+  const lines = async (request: SeriesRequest): Promise<SeriesData> => ({
+    lines: request.keys.flatMap((key) => request.runs.map((run) => rawLine([1, 2], { run, key }))),
+    missing: [],
+  });
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    asked = [];
+    answer = lines;
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it("asks once for all visible panels, and not for those off the screen", async () => {
+    const store = make();
+    for (const key of ["a", "b", "hidden"]) store.want(key, view, ["1"]);
+    store.show("a");
+    store.show("b");
+    await settle();
+    expect(asked.map((r) => r.keys)).toEqual([["a", "b"]]);
+    expect(store.lines("a").value.lines.map((l) => l.run)).toEqual(["1"]);
+    expect(store.lines("hidden").value.fresh).toBe(true);
+  });
+
+  it("asks only for runs that changed or are new", async () => {
+    const store = make();
+    store.show("a");
+    store.want("a", view, ["1", "2"]);
+    await settle();
+    store.want("a", view, ["1", "2", "3"]);
+    await settle();
+    store.changed(["2", "other"]);
+    await settle();
+    expect(asked.map((r) => r.runs)).toEqual([["1", "2"], ["3"], ["2"]]);
+    expect(store.lines("a").value.lines.map((l) => l.run)).toEqual(["1", "2", "3"]);
+  });
+
+  it("shows a run again without asking when its eye opens", async () => {
+    const store = make();
+    store.show("a");
+    store.want("a", view, ["1", "2"]);
+    await settle();
+    store.want("a", view, ["1"]);
+    await settle();
+    store.want("a", view, ["1", "2"]);
+    await settle();
+    expect(asked.length).toBe(1);
+  });
+
+  it("keeps drawing the old lines while a zoom is fetched, and returns from it without asking", async () => {
+    const store = make();
+    store.show("a");
+    store.want("a", view, ["1"]);
+    await settle();
+    const zoomed = { ...view, window: [0, 1] as const };
+    store.want("a", zoomed, ["1"], 130);
+    expect(store.lines("a").value).toMatchObject({ loading: true, fresh: false, lines: [{ run: "1" }] });
+    await settle();
+    expect(asked[1]).toMatchObject({ lo: 0, hi: 1 });
+    store.want("a", view, ["1"]);
+    expect(store.lines("a").value.loading).toBe(false);
+    await settle();
+    expect(asked.length).toBe(2);
+  });
+
+  it("asks only for where a moving zoom comes to rest", async () => {
+    const store = make();
+    store.show("a");
+    for (let i = 1; i < 20; i++) {
+      store.want("a", { ...view, window: [0, i] }, ["1"], 130);
+      await vi.advanceTimersByTimeAsync(30);
+    }
+    await settle();
+    expect(asked.map((r) => r.hi)).toEqual([19]);
+  });
+
+  it("shows an error in the panel, waits, and tries again when told to", async () => {
+    const store = make();
+    answer = () => Promise.reject(new ApiError("The server does not answer.", 0));
+    store.show("a");
+    store.want("a", view, ["1"]);
+    await settle();
+    expect(store.lines("a").value.error).toBe("The server does not answer.");
+    expect(asked.length).toBe(1);
+    answer = lines;
+    store.retry("a");
+    await settle();
+    expect(store.lines("a").value).toMatchObject({ error: null, loading: false });
+  });
+
+  it("looks again when points come while an answer is under way", async () => {
+    const store = make();
+    let release = () => {};
+    answer = (request) => new Promise((resolve) => (release = () => resolve(lines(request))));
+    store.show("a");
+    store.want("a", view, ["1"]);
+    await settle();
+    release();
+    await settle();
+    store.changed(["1"]);
+    await vi.advanceTimersByTimeAsync(450);
+    store.changed(["1"]);
+    release();
+    await settle();
+    release();
+    await settle();
+    expect(asked.length).toBe(3);
+  });
+
+  it("forgets panels that left the screen long ago", async () => {
+    const store = make();
+    const first = store.lines("0");
+    for (let i = 0; i < 200; i++) {
+      const hide = store.show(String(i));
+      store.want(String(i), view, ["1"]);
+      hide();
+    }
+    expect(store.lines("0")).not.toBe(first);
+    store.close();
+  });
+});
