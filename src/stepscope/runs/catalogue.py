@@ -16,15 +16,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepscope.errors import NotFound
 from stepscope.runs.columns import RunColumn, run_columns
 from stepscope.runs.entry import RunEntry
-from stepscope.runs.folder import RunFolder, open_run
 from stepscope.runs.index import Index
 from stepscope.runs.ordering import grouped, ordered
 from stepscope.runs.query import Field, Query, parse, parse_field
 from stepscope.runs.store_scan import StoreScan
+
+if TYPE_CHECKING:
+    from stepscope.runs.folder import RunFolder
 
 __all__ = ["Catalogue", "Changes"]
 
@@ -179,6 +182,8 @@ class Catalogue:
 
     def _open(self, path: Path) -> RunFolder:
         """The run at a path, opened now or before; the least used ones are let go."""
+        from stepscope.runs.folder import open_run
+
         with self._lock:
             folder = self._folders.pop(path, None)
             if folder is None:

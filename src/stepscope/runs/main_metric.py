@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from stepscope.records import MetricRule
@@ -20,19 +21,24 @@ _HELD_OUT = ("val", "valid", "validation", "eval", "test", "dev")
 _LOSS_WORDS = ("loss", "nll", "elbo", "objective", "cost", "perplexity", "ppl", "error", "err")
 
 
-def main_metric(names: Iterable[str], rules: Sequence[MetricRule] = ()) -> str | None:
+def main_metric(names: tuple[str, ...], rules: Sequence[MetricRule] = ()) -> str | None:
     """The metric to draw beside a run's name.
 
-    >>> main_metric(["lr", "val/loss", "train/loss", "train/kl_loss"])
+    >>> main_metric(("lr", "val/loss", "train/loss", "train/kl_loss"))
     'train/loss'
     """
-    names = [name for name in names if not name.startswith("system/")]
     for rule in rules:
         if rule.goal is not None:
             for name in names:
                 if name == rule.name or (rule.name.endswith("*") and name.startswith(rule.name[:-1])):
                     return name
-    return min(names, key=_rank, default=None)
+    return _most_like_a_loss(names)
+
+
+@lru_cache(maxsize=64)
+def _most_like_a_loss(names: tuple[str, ...]) -> str | None:
+    """Remembered, because the runs of a store mostly have the same metrics."""
+    return min((name for name in names if not name.startswith("system/")), key=_rank, default=None)
 
 
 def _rank(name: str) -> tuple[int, int, int, str]:

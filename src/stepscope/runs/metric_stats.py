@@ -7,7 +7,9 @@ read from the index as they are, and a query or sort unpacks only the number it 
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ _INTEGERS = ("count", "nan", "inf", "last_step", "min_step", "max_step", "first_
 _NAMES = _FLOATS + _INTEGERS
 _ALL = Struct(f"<{len(_FLOATS)}d{len(_INTEGERS)}q")
 _SLOTS = {name: (8 * at, Struct("<d" if name in _FLOATS else "<q")) for at, name in enumerate(_NAMES)}
+_get_all = attrgetter(*_NAMES)
 _NO_INTEGER = -(2**63)
 _OF_FINITE = frozenset(("min", "max", "mean"))
 """These are of the finite values, so that NaN can stand for "there is none"."""
@@ -28,10 +31,16 @@ _OF_FINITE = frozenset(("min", "max", "mean"))
 
 def pack_stats(summaries: Iterable[MetricSummary]) -> bytes:
     """The summaries of a run's metrics, in the order of their names."""
-    return b"".join(
-        _ALL.pack(*[getattr(one, name) for name in _FLOATS], *[_integer(getattr(one, name)) for name in _INTEGERS])
-        for one in summaries
-    )
+    return b"".join(map(_pack, summaries))
+
+
+def _pack(summary: MetricSummary) -> bytes:
+    numbers = _get_all(summary)
+    try:
+        return _ALL.pack(*numbers)
+    except struct.error:  # a step that there is not, or one beyond 64 bits
+        floats, integers = numbers[: len(_FLOATS)], numbers[len(_FLOATS) :]
+        return _ALL.pack(*floats, *map(_integer, integers))
 
 
 class MetricStats(Mapping[str, "MetricSummary"]):

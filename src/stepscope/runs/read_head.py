@@ -7,11 +7,12 @@ from typing import Any
 
 import msgspec
 
+from stepscope.records import SummaryUpdate
 from stepscope.runs.entry import Head
 from stepscope.runs.folder import RunFolder, open_run
 from stepscope.runs.main_metric import main_metric, sparkline
 from stepscope.runs.metric_stats import pack_stats
-from stepscope.runs.summary import MetricSummary
+from stepscope.runs.summary import MetricSummary, rule_for
 
 __all__ = ["Reading", "read_run"]
 
@@ -50,7 +51,7 @@ def read_run(path: Path, before: Reading | None = None) -> Reading:
 
 def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) -> Head:
     meta, standing = folder.meta, folder.standing
-    main = main_metric(summaries, folder.rules)
+    main = main_metric(tuple(summaries), tuple(folder.rules))
     return Head(
         id=meta.id,
         name=folder.name,
@@ -77,12 +78,16 @@ def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) 
 
 
 def _chosen(folder: RunFolder, summaries: dict[str, MetricSummary]) -> dict[str, Any]:
-    """Summary values that are not simply the last value of a metric."""
-    return {
-        name: value
-        for name, value in folder.summary.items()
-        if name not in summaries or (value != summaries[name].last and value == value)
-    }
+    """Summary values that are not simply the last value of a metric: chosen by a rule, or set by hand."""
+    chosen: dict[str, Any] = {}
+    rules = [rule for rule in folder.rules if rule.summary not in (None, "last")]
+    for name, summary in summaries.items() if rules else ():
+        rule = rule_for(name, rules)
+        if rule is not None:
+            chosen[name] = summary.by_rule(rule.summary)
+    for update in folder.events(SummaryUpdate):
+        chosen.update(update.values)
+    return chosen
 
 
 def _short(value: Any) -> Any:

@@ -6,18 +6,21 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from stepscope.errors import StepscopeError
 from stepscope.runs.discover import Found, find_run_folders
 from stepscope.runs.entry import Head, RunEntry
-from stepscope.runs.folder import RunFolder
 from stepscope.runs.index import Index, Row
 from stepscope.runs.metric_stats import MetricStats
 from stepscope.runs.query_fields import Field
-from stepscope.runs.read_head import Reading, read_run
 from stepscope.runs.stamps import folder_stamp, listing_stamp, may_settle
+
+if TYPE_CHECKING:
+    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read_head import Reading
 
 __all__ = ["StoreScan"]
 
@@ -147,6 +150,8 @@ class StoreScan:
 
     def _read(self, found: Found, now: float) -> bool:
         """Read a run, or what is new in it; False when it cannot be read or is no run (yet)."""
+        from stepscope.runs.read_head import read_run  # brings numpy, which a look at a known store does without
+
         assert self._known is not None
         path = Path(found.path)
         stamp = listing_stamp(path)  # before reading: what comes meanwhile is seen the next time
@@ -182,6 +187,8 @@ class StoreScan:
         data = self._index.stats(self._key, folder)
         if data is not None:
             return data
+        from stepscope.runs.read_head import read_run
+
         try:
             return read_run(self.store / folder).stats
         except (StepscopeError, OSError):
