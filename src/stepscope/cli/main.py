@@ -56,14 +56,18 @@ def main(args: list[str] | None = None) -> None:
     except click.Abort:
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
+        _say(error.format_message())
         sys.exit(error.exit_code)
     except StepscopeError as error:
-        label = click.style("error:", fg="red", bold=True)
-        click.echo(f"{label} {clean(str(error), keep_newlines=True)}", err=True)
+        _say(str(error))
         sys.exit(error.exit_code)
     except BrokenPipeError:  # `stepscope runs | head`: not a fault; stop quietly as other tools do
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _say(message: str) -> None:
+    label = click.style("error:", fg="red", bold=True)
+    click.echo(f"{label} {clean(message, keep_newlines=True)}", err=True)

@@ -81,10 +81,12 @@ def _overview(out: Console, run: RunFolder) -> None:
 
 def _troubles(out: Console, run: RunFolder) -> None:
     """What went wrong comes before the numbers."""
-    end = run.status_detail
-    if end is not None and getattr(end, "error", None):
+    standing = run.standing
+    if standing.error or standing.traceback:
         _heading(out, "error")
-        out.print(clean(getattr(end, "traceback", None) or end.error or "", keep_newlines=True).rstrip(), style="red")
+        out.print(clean(standing.traceback or standing.error or "", keep_newlines=True).rstrip(), style="red")
+    elif run.status in ("killed", "lost", "preempted"):
+        out.print(clean(standing.detail), style="yellow")
     if run.findings:
         _heading(out, "findings")
         for finding in run.findings:
@@ -99,7 +101,7 @@ def _troubles(out: Console, run: RunFolder) -> None:
     if run.dropped:
         out.print(f"\n{run.dropped} values could not be written and are missing", style="yellow")
     if run.holes:
-        out.print(f"\n{len(run.holes)} damaged stretches in the logs were skipped", style="yellow")
+        out.print(f"\n{run.holes} damaged stretches in the logs were skipped", style="yellow")
     for fault in run.faults:
         out.print(f"\nstepscope itself failed in {clean(fault.where)}: {clean(fault.error)}", style="yellow")
 
@@ -117,8 +119,8 @@ def _metrics(out: Console, run: RunFolder) -> None:
         table.add_column(title, justify="right")
     table.add_column("")
     for name in names:
-        one = run.summaries[name]
-        spark = run.series(name).downsample(24).mean.tolist()
+        one = run.metric_summary(name)
+        spark = run.series(name).downsample(24).value.tolist()
         cells = [number(v) for v in (one.last, one.min, one.min_step, one.max, one.mean, one.count)]
         bad = f" {one.nan + one.inf} not finite" if one.nan + one.inf else ""
         table.add_row(clean(name), *cells, sparkline(spark, 24) + bad)
@@ -183,7 +185,7 @@ def _as_json(run: RunFolder) -> dict[str, Any]:
         "duration_s": run.duration_s,
         "path": str(run.path),
         "summary": run.summary,
-        "metrics": {name: msgspec.to_builtins(run.summaries[name]) for name in run.metrics()},
+        "metrics": {name: msgspec.to_builtins(run.metric_summary(name)) for name in run.metrics()},
         "findings": msgspec.to_builtins(run.findings),
         "alerts": msgspec.to_builtins(run.alerts),
         "artifacts": msgspec.to_builtins(run.artifacts),

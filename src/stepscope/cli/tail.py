@@ -66,7 +66,9 @@ class _Follower:
     def step(self) -> None:
         if self.show_console:
             self._console()
-        moved = {name: one for name in self._names() if (one := self.run.summaries[name]).count != self.seen.get(name)}
+        moved = {
+            name: one for name in self._names() if (one := self.run.metric_summary(name)).count != self.seen.get(name)
+        }
         for name, one in moved.items():
             self.seen[name] = one.count
         if moved:
@@ -84,10 +86,9 @@ class _Follower:
         if self.as_json:
             self._json({"event": "status", "status": run.status, "duration_s": run.duration_s})
             return
-        end = run.status_detail
         self.out.print(f"{run.status} after {duration(run.duration_s)}", style=STATUS_STYLE[run.status])
-        if end is not None and getattr(end, "error", None):
-            self.out.print(clean(end.error or "", keep_newlines=True), style="red")
+        if run.standing.error:
+            self.out.print(clean(run.standing.error, keep_newlines=True), style="red")
 
     def _names(self) -> list[str]:
         from fnmatch import fnmatchcase
@@ -106,10 +107,9 @@ class _Follower:
         self.out.print(f"step {step:<8} " + "  ".join(f"{clean(k)} {number(v)}" for k, v in shown) + more)
 
     def _console(self) -> None:
-        lines = self.run.console()
-        for line in lines[self.console_place :]:
+        for line in self.run.console(after=self.console_place):
             self.out.print(clean(line.text, keep_newlines=True).rstrip("\n"), style="dim")
-        self.console_place = len(lines)
+            self.console_place += 1
 
     def _json(self, value: dict[str, Any]) -> None:
         import msgspec
