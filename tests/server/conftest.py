@@ -26,7 +26,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def catalogue(store: Path) -> Iterator[Catalogue]:
-    with Catalogue([store]) as catalogue:
+    with Catalogue(store) as catalogue:
         yield catalogue
 
 

@@ -13,8 +13,10 @@ from stepscope.server.guard import Codes
 
 from .conftest import TOKEN, Caller, every_call
 
-EVIL_HOSTS = ["evil.example", "evil.example:7007", "127.0.0.1.evil.example", "localhost.evil.example", "localhost.",
-              "169.254.169.254", "192.168.1.5", "0.0.0.0", "[::2]", "127.0.0.1@evil.example", "", " ", "a b", "[::1"]  # fmt: skip
+EVIL_HOSTS = [
+    "evil.example", "evil.example:7007", "127.0.0.1.evil.example", "localhost.evil.example", "localhost.", "0.0.0.0",
+    "169.254.169.254", "192.168.1.5", "[::2]", "127.0.0.1@evil.example", "", " ", "a b", "[::1",
+]  # fmt: skip
 
 
 def test_every_route_needs_the_token(app: FastAPI, stranger: Caller) -> None:

@@ -1,4 +1,4 @@
-"""A real server on a real socket: it starts, streams, stops, and is not brought down by rude clients (RELIABILITY 56)."""
+"""A real server on a real socket: it starts, streams, stops, and survives rude clients (RELIABILITY 56)."""
 
 from __future__ import annotations
 
@@ -78,13 +78,15 @@ def test_half_sent_requests_lose_their_connection_and_disturb_nobody(server: Run
 
 
 def test_drops_do_not_buy_time(server: Running) -> None:
-    with connect(server) as connection:
-        began = time.monotonic()
-        with pytest.raises(OSError):
-            for letter in b"GET /api/info HTTP/1.1\r\n" + b"X-Padding: x\r\n" * 20:
-                connection.sendall(bytes([letter]))
-                time.sleep(0.05)
-        assert time.monotonic() - began < 3
+    def drip(connection: socket.socket) -> None:
+        for letter in b"GET /api/info HTTP/1.1\r\n" + b"X-Padding: x\r\n" * 20:
+            connection.sendall(bytes([letter]))
+            time.sleep(0.05)
+
+    began = time.monotonic()
+    with connect(server) as connection, pytest.raises(OSError):
+        drip(connection)
+    assert time.monotonic() - began < 3
 
 
 def test_a_connection_may_be_used_again(server: Running) -> None:

@@ -30,7 +30,9 @@ def test_a_token_is_made_when_none_is_given() -> None:
     assert all(len(token or "") >= 32 for token in tokens)
 
 
-@pytest.mark.parametrize(("token", "why"), [("short", "5 characters"), ("spaces are not fine here", "survive in a URL")])
+@pytest.mark.parametrize(
+    ("token", "why"), [("short", "5 characters"), ("spaces are not fine here", "survive in a URL")]
+)
 def test_a_poor_token_is_refused(token: str, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
         Settings(token=token).checked()

@@ -21,7 +21,9 @@ from stepscope.server.settings import Settings
 from stepscope.server.watch import Watch
 from stepscope.views.context import Context
 from stepscope.views.live import Hub
+from stepscope.views.opened import OpenRuns
 from stepscope.views.route import all_routes
+from stepscope.views.series import LineCache
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue import Catalogue
@@ -37,8 +39,16 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
     """The application over a catalogue of runs; `serve` runs it, tests call it directly."""
     settings = (settings or Settings()).checked()
     hub = Hub(settings.max_listeners)
-    watch = Watch(catalogue, hub, settings)
-    ctx = Context(catalogue=catalogue, hub=hub, read_only=settings.read_only)
+    runs = OpenRuns(catalogue)
+    watch = Watch(catalogue, runs, hub, settings)
+    ctx = Context(
+        catalogue=catalogue,
+        runs=runs,
+        lines=LineCache(),
+        hub=hub,
+        read_only=settings.read_only,
+        look=watch.look,
+    )
     codes = Codes()
 
     @asynccontextmanager

@@ -36,7 +36,6 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 def download_response(download: Download, range_header: str = "") -> Response:
     """An answer that cannot become a page: sandboxed, never sniffed, saved unless its kind is harmless."""
-    file, size = _opened(download)
     mime = download.mime.partition(";")[0].strip().lower()
     inline = mime in INLINE and download.filename is None
     if not inline and mime != "text/csv":
@@ -46,8 +45,11 @@ def download_response(download: Download, range_header: str = "") -> Response:
         "content-disposition": "inline" if inline else _attachment(download.filename or "download"),
         "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
         "cache-control": "private, max-age=31536000, immutable" if download.immutable else "no-store",
-        "accept-ranges": "bytes",
     }
+    if download.pieces is not None:
+        return StreamingResponse(download.pieces, headers=headers)
+    file, size = _opened(download)
+    headers["accept-ranges"] = "bytes"
     span = _span(range_header, size)
     if span is None:
         file.close()

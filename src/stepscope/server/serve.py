@@ -81,7 +81,7 @@ def serve(
         read_only=read_only,
         compact=compact,
     ).checked()
-    with Catalogue(dirs) as catalogue:
+    with Catalogue(*dirs) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
@@ -110,7 +110,7 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
         webbrowser.open(server.address)
     """
     settings = (settings or Settings()).checked()
-    with Catalogue(dirs) as catalogue:
+    with Catalogue(*dirs) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         server = _made(app, settings)

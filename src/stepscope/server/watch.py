@@ -1,4 +1,4 @@
-"""The thread that looks at the stores, tells open pages what changed, and tidies ended runs when nothing else is to do."""
+"""The thread that looks at the stores, tells open pages what changed, and compacts ended runs in between."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import time
 from typing import TYPE_CHECKING
 
 from stepscope.errors import StepscopeError
+from stepscope.server.notices import Notices
 from stepscope.server.settings import Settings
-from stepscope.views.live import Hub, Live
+from stepscope.server.tidy import Tidy
+from stepscope.views.live import Hub, Live, RunChange
+from stepscope.views.opened import OpenRuns
 
 if TYPE_CHECKING:
-    from stepscope.runs.catalogue import Catalogue
+    from stepscope.runs.catalogue import Catalogue, Changes
 
 __all__ = ["Watch"]
 
@@ -28,14 +31,18 @@ SHARE = 10
 class Watch:
     """Keeps the catalogue fresh. `start` and `stop` bracket its thread; `fresh` is for requests."""
 
-    def __init__(self, catalogue: Catalogue, hub: Hub, settings: Settings) -> None:
+    def __init__(self, catalogue: Catalogue, runs: OpenRuns, hub: Hub, settings: Settings) -> None:
         self._catalogue = catalogue
         self._hub = hub
-        self._settings = settings
+        self._poll_s = settings.poll_s
+        self._notices = Notices(runs)
+        self._tidy = Tidy() if settings.compact and not settings.read_only else None
         self._stopping = threading.Event()
+        self._wake = threading.Event()
         self._looking = threading.Lock()
         self._looked = float("-inf")
         self._thread: threading.Thread | None = None
+        hub.on_listener = self._wake.set
 
     def start(self) -> None:
         self._stopping.clear()
@@ -45,13 +52,14 @@ class Watch:
     def stop(self) -> None:
         self._hub.close()
         self._stopping.set()
+        self._wake.set()
         if self._thread is not None:
             self._thread.join(10)
             self._thread = None
 
     def fresh(self) -> None:
         """Make sure that what a request sees is at most a moment old, also when nobody was watching."""
-        if time.monotonic() - self._looked > STALE_S:
+        if time.monotonic() - self._looked > STALE_S and not self._looking.locked():
             self.look()
 
     def look(self) -> None:
@@ -59,16 +67,27 @@ class Watch:
         with self._looking:
             changes = self._catalogue.refresh()
             self._looked = time.monotonic()
-        if changes is not None:
-            self._hub.publish(Live(version=0, changed=[], gone=[]))
+            if changes:
+                self._hub.publish(self._news(changes))
+
+    def _news(self, changes: Changes) -> Live:
+        entries = [self._catalogue.entry(run) for run in changes.changed]
+        return Live(
+            version=changes.version,
+            changed=[RunChange(id=entry.id, version=entry.version, status=entry.status) for entry in entries],
+            gone=changes.gone,
+            notices=self._notices.about(entries),
+        )
 
     def _run(self) -> None:
         while not self._stopping.is_set():
             began = time.monotonic()
             try:
                 self.look()
-            except (StepscopeError, OSError) as error:  # a store that is unplugged comes back
+                if self._tidy is not None:
+                    self._tidy.some(self._catalogue.entries(), self._stopping)
+            except (StepscopeError, OSError) as error:  # a store that was unplugged comes back
                 log.warning("cannot look at the runs: %s", error)
             took = time.monotonic() - began
-            rest = self._settings.poll_s if len(self._hub) else IDLE_S
-            self._stopping.wait(max(rest, SHARE * took))
+            self._wake.clear()
+            self._wake.wait(max(self._poll_s if len(self._hub) else IDLE_S, SHARE * took))

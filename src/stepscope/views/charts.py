@@ -6,8 +6,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from stepscope.errors import NotFound
+from stepscope.runs.ordering import natural_key
+from stepscope.runs.summary import rule_for
 from stepscope.views.context import Context
 from stepscope.views.route import route
+
+MAX_RUNS = 1000
+MAX_PANELS = 10_000
 
 
 class PanelsRequest(msgspec.Struct):
@@ -30,6 +36,8 @@ class PanelInfo(msgspec.Struct):
 
 class Panels(msgspec.Struct):
     panels: list[PanelInfo]
+    omitted: int = 0
+    """How many more there are than a page can hold."""
 
 
 class Smoothing(msgspec.Struct, frozen=True):
@@ -83,6 +91,8 @@ class SeriesData(msgspec.Struct):
     lines: list[Line]
     missing: list[str] = []
     """What could not be drawn, in words (a run without the chosen x-axis, for instance)."""
+    partial: bool = False
+    """Reading so many runs took too long; what is left out comes when the same is asked for again."""
 
 
 class MediaRequest(msgspec.Struct):
@@ -107,6 +117,8 @@ class MediaItem(msgspec.Struct):
     text: str | None = None
     """Inline content for text, tables, curves, confusion matrices and plotly figures."""
     histogram: Histogram | None = None
+    error: str | None = None
+    """Why its content is not here: damaged, or dropped on a full disk."""
 
 
 class Histogram(msgspec.Struct):
@@ -145,23 +157,22 @@ class Histograms(msgspec.Struct):
 
 @route("POST", "/api/panels")
 def panels(ctx: Context, request: PanelsRequest) -> Panels:
-    """Everything that can be drawn for the chosen runs."""
-    raise NotImplementedError
-
-
-@route("POST", "/api/series")
-def series(ctx: Context, request: SeriesRequest) -> SeriesData:
-    """The lines of all visible panels."""
-    raise NotImplementedError
-
-
-@route("POST", "/api/media")
-def media(ctx: Context, request: MediaRequest) -> MediaData:
-    """What the runs logged under a key at a step."""
-    raise NotImplementedError
-
-
-@route("POST", "/api/histograms")
-def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
-    """One key's histograms over time."""
-    raise NotImplementedError
+    """Everything that can be drawn for the chosen runs, by section, the machine's metrics last."""
+    found: dict[tuple[str, str], PanelInfo] = {}
+    for run in dict.fromkeys(request.runs[:MAX_RUNS]):
+        try:
+            folder = ctx.runs.get(run)
+        except NotFound:  # deleted since the page was opened
+            continue
+        rules = [rule for rule in folder.rules if rule.x is not None]
+        kinds = [(key, "scalar") for key in folder.metrics()] + list(folder.media_keys().items())
+        for key, kind in kinds:
+            panel = found.get((key, kind))
+            if panel is None:
+                section = key.partition("/")[0] if "/" in key else ""
+                panel = found[key, kind] = PanelInfo(key=key, kind=kind, section=section, runs=0)
+            panel.runs += 1
+            if panel.x is None and rules and (rule := rule_for(key, rules)) is not None:
+                panel.x = rule.x
+    shown = sorted(found.values(), key=lambda panel: (panel.section == "system", panel.section, natural_key(panel.key)))
+    return Panels(panels=shown[:MAX_PANELS], omitted=max(0, len(shown) - MAX_PANELS))

@@ -1,13 +1,16 @@
-"""What every view is given: the catalogue it reads from and what this server may do."""
+"""What every view is given: the runs it reads from and what this server may do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue import Catalogue
     from stepscope.views.live import Hub
+    from stepscope.views.opened import OpenRuns
+    from stepscope.views.series import LineCache
 
 __all__ = ["Context"]
 
@@ -15,6 +18,11 @@ __all__ = ["Context"]
 @dataclass
 class Context:
     catalogue: Catalogue
+    runs: OpenRuns
+    """To look into a run, beyond what the catalogue knows of it."""
+    lines: LineCache
     hub: Hub
     read_only: bool = False
     """Nothing in the stores may be changed through this server."""
+    look: Callable[[], None] = lambda: None
+    """Look at the stores now, because a view has changed something in them."""

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import time
+from pathlib import Path
+
 import msgspec
 
+from stepscope.errors import Forbidden, NotFound, StorageError, UsageError
+from stepscope.records import Event, NameChange, NotesChange, TagsChange
+from stepscope.runs.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.route import route
+
+MAX_RUNS = 1000
+MAX_TAGS = 50
+MAX_TAG = 100
+MAX_NAME = 500
+MAX_NOTES = 100_000
 
 
 class EditRequest(msgspec.Struct):
@@ -31,4 +44,73 @@ class Edited(msgspec.Struct):
 @route("POST", "/api/runs/edit")
 def edit(ctx: Context, request: EditRequest) -> Edited:
     """Write the change into every run that can be written to, and say which could not."""
-    raise NotImplementedError
+    events = _events(request)
+    if len(request.runs) > MAX_RUNS:
+        raise UsageError(f"{len(request.runs)} runs at once are too many; change at most {MAX_RUNS}")
+    done = Edited(changed=[], refused=[])
+    for run in dict.fromkeys(request.runs):
+        try:
+            _write(ctx, run, events)
+        except (Forbidden, NotFound, StorageError) as error:
+            done.refused.append(Refused(run=run, reason=str(error)))
+        else:
+            done.changed.append(run)
+    if done.changed:
+        ctx.look()
+    return done
+
+
+def _events(request: EditRequest) -> list[Event]:
+    """The change as records, each text at a length a page can show."""
+    now = time.time()
+    events: list[Event] = []
+    add, remove = [_tag(tag) for tag in request.add_tags], [_tag(tag) for tag in request.remove_tags]
+    if len(add) + len(remove) > MAX_TAGS:
+        raise UsageError(f"{len(add) + len(remove)} tags at once are too many; change at most {MAX_TAGS}")
+    if add or remove:
+        events.append(TagsChange(time=now, add=add, remove=remove))
+    if request.notes is not None:
+        events.append(NotesChange(time=now, text=_short("notes", request.notes, MAX_NOTES)))
+    if request.name is not None:
+        name = _short("the name", request.name.strip(), MAX_NAME)
+        if not name:
+            raise UsageError("a run's name cannot be empty")
+        events.append(NameChange(time=now, name=name))
+    if not events:
+        raise UsageError("nothing to change: give add_tags, remove_tags, notes or name")
+    return events
+
+
+def _tag(tag: str) -> str:
+    tag = _short("a tag", tag.strip(), MAX_TAG)
+    if not tag:
+        raise UsageError("a tag cannot be empty")
+    return tag
+
+
+def _short(what: str, text: str, most: int) -> str:
+    if len(text) > most:
+        raise UsageError(f"{what} has {len(text)} characters; at most {most} are kept")
+    return text
+
+
+def _write(ctx: Context, run: str, events: list[Event]) -> None:
+    """A log file of its own (role "edit"): the training's files have one writer, and it is not us."""
+    path = ctx.catalogue.entry(run).path
+    if ctx.read_only:
+        raise Forbidden("this server was started read-only")
+    if not is_writable(path):
+        raise Forbidden(f"the folder {path} is read-only for the server")
+    problems: list[str] = []
+    writer = RunWriter(
+        path, run_id=run, role="edit", heartbeat_s=0, fsync_s=0, mode="direct", on_problem=problems.append
+    )
+    for event in events:
+        writer.event(event)
+    writer.close(timeout=5.0)
+    if problems:
+        raise StorageError(f"the change could not be written: {problems[0]}")
+
+
+def is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK | os.X_OK)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from stepscope import __version__
 from stepscope.views.context import Context
+from stepscope.views.edit import is_writable
 from stepscope.views.route import Empty, route
 
 
@@ -26,4 +28,13 @@ class Info(msgspec.Struct):
 @route("GET", "/api/info")
 def info(ctx: Context, request: Empty) -> Info:
     """The server's version, its stores and the projects in them."""
-    raise NotImplementedError
+    catalogue = ctx.catalogue
+    stores = [Store(path=str(store), writable=not ctx.read_only and is_writable(store)) for store in catalogue.stores]
+    return Info(
+        version=__version__,
+        stores=stores,
+        read_only=not any(store.writable for store in stores),
+        projects=catalogue.projects(),
+        runs=len(catalogue),
+        catalogue_version=catalogue.version,
+    )

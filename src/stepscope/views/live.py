@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 
 import msgspec
@@ -67,6 +67,8 @@ class Hub:
         self._lock = threading.Lock()
         self._listeners: set[_Listener] = set()
         self._closed = False
+        self.on_listener: Callable[[], object] = lambda: None
+        """Told when a page begins to listen: whoever looks for news should look now."""
 
     def __len__(self) -> int:
         return len(self._listeners)
@@ -93,6 +95,7 @@ class Hub:
                 raise TooMany(f"{self.limit} pages are already open on this server; close one, or reload later")
             listener = _Listener(asyncio.get_running_loop(), self.version)
             self._listeners.add(listener)
+        self.on_listener()
         try:
             while not self._closed:
                 await listener.wake.wait()

@@ -11,7 +11,7 @@ travels: a struct as JSON, `Download` as bytes, an async iterator of structs as 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -53,6 +53,8 @@ class Download:
     body: bytes | None = None
     path: Path | None = None
     """A file to stream instead of `body`; its path was checked by the view."""
+    pieces: Iterator[bytes] | None = None
+    """Bytes that are made while they are sent, instead of `body`."""
     filename: str | None = None
     """Set: the browser saves it under this name instead of showing it."""
     immutable: bool = False

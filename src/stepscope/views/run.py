@@ -6,10 +6,17 @@ from typing import Any
 
 import msgspec
 
-from stepscope.records import Alert, Artifact, Finding, GitState, Status
+from stepscope.records import Alert, Artifact, Finding, GitState, RunMeta, Status
+from stepscope.runs import attempts as runs_attempts
+from stepscope.runs.folder import RunFolder
+from stepscope.runs.summary import MetricSummary
 from stepscope.views.context import Context
+from stepscope.views.edit import is_writable
 from stepscope.views.route import route
-from stepscope.views.runs import Cell
+from stepscope.views.runs import Cell, cell
+
+MAX_LISTED = 500
+MAX_SERIES = 5000
 
 
 class RunRequest(msgspec.Struct):
@@ -45,7 +52,7 @@ class SummaryValue(msgspec.Struct):
     """By the metric's rule, or set by hand; else the last."""
 
 
-class Environment(msgspec.Struct):
+class Surroundings(msgspec.Struct):
     host: str
     user: str
     python: str
@@ -74,12 +81,15 @@ class RunDetail(msgspec.Struct):
     command: list[str]
     config: dict[str, Any]
     summary: list[SummaryValue]
-    environment: Environment
+    environment: Surroundings
     git: GitState | None
     alerts: list[Alert]
     findings: list[Finding]
     artifacts: list[Artifact]
     attempts: list[Attempt]
+    status_detail: str = ""
+    """In one line: the error, or why we think so."""
+    ended: float | None = None
     error: str | None = None
     """The exception that ended it, in one line."""
     traceback: str | None = None
@@ -96,4 +106,91 @@ class RunDetail(msgspec.Struct):
 @route("POST", "/api/run")
 def run(ctx: Context, request: RunRequest) -> RunDetail:
     """Everything the run's own page shows, but not its series."""
-    raise NotImplementedError
+    entry = ctx.catalogue.entry(request.run)
+    folder = ctx.runs.get(request.run)
+    meta, standing, drops = folder.meta, folder.standing, folder.drops
+    return RunDetail(
+        id=folder.id,
+        name=folder.name,
+        project=folder.project,
+        group=folder.group,
+        status=standing.status,
+        created=folder.created,
+        duration_s=folder.duration_s,
+        tags=folder.tags,
+        notes=folder.notes,
+        version=entry.version,
+        path=str(folder.path),
+        command=meta.command,
+        config=folder.config,
+        summary=_summary(folder),
+        environment=_surroundings(meta),
+        git=meta.git,
+        alerts=folder.alerts[-MAX_LISTED:],
+        findings=folder.findings[-MAX_LISTED:],
+        artifacts=folder.artifacts[-MAX_LISTED:],
+        attempts=[_attempt(one) for one in folder.attempts[-MAX_LISTED:]],
+        status_detail=standing.detail,
+        ended=standing.ended,
+        error=standing.error,
+        traceback=standing.traceback,
+        exit_code=standing.exit_code,
+        dropped=folder.dropped,
+        dropped_reasons=list(dict.fromkeys(drop.reason for drop in drops)),
+        holes=folder.holes,
+        faults=[f"{fault.where}: {fault.error}" for fault in folder.faults[-MAX_LISTED:]],
+        editable=not ctx.read_only and is_writable(folder.path),
+    )
+
+
+def _summary(folder: RunFolder) -> list[SummaryValue]:
+    """Every series, then values that were only set by hand; at most what a page can hold."""
+    chosen = folder.summary
+    names = folder.metrics()[:MAX_SERIES]
+    values = [_summary_value(name, folder.metric_summary(name), chosen.get(name)) for name in names]
+    by_hand = [name for name in chosen if name not in set(names)][:MAX_SERIES]
+    return values + [SummaryValue(key=name, chosen=cell(chosen[name])) for name in by_hand]
+
+
+def _summary_value(name: str, one: MetricSummary, chosen: Any) -> SummaryValue:
+    def finite(value: float) -> Cell:
+        return cell(value) if one.finite else None
+
+    return SummaryValue(
+        key=name,
+        last=cell(one.last) if one.count else None,
+        min=finite(one.min),
+        max=finite(one.max),
+        mean=finite(one.mean),
+        points=one.count,
+        nonfinite=one.nan + one.inf,
+        last_step=one.last_step,
+        chosen=cell(chosen),
+    )
+
+
+def _surroundings(meta: RunMeta) -> Surroundings:
+    return Surroundings(
+        host=meta.host,
+        user=meta.user,
+        python=meta.python,
+        platform=meta.platform,
+        stepscope=meta.stepscope,
+        cwd=meta.cwd,
+        script=meta.script,
+        packages=meta.packages,
+        hardware=meta.hardware,
+        env=meta.env,
+    )
+
+
+def _attempt(one: runs_attempts.Attempt) -> Attempt:
+    return Attempt(
+        attempt=one.attempt,
+        rank=one.rank,
+        host=one.host,
+        pid=one.pid,
+        started=one.started,
+        seen=one.seen,
+        status=one.status,
+    )

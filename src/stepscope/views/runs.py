@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import msgspec
 
+from stepscope.errors import QueryError
 from stepscope.records import Status
+from stepscope.runs.columns import default_columns
+from stepscope.runs.entry import RunEntry
+from stepscope.runs.ordering import grouped
+from stepscope.runs.query import Field, parse_field
 from stepscope.views.context import Context
 from stepscope.views.route import route
+
+MAX_ROWS = 1000
+MAX_COLUMNS = 200
+MAX_IDS = 10_000
+ARCHIVED = "archived"
+"""Runs with this tag are out of the way unless they are asked for."""
 
 Cell = float | str | bool | None
 """NaN and infinities travel as the strings "NaN", "Infinity" and "-Infinity": JSON has no numbers for them."""
@@ -62,6 +76,7 @@ class RunsRequest(msgspec.Struct):
     offset: int = 0
     limit: int = 200
     archived: bool = False
+    """Also runs with the tag `archived`."""
 
 
 class RunsPage(msgspec.Struct):
@@ -91,10 +106,83 @@ class ColumnsRequest(msgspec.Struct):
 @route("POST", "/api/runs")
 def runs(ctx: Context, request: RunsRequest) -> RunsPage:
     """A window of the table."""
-    raise NotImplementedError
+    catalogue = ctx.catalogue
+    version = catalogue.version  # before the entries: a change in between is then seen as news
+    found = catalogue.entries(request.query, request.sort, request.descending, request.group_by)
+    if not request.archived:
+        found = [entry for entry in found if ARCHIVED not in entry.tags]
+    start = max(0, request.offset)
+    window = found[start : start + min(max(0, request.limit), MAX_ROWS)]
+    fields = [_field(column) for column in request.columns[:MAX_COLUMNS]]
+    now = time.time()
+    return RunsPage(
+        rows=[_row(entry, fields, now) for entry in window],
+        matched=len(found),
+        total=len(catalogue),
+        ids=[entry.id for entry in found[:MAX_IDS]],
+        groups=None if request.group_by is None else _groups(found, parse_field(request.group_by), now),
+        version=version,
+    )
 
 
 @route("POST", "/api/columns")
 def columns(ctx: Context, request: ColumnsRequest) -> Columns:
     """What the table can show, and what to show first."""
-    raise NotImplementedError
+    found = ctx.catalogue.columns(request.query)
+    shown = [
+        Column(key=one.key, label=one.label, source=one.source, type=one.type, distinct=one.distinct) for one in found
+    ]
+    return Columns(columns=shown, default=default_columns(found, ctx.catalogue.entries(request.query)))
+
+
+def cell(value: object) -> Cell:
+    """A value as the table shows it.
+
+    >>> [cell(value) for value in (0.1, True, None, ["a", "b"], float("-inf"), 2**60)]
+    [0.1, True, None, 'a, b', '-Infinity', '1152921504606846976']
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= 2**53 else str(value)  # a browser would round it
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def _field(column: str) -> Field | None:
+    """A column of an old link may name what no longer exists: its cells are empty, the table still opens."""
+    try:
+        return parse_field(column)
+    except QueryError:
+        return None
+
+
+def _row(entry: RunEntry, fields: list[Field | None], now: float) -> RunRow:
+    return RunRow(
+        id=entry.id,
+        name=entry.name,
+        project=entry.project,
+        status=entry.status,
+        created=entry.created,
+        duration_s=entry.duration_s,
+        tags=entry.tags,
+        notes=entry.notes,
+        cells=[None if field is None else cell(entry.value(field, now)) for field in fields],
+        spark=entry.spark,
+        findings=entry.findings,
+        dropped=entry.dropped,
+        version=entry.version,
+    )
+
+
+def _groups(found: list[RunEntry], field: Field, now: float) -> list[RunGroup]:
+    groups = grouped(found, lambda entry: entry.value(field, now))
+    return [
+        RunGroup(value=cell(value), count=len(members), ids=[entry.id for entry in members[:MAX_IDS]])
+        for value, members in groups
+    ]

@@ -51,6 +51,8 @@ export interface Attempt {
 export interface BlobRequest {
   run: string;
   sha256: string;
+  /** Have the browser save it, whatever it is. */
+  save?: boolean;
 }
 
 /** Something the table can show, sort, group and query by. */
@@ -93,22 +95,9 @@ export interface Edited {
 
 export type Empty = Record<string, never>;
 
-export interface Environment {
-  host: string;
-  user: string;
-  python: string;
-  platform: string;
-  stepscope: string;
-  cwd: string;
-  script: string | null;
-  packages: Record<string, string>;
-  hardware: Record<string, unknown>;
-  env: Record<string, string>;
-}
-
 export interface ExportRequest {
   run: string;
-  /** Which series; none for all. */
+  /** Which series, by name or with `*`; none for all. */
   keys?: string[];
 }
 
@@ -221,6 +210,8 @@ export interface MediaItem {
   /** Inline content for text, tables, curves, confusion matrices and plotly figures. */
   text: string | null;
   histogram: Histogram | null;
+  /** Why its content is not here: damaged, or dropped on a full disk. */
+  error: string | null;
 }
 
 export interface MediaRequest {
@@ -258,6 +249,8 @@ export interface PanelInfo {
 
 export interface Panels {
   panels: PanelInfo[];
+  /** How many more there are than a page can hold. */
+  omitted: number;
 }
 
 export interface PanelsRequest {
@@ -302,12 +295,15 @@ export interface RunDetail {
   command: string[];
   config: Record<string, unknown>;
   summary: SummaryValue[];
-  environment: Environment;
+  environment: Surroundings;
   git: GitState | null;
   alerts: Alert[];
   findings: Finding[];
   artifacts: Artifact[];
   attempts: Attempt[];
+  /** In one line: the error, or why we think so. */
+  status_detail: string;
+  ended: number | null;
   /** The exception that ended it, in one line. */
   error: string | null;
   traceback: string | null;
@@ -373,6 +369,7 @@ export interface RunsRequest {
   group_by?: string | null;
   offset?: number;
   limit?: number;
+  /** Also runs with the tag `archived`. */
   archived?: boolean;
 }
 
@@ -380,6 +377,8 @@ export interface SeriesData {
   lines: Line[];
   /** What could not be drawn, in words (a run without the chosen x-axis, for instance). */
   missing: string[];
+  /** Reading so many runs took too long; what is left out comes when the same is asked for again. */
+  partial: boolean;
 }
 
 /** Lines for one or more panels. One POST serves all panels that are visible. */
@@ -421,6 +420,19 @@ export interface SummaryValue {
   last_step: number | null;
   /** By the metric's rule, or set by hand; else the last. */
   chosen: Cell;
+}
+
+export interface Surroundings {
+  host: string;
+  user: string;
+  python: string;
+  platform: string;
+  stepscope: string;
+  cwd: string;
+  script: string | null;
+  packages: Record<string, string>;
+  hardware: Record<string, unknown>;
+  env: Record<string, string>;
 }
 
 /** Every address of the server. Streams give one `response` per event; `Blob` is raw bytes. */

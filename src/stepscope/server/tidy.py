@@ -1,0 +1,49 @@
+"""Compacts runs that have ended, a little at a time, where their folders can be written to."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+
+from stepscope.runs.compact import compact
+from stepscope.runs.entry import RunEntry
+from stepscope.runs.layout import log_files
+
+__all__ = ["Tidy"]
+
+log = logging.getLogger("stepscope.server")
+
+REST_S = 60.0
+"""A run is left alone for this long after its end: somebody may resume it, or its last files are still on their way."""
+BUDGET_S = 0.25
+_ENDED = ("finished", "stopped", "preempted", "failed", "killed")
+
+
+class Tidy:
+    """Remembers which runs it has seen to, by their version."""
+
+    def __init__(self) -> None:
+        self._done: dict[str, int] = {}
+
+    def some(self, entries: Iterable[RunEntry], stopping: threading.Event) -> int:
+        """Compact runs until the time is up; how many were changed. "lost" runs are not ours to touch."""
+        deadline = time.monotonic() + BUDGET_S
+        changed = 0
+        for entry in entries:
+            if stopping.is_set() or time.monotonic() > deadline:
+                break
+            rested = entry.ended is not None and time.time() - entry.ended > REST_S
+            if entry.status in _ENDED and rested and self._done.get(entry.id) != entry.version:
+                self._done[entry.id] = entry.version
+                changed += self._one(entry)
+        return changed
+
+    def _one(self, entry: RunEntry) -> bool:
+        if not any(".points." in path.name for path in log_files(entry.path)):
+            return False
+        result = compact(entry.path, gone=entry.status == "killed")
+        for name, reason in result.skipped.items():
+            log.debug("%s stays as it is: %s", name, reason)
+        return result.files > 0

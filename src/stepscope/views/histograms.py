@@ -1,0 +1,55 @@
+"""One key's histograms over time, on common edges: what stands behind `POST /api/histograms`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.records import Media
+from stepscope.runs.folder import RunFolder
+from stepscope.runs.histograms import Histogram, decode_histogram, ridge
+from stepscope.views.charts import Histograms, HistogramsRequest
+from stepscope.views.context import Context
+from stepscope.views.route import route
+
+__all__ = ["histograms"]
+
+MAX_ROWS = 1000
+MAX_BINS = 1000
+
+
+@route("POST", "/api/histograms")
+def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
+    """One key's histograms over time."""
+    if not (1 <= request.rows <= MAX_ROWS and 1 <= request.bins <= MAX_BINS):
+        raise UsageError(
+            f"rows must be 1 to {MAX_ROWS} and bins 1 to {MAX_BINS}, not {request.rows} and {request.bins}"
+        )
+    folder = ctx.runs.get(request.run)
+    found = folder.media(request.key, kind="histogram")
+    if not found:
+        raise NotFound(f"run {folder.name!r} has no histograms under {request.key!r}")
+    chosen = _spread(found, request.rows)
+    sound = [(one, shape) for one in chosen if (shape := _shape(folder, one)) is not None]
+    drawn = ridge([shape for _, shape in sound], request.bins)
+    return Histograms(
+        steps=[one.step for one, _ in sound],
+        times=[one.time for one, _ in sound],
+        edges=drawn.edges.tolist(),
+        counts=drawn.counts.tolist(),
+        percentiles=drawn.percentiles.tolist(),
+    )
+
+
+def _spread(found: list[Media], rows: int) -> list[Media]:
+    """At most `rows` of them at even distances, the first and the last among them."""
+    if len(found) <= rows:
+        return found
+    return [found[at] for at in np.linspace(0, len(found) - 1, rows).round().astype(int).tolist()]
+
+
+def _shape(folder: RunFolder, one: Media) -> Histogram | None:
+    try:
+        return decode_histogram(folder.media_bytes(one))
+    except (BadData, NotFound):  # damaged or dropped: the others are still worth a picture
+        return None

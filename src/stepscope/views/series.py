@@ -1,0 +1,156 @@
+"""The lines of a chart: what stands behind `POST /api/series`."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import NotFound, UsageError
+from stepscope.runs.folder import RunFolder
+from stepscope.runs.series import Series
+from stepscope.views.charts import Line, SeriesData, SeriesRequest
+from stepscope.views.context import Context
+from stepscope.views.route import route
+
+__all__ = ["LineCache", "series"]
+
+MAX_RUNS = 1000
+MAX_KEYS = 1000
+MAX_BUCKETS = 20_000
+MAX_LINES = 20_000
+TIME_S = 8.0
+"""A request that reads many runs for the first time answers with what it has by then; the page asks again."""
+CACHE_BYTES = 96 << 20
+AXES = ("step", "relative", "wall")
+
+
+@route("POST", "/api/series")
+def series(ctx: Context, request: SeriesRequest) -> SeriesData:
+    """The lines of all visible panels."""
+    _check(request)
+    answer = SeriesData(lines=[], missing=[])
+    deadline = time.monotonic() + TIME_S
+    for run in dict.fromkeys(request.runs):
+        if time.monotonic() > deadline or len(answer.lines) > MAX_LINES:
+            answer.partial = True
+            break
+        try:
+            folder = ctx.runs.get(run)
+        except NotFound as error:
+            answer.missing.append(str(error))
+            continue
+        answer.lines += _lines(ctx.lines, folder, ctx.catalogue.entry(run).version, request, answer.missing)
+    return answer
+
+
+def _check(request: SeriesRequest) -> None:
+    if len(request.runs) > MAX_RUNS or len(request.keys) > MAX_KEYS:
+        asked = f"{len(request.runs)} and {len(request.keys)}"
+        raise UsageError(f"at most {MAX_RUNS} runs and {MAX_KEYS} keys at once, not {asked}")
+    if not 1 <= request.buckets <= MAX_BUCKETS:
+        raise UsageError(f"buckets must be 1 to {MAX_BUCKETS}, not {request.buckets}")
+    for edge in (request.lo, request.hi):
+        if edge is not None and not np.isfinite(edge):
+            raise UsageError(f"the range must be finite, not {edge}")
+
+
+def _lines(
+    cache: LineCache, folder: RunFolder, version: int, request: SeriesRequest, missing: list[str]
+) -> Iterator[Line]:
+    names = set(folder.metrics())
+    by_series = request.x not in AXES
+    if by_series and request.x not in names:
+        missing.append(f"{folder.name} ({folder.id}) has no series {request.x!r} to draw over")
+        return
+    for key in dict.fromkeys(request.keys):
+        if key not in names:
+            continue
+        for rank in folder.ranks if request.ranks else [None]:
+            try:
+                found = folder.series(key, rank)
+                axis = folder.series(request.x, found.rank) if by_series else None
+            except NotFound:  # not of this rank
+                continue
+            yield cache.line(found, axis, version, request)
+            if request.superseded and (old := _superseded(folder, found)) is not None:
+                yield draw(old, axis, version, request, superseded=True)
+
+
+def _superseded(folder: RunFolder, found: Series) -> Series | None:
+    """The points that a later attempt has logged again, or None."""
+    branches = folder.series(found.name, found.rank, superseded=True)
+    mask = branches.superseded
+    return branches[mask] if mask is not None and mask.any() else None
+
+
+def draw(found: Series, axis: Series | None, version: int, request: SeriesRequest, superseded: bool = False) -> Line:
+    """One line, at most `buckets` points and one beyond each end of a zoomed range. NaN leaves as null."""
+    zoomed = request.lo is not None or request.hi is not None
+    smoothing = None if request.smoothing.kind == "none" else (request.smoothing.kind, request.smoothing.amount)
+    buckets = found.downsample(
+        request.buckets,
+        request.x if axis is None else axis,
+        request.lo,
+        request.hi,
+        smoothing=smoothing,
+        neighbours=zoomed,
+    )
+    below = -np.flatnonzero(buckets.neg_inf) - 1
+    return Line(
+        run=found.run,
+        key=found.name,
+        rank=found.rank,
+        x=buckets.x.tolist(),
+        value=buckets.value.tolist(),
+        low=buckets.low.tolist(),
+        high=buckets.high.tolist(),
+        smooth=None if buckets.smooth is None else buckets.smooth.tolist(),
+        nan=np.flatnonzero(buckets.nan).tolist(),
+        inf=[*np.flatnonzero(buckets.pos_inf).tolist(), *below.tolist()],
+        points=len(found),
+        superseded=superseded,
+        last=float(found.values[-1]) if len(found) else None,
+        version=version,
+    )
+
+
+class _Kept(NamedTuple):
+    found: weakref.ref[Series]
+    axis: weakref.ref[Series]
+    data: bytes
+
+
+class LineCache:
+    """Lines that were drawn before, as JSON. One is good as long as its series has not grown, which is known by the
+    series being the same object: the reader makes a new one for new points."""
+
+    def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
+
+    def line(self, found: Series, axis: Series | None, version: int, request: SeriesRequest) -> Line:
+        """The line of a series; its type says `Line`, what comes is its JSON, ready to be sent."""
+        key = (found.run, found.name, found.rank, request.x, request.lo, request.hi, request.buckets, request.smoothing)
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None and kept.found() is found and kept.axis() is (found if axis is None else axis):
+                self._kept.move_to_end(key)
+                return cast("Line", msgspec.Raw(kept.data))
+        data = msgspec.json.encode(draw(found, axis, version, request))
+        with self._lock:
+            replaced = self._kept.pop(key, None)
+            self._bytes += len(data) - (len(replaced.data) if replaced else 0)
+            self._kept[key] = _Kept(weakref.ref(found), weakref.ref(found if axis is None else axis), data)
+            while self._bytes > self._most_bytes:
+                _, dropped = self._kept.popitem(last=False)
+                self._bytes -= len(dropped.data)
+        return cast("Line", msgspec.Raw(data))
