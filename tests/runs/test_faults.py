@@ -221,6 +221,25 @@ def test_a_listener_that_raises_is_fenced(run: Path, disk: Disk, capsys: pytest.
     assert "the listener is broken" in capsys.readouterr().err
 
 
+def test_a_listener_may_log_what_it_is_told(run: Path, disk: Disk) -> None:
+    """As a captured stderr does: the warning is printed, and what is printed is logged."""
+    told: list[str] = []
+
+    def listener(message: str) -> None:
+        began = time.monotonic()
+        writer.event(Alert(time=1.0, title=message))
+        told.append(message)
+        assert time.monotonic() - began < 0.1, "it had to wait for its own lock"
+
+    writer = quiet_writer(run, on_problem=listener)
+    disk.fails(errno.EIO, lambda call: call == 2)
+    logged = log_some(writer)
+    writer.close(end())
+    assert stored(run) == logged
+    assert len(told) == 1
+    assert told[0] in [event.title for event in events(run) if isinstance(event, Alert)]
+
+
 def test_a_deleted_folder_is_made_again_with_what_was_in_it(run: Path) -> None:
     told: list[str] = []
     meta = read_meta(run)

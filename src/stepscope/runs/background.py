@@ -141,6 +141,7 @@ class Background:
         finally:
             self.is_writing = False
             lock.release()
+            delivery.speak()
 
     def _locked_do(self, action: Callable[[], T]) -> T | None:
         lock = self._delivery.lock
@@ -150,6 +151,7 @@ class Background:
             return action()
         finally:
             lock.release()
+            self._delivery.speak()
 
     def sync(self) -> bool:
         """Have all that was written on the disk itself; False if the disk refused."""

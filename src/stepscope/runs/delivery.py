@@ -70,6 +70,7 @@ class Delivery:
         self._always_queued = always_queued
         self._stay_direct = stay_direct
         self._tell = tell
+        self._messages: deque[tuple[str, str]] = deque()
         self._in_flight = 0
         self._reported = 0
         self._reason = "the disk was too slow"
@@ -94,6 +95,7 @@ class Delivery:
                         return
                 finally:
                     lock.release()
+                    self.speak()
                     self.wake()
             else:
                 self.direct = False  # its holder is stuck: nobody else should try
@@ -103,7 +105,19 @@ class Delivery:
                 self.drain()
             finally:
                 self.lock.release()
+        self.speak()
         self.wake()
+
+    def speak(self) -> None:
+        """Tell the user what there is to tell. Not with the lock held: what is told may be printed, and so logged."""
+        try:
+            while self._messages:
+                self._tell(*self._messages.popleft())
+        except IndexError:
+            pass  # another thread told it
+
+    def _say(self, key: str, message: str) -> None:
+        self._messages.append((key, message))
 
     def row_was_unusual(self, here: Stretch, row: bytearray, done: int, fault: OSError | None, began: float) -> bool:
         """A row that was cut short, failed or took long: mend it. False when it has to be submitted again."""
@@ -184,7 +198,7 @@ class Delivery:
         written = self.points.append(pieces)
         if written and lost > self._reported:
             self._reported = lost
-            self._tell("again", f"writing to {self._refuge.path} works again; {lost} values had to be given up")
+            self._say("again", f"writing to {self._refuge.path} works again; {lost} values had to be given up")
         done = sum(end <= written for end in ends)
         self.written += done
         if self.points.failure is not None:
@@ -247,7 +261,7 @@ class Delivery:
         self._reason = in_words(fault)
         if self.points.stretch is not None:
             self.points.stretch.end()
-        self._tell(
+        self._say(
             self._reason,
             f"cannot write to {self._refuge.path} for now: {self._reason}. Training goes on; up to 32 MiB of what is "
             "logged waits in memory and is written when that is mended, and what has to be given up is counted.",
@@ -273,7 +287,7 @@ class Delivery:
         self._stored.clear()  # what was stored before may be gone
         for log in (self.points, self.media_log):
             log.folder = folder
-        self._tell(f"moved to {folder}", f"{why}; what is logged from now on, and what could be saved, is in {folder}")
+        self._say(f"moved to {folder}", f"{why}; what is logged from now on, and what could be saved, is in {folder}")
 
     def files_to_sync(self) -> list[int]:
         """Files with unsynced bytes, as numbers that are the caller's to sync and close."""
@@ -329,7 +343,7 @@ class Delivery:
         self.drain()
         left = self.give_up()
         if left:
-            self._tell("left behind", f"{left} values could not be written to {self._refuge.path}: {self._reason}")
+            self._say("left behind", f"{left} values could not be written to {self._refuge.path}: {self._reason}")
         if end is not None:
             entries.append(Note(Kind.EVENT, pack(end), now, precious=True))
         if entries or self.backlog.lost > self._reported:

@@ -210,6 +210,7 @@ class RunWriter:
             delivery.last_words(end)
         finally:
             delivery.lock.release()
+            delivery.speak()
         self._background.sync()
         for keyset in self._keysets.values():
             keyset.start_over(delivery)
@@ -219,19 +220,21 @@ class RunWriter:
         delivery = self._delivery
         deadline = time.monotonic() + timeout
         seen, seen_at = delivery.written, time.monotonic()
-        free_at = seen_at
         while not delivery.is_settled():
             now = time.monotonic()
             if delivery.written != seen:
                 seen, seen_at = delivery.written, now
-            if self._background.is_writing or not delivery.lock.locked():
-                free_at = now
-            if now > deadline or now - seen_at > NO_PROGRESS_S or now - free_at > PATIENCE_S:
+            if now > deadline or now - seen_at > NO_PROGRESS_S:
                 return False
-            if not self._background.hurry() and delivery.lock.acquire(timeout=PATIENCE_S):
+            has_thread = self._background.hurry()
+            if delivery.lock.acquire(timeout=PATIENCE_S):
                 try:
-                    delivery.drain()
+                    if not has_thread:
+                        delivery.drain()
                 finally:
                     delivery.lock.release()
-            time.sleep(0.01)
+                    delivery.speak()
+            elif not self._background.is_writing:  # held by a frame that we interrupted, or by a write that hangs
+                delivery.abandon()
+            time.sleep(0.005)
         return True
