@@ -91,7 +91,7 @@ def train(config: Config, beta_at: Callable[[int], float] | None = None, **optio
     val_loss = torch.tensor(float("nan"))
 
     with stepscope.init(project="digits-vae", config=asdict(config), **options) as run:
-        run.define("val/*", summary="min", goal="min")
+        run.define("val/loss", summary="min", goal="min")
         step = 0
         for epoch in range(config.epochs):
             beta = config.beta if beta_at is None else beta_at(epoch)

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import stepscope
 from stepscope.records import Alert, End
-from stepscope.runs.artifacts import read_artifacts, restore
+from stepscope.runs.artifacts import choose, restore
 from stepscope.runs.layout import log_files, read_meta, run_folders
 from stepscope.runs.logs import LogReader
 
@@ -55,5 +56,6 @@ def test_the_quick_demo_records_its_runs(tmp_path: Path) -> None:
     assert math.isnan(losses["diverges"])
     assert losses["baseline"] < 35
     baseline = next(folder for folder in run_folders(runs) if read_meta(folder).name == "baseline")
-    [artifact] = read_artifacts(baseline)
-    assert [path.name for path in restore(baseline, artifact, tmp_path / "out")] == ["vae.pt"]
+    run = stepscope.run(baseline)
+    artifact = choose(run.artifacts, "vae:v0")
+    assert [path.name for path in restore(run, artifact, tmp_path / "out")] == ["vae.pt"]

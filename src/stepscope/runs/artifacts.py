@@ -10,7 +10,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
@@ -27,6 +27,13 @@ __all__ = ["Process", "check_inner_path", "choose", "digest_of", "history", "rea
 _CHUNK = 1 << 20
 _LARGEST_HEADER = 64 << 10
 _LONGEST_PATH = 1024
+
+
+class HasPath(Protocol):
+    """Anything that knows its run folder."""
+
+    @property
+    def path(self) -> Path: ...
 
 
 class Process(NamedTuple):
@@ -110,15 +117,19 @@ def check_inner_path(path: str) -> PurePosixPath:
     return PurePosixPath(path)
 
 
-def restore(run: Path, artifact: Artifact, dest: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
+def restore(
+    run: Path | HasPath, artifact: Artifact, dest: str | os.PathLike[str], *, overwrite: bool = False
+) -> list[Path]:
     """Write an artifact's files under `dest`, each checked against its hash; the paths that were written.
 
+    `run` is a run as `stepscope.run(...)` gives it, or its folder.
     Nothing is ever written outside `dest`, whatever the record says. References are not fetched: their files stay
     where they are, and are not in the result.
     """
     root = Path(dest)
     root.mkdir(parents=True, exist_ok=True)
     root = root.resolve()
+    folder = run if isinstance(run, Path) else Path(run.path)
     written = []
     for file in artifact.files:
         if file.reference is not None:
@@ -127,7 +138,7 @@ def restore(run: Path, artifact: Artifact, dest: str | os.PathLike[str], *, over
             target = root / check_inner_path(file.path)
         except UsageError as fault:
             raise BadData(f"artifact '{artifact.name}' is not to be trusted: {fault}") from None
-        source = blob_path(run, file.sha256)
+        source = blob_path(folder, file.sha256)
         _write_out(source, target, root, file, overwrite)
         written.append(target)
     return written
