@@ -17,7 +17,7 @@ from typing import Any
 from stepscope.fence import fenced
 from stepscope.track.values import DeviceScalar
 
-__all__ = ["DeviceQueue", "Row"]
+__all__ = ["DeviceQueue", "Row", "Slots"]
 
 MAX_WAITING = 10_000
 """Rows; beyond this a device that never answers would fill the memory."""
@@ -32,12 +32,12 @@ class Row:
 
     __slots__ = ("_parts", "_values", "step", "time", "write")
 
-    def __init__(self, write: Write, step: int, when: float, values: Sequence[Any]) -> None:
+    def __init__(self, write: Write, step: int, when: float, values: Sequence[Any], slots: Slots) -> None:
         self.write = write
         self.step = step
         self.time = when
         self._values = list(values)
-        self._parts = _start_copies(self._values)
+        self._parts = _start_copies(self._values, slots)
 
     def is_ready(self) -> bool:
         return all(part.is_ready() for part in self._parts)
@@ -49,23 +49,53 @@ class Row:
         self.write(self.step, self._values, self.time)
 
 
+class Slots:
+    """Pinned memory and events, used again and again: to ask for pinned memory can make the caller wait for the device.
+
+    They are made by the slab, so that this happens once or twice in a training.
+    """
+
+    SLAB = 256
+
+    def __init__(self) -> None:
+        self._free: dict[tuple[Any, Any, int], list[tuple[Any, Any]]] = {}
+
+    def take(self, torch: Any, device: Any, dtype: Any, count: int) -> tuple[Any, Any]:
+        free = self._free.setdefault((device, dtype, count), [])
+        try:
+            return free.pop()
+        except IndexError:
+            shape = (self.SLAB, count) if count > 1 else (self.SLAB,)
+            slab = torch.empty(shape, dtype=dtype, device="cpu", pin_memory=True)
+            free.extend((host, torch.cuda.Event()) for host in slab.unbind(0))
+            return free.pop()
+
+    def give_back(self, device: Any, dtype: Any, count: int, slot: tuple[Any, Any]) -> None:
+        self._free[device, dtype, count].append(slot)
+
+
 class _AsyncCopy:
     """Values of one CUDA device and dtype on their way to pinned memory."""
 
-    def __init__(self, torch: Any, places: list[int], tensors: list[Any]) -> None:
+    __slots__ = ("_device", "_dtype", "_slot", "_slots", "places")
+
+    def __init__(self, torch: Any, places: list[int], tensors: list[Any], slots: Slots) -> None:
         self.places = places
-        first = tensors[0].detach()
-        source = first.reshape(1) if len(tensors) == 1 else torch.stack([each.detach().reshape(()) for each in tensors])
-        self._host = torch.empty(len(tensors), dtype=first.dtype, device="cpu", pin_memory=True)
-        self._host.copy_(source, non_blocking=True)
-        self._done = torch.cuda.Event()
-        self._done.record(torch.cuda.current_stream(first.device))
+        first = tensors[0]
+        self._slots, self._device, self._dtype = slots, first.device, first.dtype
+        self._slot = host, done = slots.take(torch, first.device, first.dtype, len(tensors))
+        with torch.no_grad():  # the copy must not become part of anybody's graph
+            numbers = [each if each.ndim == 0 else each.reshape(()) for each in tensors]
+            host.copy_(torch.stack(numbers) if len(numbers) > 1 else numbers[0], non_blocking=True)
+        done.record(torch.cuda.current_stream(first.device))
 
     def is_ready(self) -> bool:
-        return bool(self._done.query())
+        return bool(self._slot[1].query())
 
     def read(self) -> list[Any]:
-        return list(self._host.tolist())
+        values = self._slot[0].tolist()
+        self._slots.give_back(self._device, self._dtype, len(self.places), self._slot)
+        return values if isinstance(values, list) else [values]
 
 
 class _LateRead:
@@ -82,7 +112,7 @@ class _LateRead:
         return [self._tensor.item()]
 
 
-def _start_copies(values: list[Any]) -> list[_AsyncCopy | _LateRead]:
+def _start_copies(values: list[Any], slots: Slots) -> list[_AsyncCopy | _LateRead]:
     torch = sys.modules["torch"]
     groups: dict[tuple[Any, Any], tuple[list[int], list[Any]]] = {}
     parts: list[_AsyncCopy | _LateRead] = []
@@ -96,7 +126,7 @@ def _start_copies(values: list[Any]) -> list[_AsyncCopy | _LateRead]:
             tensors.append(tensor)
         else:
             parts.append(_LateRead(place, tensor))
-    parts.extend(_AsyncCopy(torch, places, tensors) for places, tensors in groups.values())
+    parts.extend(_AsyncCopy(torch, places, tensors, slots) for places, tensors in groups.values())
     return parts
 
 
@@ -106,10 +136,12 @@ class DeviceQueue:
     THREAD = "stepscope-device"
 
     def __init__(self, lost: Callable[[int, str], None]) -> None:
+        self.slots = Slots()
         self._rows: deque[Row] = deque()
         self._lock = threading.Lock()
         self._lost = lost
         self._wake = threading.Event()
+        self._pause = threading.Event()
         self._closed = False
         self._thread: threading.Thread | None = None
 
@@ -121,7 +153,8 @@ class DeviceQueue:
         if self._thread is None:
             self._thread = threading.Thread(target=self._watch, name=self.THREAD, daemon=True)
             self._thread.start()
-        self._wake.set()
+        if not self._wake.is_set():
+            self._wake.set()
         self.write_ready()
 
     @fenced("reading values from the device")
@@ -145,11 +178,12 @@ class DeviceQueue:
     def _watch(self) -> None:
         while not self._closed:
             self._wake.wait()
+            # Rows are mostly written by the next log(); a thread that woke for each would only fight for the GIL.
+            self._pause.wait(LOOK_EVERY_S)
             self._wake.clear()  # before looking: a row added meanwhile sets it again
             self.write_ready()
-            while self._rows and not self._closed:
-                time.sleep(LOOK_EVERY_S)
-                self.write_ready()
+            if self._rows:
+                self._wake.set()
 
     def drain(self, timeout_s: float = 10.0) -> None:
         """Wait until all rows are written, or give them up and say so."""
@@ -164,6 +198,7 @@ class DeviceQueue:
     def close(self) -> None:
         self.drain()
         self._closed = True
+        self._pause.set()
         self._wake.set()
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(timeout=1.0)

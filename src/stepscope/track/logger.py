@@ -149,7 +149,7 @@ class Logger:
 
     def _write_row(self, plan: _Plan, step: int, row: list[Any]) -> None:
         if DeviceScalar in map(type, row):
-            self._device.add(Row(partial(self._emit, plan), step, time.monotonic(), row))
+            self._device.add(Row(partial(self._emit, plan), step, time.monotonic(), row, self._device.slots))
         else:
             self._emit(plan, step, row)
 
@@ -176,6 +176,12 @@ class Logger:
             part = self._plan(tuple(numbers))
             part.last_step = step
             self._write_row(part, step, list(numbers.values()))
+
+    def rewind(self, step: Any) -> None:
+        """Go on from `step`, as if nothing had been logged at it or after it."""
+        self.step = as_step(step)
+        for plan in self._plans.values():
+            plan.last_step = None
 
     def flush(self, timeout_s: float = 10.0) -> None:
         """Wait for what still lies on a device."""

@@ -86,9 +86,12 @@ def _create_folder(store: Path, meta: RunMeta) -> Path | None:
 def _resume(request: Request, path: Path) -> Run:
     """A new attempt of an earlier run: its config, changed where it differs now, its tags, and its next step."""
     past = resume.past_of(path)
-    meta = resume.meta_now(path, past)
-    run = _attended(request, path, meta, attempt=past.attempt, first_step=past.next_step, config=past.config)
-    run.config.update(request.config)
+    meta = past.meta
+    changed = resume.changed_settings(past.config, request.config)
+    same = {name: value for name, value in request.config.items() if name not in changed}
+    config = {**past.config, **same}
+    run = _attended(request, path, meta, attempt=past.attempt, first_step=past.next_step, config=config)
+    run.config.update(changed)
     run.tags.add(*request.meta.tags)
     if request.is_named and request.meta.name != meta.name:
         run.name = request.meta.name

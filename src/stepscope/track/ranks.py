@@ -21,13 +21,15 @@ from stepscope.runs.layout import is_run_folder, write_file
 from stepscope.runs.lease import host_name, process_started
 from stepscope.track.children import is_child_process
 
-__all__ = ["Note", "Place", "leave_note", "place", "read_note", "remove_note", "wait_for_note"]
+__all__ = ["Note", "Place", "leave_note", "place", "read_note", "wait_for_note"]
 
 WAIT_S = 60.0
 LOOK_EVERY_S = 0.05
 FRESH_S = 120.0
 """A note older than this when our process began belongs to an earlier job under the same address."""
+KEPT_S = 7 * 86400.0
 FOLDER = ".ranks"
+_LAUNCHER = "launcher="
 _SCHEMES = (
     ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
     ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"),
@@ -93,7 +95,7 @@ def _job(variables: Mapping[str, str], size: int) -> str:
     local_size = _number(variables.get("LOCAL_WORLD_SIZE"))
     if local_size == size or is_child_process():
         # All ranks are children of one launcher on one machine, and the next launch has another.
-        parts.append(f"parent={host_name()}:{os.getppid()}:{process_started(os.getppid())}")
+        parts.append(f"{_LAUNCHER}{host_name()}:{os.getppid()}:{process_started(os.getppid())}")
     return " ".join(parts)
 
 
@@ -116,6 +118,16 @@ def leave_note(store: Path, where: Place, turn: int, run_id: str, attempt: int) 
         pid_started=process_started(),
     )
     write_file(path, msgspec.json.encode(note))
+    _sweep(path.parent, note.created - KEPT_S)
+
+
+def _sweep(folder: Path, before: float) -> None:
+    for old in folder.glob("*.json"):
+        try:
+            if old.stat().st_mtime < before:
+                old.unlink()
+        except OSError:  # another job swept it, or may not be touched: it does no harm
+            continue
 
 
 def read_note(store: Path, where: Place, turn: int) -> Note | None:
@@ -129,13 +141,6 @@ def read_note(store: Path, where: Place, turn: int) -> Note | None:
         return msgspec.json.decode(wanted.read_bytes(), type=Note)
     except (OSError, msgspec.DecodeError):
         return None
-
-
-def remove_note(store: Path, where: Place, turn: int) -> None:
-    try:
-        _path(store, where, turn).unlink(missing_ok=True)
-    except OSError:  # it will be too old for the next job anyway
-        pass
 
 
 def wait_for_note(store: Path, where: Place, turn: int, wait_s: float = WAIT_S) -> Note | None:
@@ -152,7 +157,11 @@ def wait_for_note(store: Path, where: Place, turn: int, wait_s: float = WAIT_S) 
 
 
 def _is_of_this_job(note: Note, where: Place, began: float) -> bool:
-    if note.restart != where.restart or note.created < began - FRESH_S:
+    if note.restart != where.restart:
+        return False
+    if _LAUNCHER in where.job:  # no other job has this launcher
+        return True
+    if note.created < began - FRESH_S:
         return False
     # A note of this machine is checked against the process that wrote it: it must live.
     return note.host != host_name() or abs(process_started(note.pid) - note.pid_started) < 1.0

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from stepscope.errors import Ambiguous, NotFound, UsageError
+from stepscope.errors import Ambiguous, BadData, NotFound
 from stepscope.records import RunMeta
 from stepscope.runs.ids import is_run_id
-from stepscope.runs.layout import is_run_folder, log_files, read_meta, run_folders
+from stepscope.runs.layout import is_run_folder, read_meta, run_folders
+from stepscope.runs.lease import boot_id, host_name, process_started
+from stepscope.track.config import masked
+from stepscope.track.messages import say
 
-__all__ = ["Past", "find_run", "meta_now", "newest_like", "past_of"]
+if TYPE_CHECKING:
+    from stepscope.runs.folder import RunFolder
+
+__all__ = ["Past", "changed_settings", "find_run", "newest_like", "past_of"]
 
 
 class Past(NamedTuple):
@@ -23,9 +29,8 @@ class Past(NamedTuple):
     """The number of the new attempt."""
     next_step: int
     config: dict[str, Any]
-    name: str
-    notes: str
-    tags: list[str]
+    meta: RunMeta
+    """As the run was made, with the changes since."""
 
 
 def find_run(store: Path, reference: str | os.PathLike[str]) -> Path:
@@ -38,7 +43,7 @@ def find_run(store: Path, reference: str | os.PathLike[str]) -> Path:
         return store / text
     folders = run_folders(store)
     found = [each for each in folders if len(text) >= 4 and each.name.startswith(text.upper())]
-    found = found or [each for each in folders if read_meta(each).name == text]
+    found = found or [each for each in folders if _name(each) == text]
     if len(found) == 1:
         return found[0]
     if found:
@@ -50,17 +55,43 @@ def find_run(store: Path, reference: str | os.PathLike[str]) -> Path:
 def newest_like(store: Path, project: str, name: str | None, unfinished: bool) -> Path | None:
     """The newest run of a project (and name), if there is one; with `unfinished`, one that did not end well."""
     for path in reversed(run_folders(store)):
-        meta = read_meta(path)
-        if meta.project != project or (name is not None and meta.name != name):
+        try:
+            meta = read_meta(path)
+        except (BadData, OSError):
             continue
-        return path if not unfinished or _is_unfinished(path) else None
+        if meta.project == project and (name is None or _name(path) == name):
+            return path if not unfinished or _is_unfinished(path) else None
     return None
+
+
+def _name(path: Path) -> str | None:
+    """A run's name as it is now, or None if it cannot be read."""
+    from stepscope.runs.folder import RunFolder
+
+    try:
+        return RunFolder(path).name
+    except (BadData, OSError):
+        return None
 
 
 def _is_unfinished(path: Path) -> bool:
     from stepscope.runs.folder import RunFolder
 
-    return RunFolder(path).status not in ("finished", "running")
+    folder = RunFolder(path)
+    return folder.status != "finished" and not _is_alive(folder)
+
+
+def _is_alive(folder: RunFolder) -> bool:
+    """Does a process still write to the run? A heartbeat says so for half a minute too long; our own machine knows."""
+    if folder.status != "running":
+        return False
+    newest = max((header.attempt for header in folder.files), default=0)
+    writers = [header for header in folder.files if header.attempt == newest and header.role == "run"]
+    return any(
+        (header.host, header.boot_id) != (host_name(), boot_id())
+        or abs(process_started(header.pid) - header.pid_started) < 1.0
+        for header in writers
+    )
 
 
 def past_of(path: Path) -> Past:
@@ -68,32 +99,25 @@ def past_of(path: Path) -> Past:
     from stepscope.runs.folder import RunFolder
 
     folder = RunFolder(path)
-    if folder.status == "running":
-        raise UsageError(f"run {path.name} is still running; stop it before resuming it, or start another run")
-    meta = folder.meta
-    last = folder.last_step
+    if _is_alive(folder):
+        say(f"run {path.name} is said to be running still ({folder.status_detail}); both now write to it, side by side")
     return Past(
-        attempt=_last_attempt(path) + 1,
-        next_step=0 if last is None else last + 1,
-        config=dict(folder.config),
-        name=folder.name,
-        notes=folder.notes,
-        tags=list(folder.tags) if folder.tags is not None else list(meta.tags),
+        attempt=max((header.attempt for header in folder.files), default=-1) + 1,
+        next_step=_next_step(folder),
+        config=folder.config,
+        meta=msgspec.structs.replace(folder.meta, name=folder.name, notes=folder.notes, tags=folder.tags),
     )
 
 
-def _last_attempt(path: Path) -> int:
-    from stepscope.runs.logs import LogReader
-
-    newest = 0
-    for file in log_files(path):
-        reader = LogReader(file)
-        reader.poll()
-        if reader.header is not None:
-            newest = max(newest, reader.header.attempt)
-    return newest
+def _next_step(folder: RunFolder) -> int:
+    """The step after the last one at which the training, not the machine's meters, logged anything."""
+    names = [name for name in folder.metrics() if not name.startswith("system/")]
+    steps = [folder.metric_summary(name).last_step for name in names]
+    steps += [media.step for media in folder.media()]
+    return max((step for step in steps if step is not None), default=-1) + 1
 
 
-def meta_now(path: Path, past: Past) -> RunMeta:
-    """What the run is now: as it was made, with the changes since."""
-    return msgspec.structs.replace(read_meta(path), name=past.name, notes=past.notes, tags=past.tags)
+def changed_settings(past: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Settings that differ from the recorded ones, compared as they are written: with secrets masked."""
+    shown = masked(now)
+    return {name: value for name, value in now.items() if name not in past or past[name] != shown[name]}

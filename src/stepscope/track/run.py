@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +15,7 @@ from stepscope import fence
 from stepscope.fence import fenced
 from stepscope.records import (
     Alert,
+    Artifact,
     ConfigUpdate,
     End,
     MetricRule,
@@ -91,6 +93,14 @@ class Run:
     def step(self) -> int:
         """The current step."""
         return self._logger.step
+
+    @fenced("rewind()")
+    def rewind(self, step: Any) -> None:
+        """Go on counting from `step`: after loading an older checkpoint into a resumed run.
+
+        What an earlier attempt logged from there on is kept, and hidden by default.
+        """
+        self._logger.rewind(step)
 
     # -- what the run is ------------------------------------------------------------------------------------------
 
@@ -190,15 +200,29 @@ class Run:
         self._writer.event(Alert(time=time.time(), title=title, text=text, level=level, step=self.step))
 
     @fenced("log_artifact()")
-    def log_artifact(self, source: Any, name: str | None = None, **options: Any) -> Any:
-        """Keep a file or folder as a named, versioned artifact; see docs/media.md."""
+    def log_artifact(
+        self,
+        source: Any,
+        name: str | None = None,
+        type: str = "file",
+        *,
+        aliases: str | Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        reference: bool = False,
+    ) -> Artifact | None:
+        """Keep a file, a folder or a dict of files as a named, versioned artifact; what was recorded.
+
+        Copies while the caller waits. With `reference=True` files stay where they are and only their hash is kept.
+        """
+        if self._path is None:
+            return None
         from stepscope.track.artifacts import log_artifact
 
-        return log_artifact(self._writer, source, name, step=self.step, **options)
+        return log_artifact(self._writer, source, name, type, aliases, metadata, reference, step=self.step)
 
-    def log_file(self, source: Any, name: str | None = None) -> Any:
-        """Keep one file with the run."""
-        return self.log_artifact(source, name, type="file")
+    def log_file(self, path: str | os.PathLike[str], name: str | None = None) -> Artifact | None:
+        """Keep one file with the run, as an artifact of its own."""
+        return self.log_artifact(path, name)
 
     # -- its end --------------------------------------------------------------------------------------------------
 

@@ -88,8 +88,10 @@ class RunSink:
             self.lost(count, mask_text(f"'{name[:80]}' ({kind}) was not logged again: {reason}"))
 
     def close(self) -> None:
-        self.flush()
-        self._worker.close()
+        try:
+            self.flush()
+        finally:
+            self._worker.close()
 
     def after_fork(self) -> None:
         self._worker = Worker("encoding media")
