@@ -106,7 +106,7 @@ def _sorting(x: npt.NDArray[Any], is_sorted: bool | None) -> Ints | None:
 
 def _range(x: npt.NDArray[Any], lo: float | None, hi: float | None) -> tuple[int, int]:
     start = 0 if lo is None else int(np.searchsorted(x, _edge(x, [lo])[0], side="left"))
-    if hi is None:
+    if hi is None or (x.dtype.kind == "i" and hi >= 2.0**63):
         return start, len(x)
     if x.dtype.kind == "i":
         stop = int(np.searchsorted(x, _edge(x, [np.floor(hi) + 1])[0], side="left"))
