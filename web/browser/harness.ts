@@ -22,7 +22,7 @@ if (noBrowser) {
   console.warn(`browser tests skipped: ${words}`);
 }
 
-export type StoreKind = "usual" | "many" | "hostile" | "empty";
+export type StoreKind = "usual" | "many" | "hostile" | "empty" | "charts";
 
 function python(script: string, ...args: string[]): void {
   const done = spawnSync(PYTHON, [join(import.meta.dirname, script), ...args], { encoding: "utf8" });

@@ -142,5 +142,9 @@ if __name__ == "__main__":
     kind, folder = sys.argv[1], Path(sys.argv[2])
     if kind == "many":
         many(folder, int(sys.argv[3]))
+    elif kind == "charts":
+        from charts_store import charts
+
+        charts(folder)
     else:
         {"usual": usual, "hostile": hostile, "empty": empty}[kind](folder)

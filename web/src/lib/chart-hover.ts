@@ -29,7 +29,8 @@ export function hoverRows(lines: readonly PlotLine[], x: number, window: Range):
     const at = line.x[index] as number;
     const first = line.x[0] as number;
     const last = line.x[line.x.length - 1] as number;
-    if (x < first - reach || x > last + reach) continue;
+    // A single point is met from anywhere: there is no line to follow to it.
+    if (line.x.length > 1 && (x < first - reach || x > last + reach)) continue;
     rows.push(rowOf(line, index, at));
   }
   return rows.sort(byValue);
@@ -96,6 +97,8 @@ export interface OddMark {
   run: string;
   kind: "NaN" | "+Inf" | "−Inf";
   x: number;
+  /** The bucket stands for several points, so that x is only near the one that is meant. */
+  near: boolean;
 }
 
 /** Every bucket with something that is not finite, for the panel's legend; the first of each run and kind, with counts. */
@@ -105,7 +108,7 @@ export function oddMarks(lines: readonly PlotLine[]): { first: OddMark[]; total:
   for (const line of lines) {
     for (const [kind, at] of [["NaN", line.nan], ["+Inf", line.posInf], ["−Inf", line.negInf]] as const) {
       total += at.length;
-      if (at.length > 0) first.push({ run: line.run, kind, x: line.x[at[0] as number] as number });
+      if (at.length > 0) first.push({ run: line.run, kind, x: line.x[at[0] as number] as number, near: line.points > line.x.length });
     }
   }
   return { first: first.sort((a, b) => a.x - b.x), total };

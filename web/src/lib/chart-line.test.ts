@@ -44,3 +44,7 @@ it("knows the range of x, and the positive part of it", () => {
   expect(xExtent([lineOf([1, 2, 3])], true)).toEqual([1, 2]);
   expect(xExtent([])).toBeNull();
 });
+
+it("breaks the smoothed line where the raw one has no number", () => {
+  expect([...(lineOf([1, null, 3], { smooth: [1, 1, 2] }).smooth ?? [])]).toEqual([1, Number.NaN, 2]);
+});

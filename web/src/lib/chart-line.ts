@@ -28,6 +28,11 @@ function column(values: readonly (number | null)[]): Float64Array {
   return out;
 }
 
+/** A smoothed line has no number where the raw one has none: it must not run on through a stretch of NaN. */
+function smoothColumn(smooth: readonly (number | null)[], value: readonly (number | null)[]): Float64Array {
+  return column(smooth.map((v, i) => (value[i] === null ? null : v)));
+}
+
 export function plotLine(line: Line): PlotLine {
   return {
     run: line.run,
@@ -38,7 +43,7 @@ export function plotLine(line: Line): PlotLine {
     value: column(line.value),
     low: column(line.low),
     high: column(line.high),
-    smooth: line.smooth ? column(line.smooth) : null,
+    smooth: line.smooth ? smoothColumn(line.smooth, line.value) : null,
     nan: line.nan,
     posInf: line.inf.filter((i) => i >= 0),
     negInf: line.inf.filter((i) => i < 0).map((i) => -i - 1),

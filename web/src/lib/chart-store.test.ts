@@ -36,6 +36,7 @@ describe("the store", () => {
   const lines = async (request: SeriesRequest): Promise<SeriesData> => ({
     lines: request.keys.flatMap((key) => request.runs.map((run) => rawLine([1, 2], { run, key }))),
     missing: [],
+    partial: false,
   });
 
   beforeEach(() => {
@@ -139,6 +140,19 @@ describe("the store", () => {
     release();
     await settle();
     expect(asked.length).toBe(3);
+  });
+
+  it("asks again for the runs that a partial answer left out", async () => {
+    const store = make();
+    answer = async (request) => {
+      const whole = await lines(request);
+      return { ...whole, lines: whole.lines.slice(0, 1), partial: whole.lines.length > 1 };
+    };
+    store.show("a");
+    store.want("a", view, ["1", "2", "3"]);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(asked.map((r) => r.runs)).toEqual([["1", "2", "3"], ["2", "3"], ["3"]]);
+    expect(store.lines("a").value).toMatchObject({ loading: false, lines: [{ run: "1" }, { run: "2" }, { run: "3" }] });
   });
 
   it("forgets panels that left the screen long ago", async () => {

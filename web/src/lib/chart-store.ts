@@ -178,11 +178,12 @@ export class SeriesStore {
   private take(request: SeriesRequest, view: View, answer: SeriesData): void {
     const byKey = new Map<string, PlotLine[]>(request.keys.map((key) => [key, []]));
     for (const line of answer.lines) byKey.get(line.key)?.push(plotLine(line));
+    const answered = answeredRuns(request, answer);
     for (const [key, lines] of byKey) {
       const panel = this.panels.get(key);
       if (!panel) continue;
       const entry = entryOf(panel, viewId(view));
-      for (const run of request.runs) entry.lines.set(run, []);
+      for (const run of answered) entry.lines.set(run, []);
       for (const line of lines) entry.lines.get(line.run)?.push(line);
       entry.missing = answer.missing.filter((text) => lines.length === 0 || !text.includes(key));
       if (!view.window) this.widen(view.x, lines);
@@ -234,6 +235,13 @@ export class SeriesStore {
       if (panel.visible === 0) this.panels.delete(key);
     }
   }
+}
+
+/** A partial answer has the first runs of the request; the others are asked for again. */
+function answeredRuns(request: SeriesRequest, answer: SeriesData): readonly string[] {
+  if (!answer.partial) return request.runs;
+  const last = answer.lines.at(-1)?.run;
+  return request.runs.slice(0, last === undefined ? 0 : request.runs.indexOf(last) + 1);
 }
 
 function entryOf(panel: Panel, id: string): Entry {

@@ -216,7 +216,7 @@ function Marks({ scene }: { scene: PanelScene }) {
     <p class="panel-marks">
       {first.slice(0, 3).map((mark) => (
         <span key={`${mark.run}${mark.kind}`} title={visibleText(nameOf(mark.run))}>
-          <b style={{ color: lookOn(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} at {sayX(scene.x, mark.x)}
+          <b style={{ color: lookOn(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} {mark.near ? "near" : "at"} {sayX(scene.x, mark.x)}
         </span>
       ))}
       {total > Math.min(3, first.length) ? <span>{total - Math.min(3, first.length)} more</span> : null}

@@ -73,7 +73,7 @@ function RunItem({ id }: { id: string }) {
           <line x1="1" x2="17" y1="4" y2="4" stroke={look.colour} stroke-width="3" stroke-linecap="round" stroke-dasharray={look.dash.join(" ") || undefined} />
         </svg>
       </button>
-      <span class="run-name isolate ellipsis" title={name}>
+      <span class="run-label isolate ellipsis" title={name}>
         {name}
       </span>
       {row && row.status !== "finished" ? <StatusDot status={row.status} word={false} /> : null}

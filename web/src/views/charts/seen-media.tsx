@@ -52,7 +52,7 @@ export function AudioView({ item }: { item: MediaItem }) {
 
 export function VideoView({ item }: { item: MediaItem }) {
   if (!item.url) return <Missing what="video" />;
-  if (item.mime === "image/gif") return <ImageView item={item} large={false} />;
+  if (item.mime.startsWith("image/")) return <ImageView item={item} large={false} />;
   return <video controls preload="metadata" src={item.url} />;
 }
 

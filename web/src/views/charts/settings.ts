@@ -15,7 +15,7 @@ export const clip = param("clip", false, flag);
 export const superseded = param("old", false, flag);
 export const ranks = param("ranks", false, flag);
 /** Panels in a row; 0 for as many as fit. */
-export const columns = param("cols", 0, number);
+export const columns = param("wide", 0, number);
 export const size = param<"s" | "m" | "l">("size", "m", oneOf("s", "m", "l"));
 export const find = param("find", "", text);
 export const regex = param("re", false, flag);

@@ -1,0 +1,273 @@
+/** The Charts page in a real browser, over a real store: what a person does, and what must be seen then. */
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+
+const panel = (page: Page, key: string) => page.locator(`.panel[data-key="${key}"]`);
+const plot = (page: Page, key: string) => panel(page, key).locator(".plot");
+
+/** What a panel's canvas shows, as a short text that changes when a pixel does. */
+const picture = (page: Page, key: string): Promise<string> =>
+  plot(page, key)
+    .locator("canvas")
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const data = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? new Uint8ClampedArray();
+      let hash = 0;
+      for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
+      return String(hash);
+    });
+
+async function drawn(page: Page, key: string): Promise<void> {
+  await panel(page, key).scrollIntoViewIfNeeded();
+  await page.waitForFunction((k) => document.querySelector(`.panel[data-key="${CSS.escape(k)}"] .plot:not([data-loading])`)?.getAttribute("aria-label")?.includes("Last values"), key);
+  await page.waitForTimeout(150);
+}
+
+async function drag(page: Page, key: string, from: number, to: number): Promise<void> {
+  const box = await plot(page, key).boundingBox();
+  if (!box) throw new Error(`${key} is not on the page`);
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * from, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * to, y, { steps: 5 });
+  await page.mouse.up();
+}
+
+const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);
+
+describe.skipIf(noBrowser)("charts", () => {
+  let server: Server;
+  let tab: Tab;
+  const asked: { keys: string[]; lo: number | null; x: string }[] = [];
+
+  beforeAll(async () => {
+    server = await Server.start("charts");
+  });
+  beforeEach(async () => {
+    await tab?.context.close();
+    tab = await openTab(server, "#/charts");
+    asked.length = 0;
+    tab.page.on("request", (request) => {
+      if (request.url().endsWith("/api/series")) asked.push(request.postDataJSON());
+    });
+    await drawn(tab.page, "loss");
+  });
+  afterAll(async () => {
+    await tab?.context.close();
+    await closeBrowser();
+    await server.stop();
+  });
+
+  test("draw the newest runs by themselves, one panel per metric in sections by prefix", async () => {
+    const { page } = tab;
+    expect(await page.locator(".run-item").count()).toBe(5);
+    expect(await page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Metrics", "eval", "samples", "test", "train", "val", "weights", "system"]);
+    expect(await page.locator('[data-section="system"] .panel').count()).toBe(0);
+  });
+
+  test("a drag zooms all panels with the same x-axis, asks for finer lines, and a double click shows all again", async () => {
+    const { page } = tab;
+    const before = [await picture(page, "loss"), await picture(page, "lr")];
+    await drag(page, "loss", 0.4, 0.6);
+    await page.getByRole("button", { name: "Reset zoom" }).waitFor();
+    await page.waitForTimeout(500);
+    expect(await hashOf(page)).toMatch(/zoom=[\d.]+:[\d.]+/);
+    expect([await picture(page, "loss"), await picture(page, "lr")]).not.toEqual(before);
+    expect(asked.filter((r) => r.lo !== null).every((r) => r.keys.length > 1)).toBe(true);
+    await plot(page, "lr").dblclick();
+    await page.waitForTimeout(300);
+    expect(await hashOf(page)).not.toContain("zoom=");
+  });
+
+  test("smoothing changes the line, and the raw one stays behind it", async () => {
+    const { page } = tab;
+    const raw = await picture(page, "loss");
+    await page.getByRole("combobox", { name: "Smoothing" }).selectOption("ema");
+    await page.waitForTimeout(500);
+    expect(await picture(page, "loss")).not.toBe(raw);
+    expect(await hashOf(page)).toContain("smooth=ema:0.6");
+  });
+
+  test("hovering shows every run's value, sorted, and moves the crosshair of the others", async () => {
+    const { page } = tab;
+    const box = await plot(page, "lr").boundingBox();
+    await page.mouse.move((box?.x ?? 0) + 200, (box?.y ?? 0) + 60, { steps: 3 });
+    await page.locator(".chart-tip").waitFor();
+    const values = await page.locator(".chart-tip .tip-value").allTextContents();
+    expect(values.length).toBe(5);
+    expect(values.map(Number)).toEqual([...values.map(Number)].sort((a, b) => b - a));
+    expect(await page.locator(".chart-tip tr[data-nearest]").count()).toBe(1);
+    const crossed = await plot(page, "loss")
+      .locator(".plot-overlay")
+      .evaluate((c: HTMLCanvasElement) => c.getContext("2d")?.getImageData(0, 0, c.width, c.height).data.some((v) => v > 0));
+    expect(crossed).toBe(true);
+  });
+
+  test("NaN and Inf are marked and said in words", async () => {
+    const { page } = tab;
+    const words = await panel(page, "loss").locator(".panel-marks").textContent();
+    expect(words).toMatch(/\+Inf near step (1,99\d|2,00\d)/);
+    expect(words).toMatch(/NaN near step (2,39\d|2,40\d)/);
+  });
+
+  test("a single point is drawn as a dot", async () => {
+    const { page } = tab;
+    await drawn(page, "test/accuracy");
+    const box = await plot(page, "test/accuracy").boundingBox();
+    await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + 60, { steps: 3 });
+    await page.locator(".chart-tip").waitFor();
+    expect(await page.locator(".chart-tip .tip-value").count()).toBe(5);
+  });
+
+  test("the whole layout is in the address, and a link shows the same", async () => {
+    const { page } = tab;
+    await page.getByRole("combobox", { name: "X-axis" }).selectOption("epoch");
+    await page.getByRole("button", { name: "Log y" }).click();
+    await page.getByRole("textbox", { name: "Find panels" }).fill("loss");
+    await panel(page, "val/loss").hover();
+    await panel(page, "val/loss").getByRole("button", { name: "Pin to the top (p)" }).click();
+    await page.locator(".run-item", { hasText: "diverges" }).getByRole("button", { name: "Hide diverges" }).click();
+    await page.waitForTimeout(300);
+    const link = await page.evaluate(() => location.href);
+    const other = await tab.context.newPage();
+    await other.goto(link);
+    await other.locator(".section").first().waitFor();
+    expect(await other.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Pinned", "Metrics"]);
+    expect(await other.getByRole("combobox", { name: "X-axis" }).inputValue()).toBe("epoch");
+    expect(await other.getByRole("button", { name: "Log y" }).getAttribute("aria-pressed")).toBe("true");
+    expect(await other.locator(".run-item[data-off]").count()).toBe(1);
+    await other.close();
+  });
+
+  test("search takes words and patterns, and shows a bad pattern instead of breaking", async () => {
+    const { page } = tab;
+    const box = page.getByRole("textbox", { name: "Find panels" });
+    await page.getByRole("button", { name: "Regular expression" }).click();
+    await box.fill("^(train|val)/acc");
+    await page.waitForFunction(() => document.querySelectorAll(".panel").length === 2);
+    await box.fill("(a+)+$(");
+    await page.locator(".find-error").waitFor();
+    await box.fill("nothing like this");
+    await page.getByText("No panel matches the search").waitFor();
+  });
+
+  test("images step through time, show every run, and open large", async () => {
+    const { page } = tab;
+    const images = panel(page, "samples/reconstruction");
+    await images.scrollIntoViewIfNeeded();
+    await images.locator("img").first().waitFor();
+    expect(await images.locator("img").count()).toBe(5);
+    const newest = await images.locator("img").first().getAttribute("src");
+    await images.getByRole("slider", { name: "Step" }).fill("2");
+    await page.waitForFunction((old) => document.querySelector('.panel[data-key="samples/reconstruction"] img')?.getAttribute("src") !== old, newest);
+    expect(await images.locator(".media-step").first().textContent()).toBe("step 600");
+    await images.locator(".picture").first().click();
+    expect(await page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(28);
+    await page.keyboard.press("Escape");
+    const list = panel(page, "samples/list");
+    await list.getByRole("button", { name: "Next of the list" }).click();
+    await list.getByText("2 / 3").waitFor();
+  });
+
+  test("histograms, tables, curves, matrices, embeddings and figures are all drawn", async () => {
+    const { page } = tab;
+    for (const key of ["weights/encoder", "eval/roc", "eval/confusion", "eval/classes", "latent"]) {
+      await panel(page, key).scrollIntoViewIfNeeded();
+      await panel(page, key).locator("canvas").first().waitFor();
+      const inked = `.panel[data-key="${key}"] canvas`;
+      await page.waitForFunction((at) => {
+        const canvas = document.querySelector<HTMLCanvasElement>(at);
+        return canvas?.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.some((v) => v > 0);
+      }, inked);
+    }
+    await panel(page, "eval/errors").scrollIntoViewIfNeeded();
+    await panel(page, "eval/errors").getByRole("button", { name: "sure" }).first().click();
+    expect(await panel(page, "eval/errors").locator('th[aria-sort="ascending"]').count()).toBe(1);
+  });
+
+  test("Markdown is shown, nothing in it runs, links are tame, and no image is fetched", async () => {
+    const { page, strangers, errors } = tab;
+    const report = panel(page, "eval/report");
+    await report.scrollIntoViewIfNeeded();
+    await report.locator(".markdown h3").first().waitFor();
+    expect(await report.locator("a").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.getAttribute("rel")]))).toEqual(Array(3).fill(["https://example.org/paper", "noopener noreferrer nofollow"]));
+    expect(await page.title()).not.toContain("PWNED");
+    expect([await report.locator("img, script").count(), strangers, errors]).toEqual([0, [], []]);
+  });
+
+  test("a run that goes on grows on the page within two seconds", async () => {
+    const { page } = tab;
+    await server.tell("start live one");
+    await page.locator(".run-item", { hasText: "live one" }).waitFor();
+    await drawn(page, "train/loss");
+    const before = await plot(page, "train/loss").getAttribute("aria-label");
+    const started = Date.now();
+    await server.tell("log");
+    await page.waitForFunction((old) => document.querySelector('.panel[data-key="train/loss"] .plot')?.getAttribute("aria-label") !== old, before, { timeout: 5000, polling: 50 });
+    expect(Date.now() - started).toBeLessThan(2000);
+    await server.tell("end");
+  });
+
+  test("the keyboard pans, zooms, enlarges and closes", async () => {
+    const { page } = tab;
+    await panel(page, "loss").focus();
+    await page.keyboard.press("+");
+    await page.waitForFunction(() => location.hash.includes("zoom="));
+    await page.keyboard.press("0");
+    await page.waitForFunction(() => !location.hash.includes("zoom="));
+    await page.keyboard.press("f");
+    await page.locator(".enlarged .panel").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".enlarged").waitFor({ state: "detached" });
+  });
+
+  test("a panel is saved as PNG, SVG and CSV", async () => {
+    const { page } = tab;
+    for (const [item, ending] of [["Download PNG", ".png"], ["Download SVG", ".svg"], ["Download CSV", ".csv"]] as const) {
+      await panel(page, "loss").hover();
+      await panel(page, "loss").getByRole("button", { name: "Panel menu" }).click();
+      const saved = page.waitForEvent("download");
+      await page.getByRole("menuitem", { name: item }).click();
+      expect((await saved).suggestedFilename()).toBe(`loss${ending}`);
+    }
+  });
+
+  test("only what is on the screen is fetched, in one request for all of it", async () => {
+    const { page } = tab;
+    const fresh = await openTab(server, "#/charts?size=l&wide=1");
+    const keys: string[][] = [];
+    fresh.page.on("request", (request) => request.url().endsWith("/api/series") && keys.push(request.postDataJSON().keys));
+    await fresh.page.reload();
+    await drawn(fresh.page, "epoch");
+    expect(keys.length).toBe(1);
+    expect(keys[0]).not.toContain("val/accuracy");
+    await fresh.context.close();
+    expect(await page.title()).toContain("Charts");
+  });
+
+  test("leaving the page and coming back leaves no canvas behind", async () => {
+    const { page } = tab;
+    for (let i = 0; i < 3; i++) {
+      await page.keyboard.press("g");
+      await page.keyboard.press("r");
+      await page.waitForFunction(() => location.hash.startsWith("#/runs"));
+      expect(await page.locator("canvas.plot-overlay, .uplot").count()).toBe(0);
+      await page.keyboard.press("g");
+      await page.keyboard.press("c");
+      await drawn(page, "loss");
+    }
+  });
+
+  test("a server that goes away is said in the panels, and what was drawn stays", async () => {
+    const gone = await Server.start("charts");
+    const { page, context } = await openTab(gone, "#/charts");
+    await drawn(page, "loss");
+    gone.kill();
+    await page.getByRole("combobox", { name: "Smoothing" }).selectOption("mean");
+    await page.locator(".panel-cover[role=alert]").first().waitFor();
+    await context.close();
+    await gone.stop();
+  });
+});
