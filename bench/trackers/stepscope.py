@@ -26,6 +26,7 @@ def finish(run):
 
 def warm():
     import numpy  # noqa: F401
+
     import stepscope.runs.catalogue
     import stepscope.runs.folder  # noqa: F401
 
