@@ -34,7 +34,7 @@ def test_each_filter_is_used_where_it_helps() -> None:
 
 
 def test_a_large_photo_like_image_is_about_as_small_as_pillows() -> None:
-    y, x = np.mgrid[0:700, 0:1100]
+    y, x = np.mgrid[0:600, 0:1200]
     waves = np.stack([np.sin(x / 90 + c) + np.cos(y / 70 * (c + 1)) for c in range(3)], axis=-1)
     pixels = ((waves + 2) / 4 * 250 + RNG.integers(0, 4, waves.shape)).astype(np.uint8)
     theirs = io.BytesIO()

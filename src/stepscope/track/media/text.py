@@ -23,14 +23,13 @@ class Text:
             raise UsageError(f"text must be a string, not a {type(text).__name__}; wrap it in str(...)")
         self.caption = caption
         self._markdown = markdown
-        self._data = _encoded(text, "the text")
+        self._text = _checked(text, "the text")
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
         name = "markdown" if self._markdown else "plain"
         mime = f"text/{name}; charset=utf-8"
-        return one(
-            key, step, time, kind="text", mime=mime, data=self._data, meta={"format": name}, caption=self.caption
-        )
+        data = _encoded(self._text)
+        return one(key, step, time, kind="text", mime=mime, data=data, meta={"format": name}, caption=self.caption)
 
 
 class Markdown(Text):
@@ -47,21 +46,25 @@ class Html:
     def __init__(self, html: str | os.PathLike[str], *, caption: str | None = None) -> None:
         self.caption = caption
         if isinstance(html, os.PathLike):
-            self._data = read_file(html, "HTML file", MAX_BYTES)
+            self._html = read_file(html, "HTML file", MAX_BYTES).decode("utf-8", errors="replace")
         elif isinstance(html, str):
-            self._data = _encoded(html, "the HTML")
+            self._html = _checked(html, "the HTML")
         else:
             raise UsageError(f"HTML must be a string or a pathlib.Path, not a {type(html).__name__}")
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
-        return one(key, step, time, kind="html", mime="text/html", data=self._data, meta={}, caption=self.caption)
+        data = _encoded(self._html)
+        return one(key, step, time, kind="html", mime="text/html", data=data, meta={}, caption=self.caption)
 
 
-def _encoded(text: str, what: str) -> bytes:
-    data = mask_shapes(text).encode("utf-8", errors="backslashreplace")  # lone surrogates stay visible
-    if len(data) > MAX_BYTES:
+def _checked(text: str, what: str) -> str:
+    if len(text) > MAX_BYTES:
         raise UsageError(
-            f"{what} has {len(data):,} bytes, more than the {MAX_BYTES:,} that are kept; log a part of it, or write it "
-            "to a file and use run.log_artifact(path)"
+            f"{what} has {len(text):,} letters, more than the {MAX_BYTES:,} that are kept; log a part of it, or write "
+            "it to a file and use run.log_artifact(path)"
         )
-    return data
+    return text
+
+
+def _encoded(text: str) -> bytes:
+    return mask_shapes(text).encode("utf-8", errors="backslashreplace")  # lone surrogates stay visible
