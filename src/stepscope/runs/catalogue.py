@@ -123,10 +123,13 @@ class Catalogue:
         by = parse_field(sort)
         group = parse_field(group_by) if group_by else None
         entries = self._all()
-        asked.check(self._known_names(entries))
         now = self._clock()
-        self._prefetch(entries, asked.fields)
-        found = [entry for entry in entries if asked.matches(entry, now)] if asked.text.strip() else entries
+        found = entries
+        if asked.text.strip():
+            if asked.fields:
+                asked.check(self._known_names(entries))
+            self._prefetch(entries, asked.fields)
+            found = [entry for entry in entries if asked.matches(entry, now)]
         self._prefetch(found, [by, group] if group else [by])
         # Ids begin with the time: runs that are equal otherwise come newest first.
         found = sorted(found, key=lambda entry: entry.id, reverse=True)

@@ -15,7 +15,7 @@ from stepscope.runs.query_fields import Field
 __all__ = ["Head", "RunEntry"]
 
 
-class Head(msgspec.Struct, array_like=True):
+class Head(msgspec.Struct, array_like=True, gc=False):
     """What the index keeps of a run, apart from the numbers of its metrics."""
 
     id: str
@@ -45,13 +45,17 @@ class Head(msgspec.Struct, array_like=True):
 class RunEntry:
     """One line of the catalogue: the facts of a run as of the last `refresh`."""
 
-    __slots__ = ("head", "metrics", "path")
+    __slots__ = ("_path", "head", "metrics")
 
-    def __init__(self, path: Path, head: Head, metrics: MetricStats) -> None:
-        self.path = path
+    def __init__(self, path: str, head: Head, metrics: MetricStats) -> None:
+        self._path = path
         self.head = head
         self.metrics = metrics
         """The `MetricSummary` of each metric, by name; unpacked when asked for."""
+
+    @property
+    def path(self) -> Path:
+        return Path(self._path)
 
     @property
     def id(self) -> str:

@@ -201,6 +201,7 @@ class Index:
         if self._folder is None:
             return
         try:
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
             make_private_folder(self._folder, exist_ok=True)
             if is_remote(self._folder):  # SQLite's locks and shared memory need a local disk
                 return

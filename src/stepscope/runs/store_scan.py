@@ -32,7 +32,7 @@ _head_decoder = msgspec.msgpack.Decoder(Head)
 _head_encoder = msgspec.msgpack.Encoder(enc_hook=str)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Known:
     """A run as it was when it was last read."""
 
@@ -51,7 +51,10 @@ class StoreScan:
         self._index = index
         self._known: dict[str, _Known] | None = None
         self._failed: dict[str, tuple[str, str]] = {}
-        self._places: dict[tuple[str, ...], dict[str, int]] = {}
+        self._names: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._places: dict[int, tuple[tuple[str, ...], dict[str, int]]] = {}
+        """By the identity of a tuple in `_names`: names, and where each stands. Hashing fifty names for each of ten
+        thousand runs would take longer than all the rest."""
         self._fetched: set[tuple[str, str]] = set()
         self._unsaved: list[Row] = []
 
@@ -176,11 +179,14 @@ class StoreScan:
         return True
 
     def _entry(self, folder: str, head: Head, names: tuple[str, ...]) -> RunEntry:
-        places = self._places.get(names)
-        if places is None:
-            places = self._places[names] = {name: at for at, name in enumerate(names)}
-        metrics = MetricStats(names, places, lambda: self._stats(folder))
-        return RunEntry(self.store / folder if folder != "." else self.store, head, metrics)
+        shared = self._places.get(id(names))
+        if shared is None:
+            names = self._names.setdefault(names, names)
+            shared = self._places.get(id(names))
+            if shared is None:
+                shared = self._places[id(names)] = (names, {name: at for at, name in enumerate(names)})
+        path = os.path.join(self.store, folder) if folder != "." else str(self.store)
+        return RunEntry(path, head, MetricStats(*shared, folder, self._stats))
 
     def _stats(self, folder: str) -> bytes:
         """The numbers of one run: from the index, else from the run itself."""
