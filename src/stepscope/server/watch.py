@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from stepscope.errors import StepscopeError
+from stepscope.fence import fenced
 from stepscope.server.notices import Notices
 from stepscope.server.settings import Settings
 from stepscope.server.tidy import Tidy
@@ -80,14 +81,19 @@ class Watch:
         )
 
     def _run(self) -> None:
+        # A thread that dies leaves every page stale without a word: a fault of ours is reported, and we look again.
+        turn = fenced("a look at the runs")(self._turn)
         while not self._stopping.is_set():
             began = time.monotonic()
-            try:
-                self.look()
-                if self._tidy is not None:
-                    self._tidy.some(self._catalogue.entries(), self._stopping)
-            except (StepscopeError, OSError) as error:  # a store that was unplugged comes back
-                log.warning("cannot look at the runs: %s", error)
+            turn()
             took = time.monotonic() - began
             self._wake.clear()
             self._wake.wait(max(self._poll_s if len(self._hub) else IDLE_S, SHARE * took))
+
+    def _turn(self) -> None:
+        try:
+            self.look()
+            if self._tidy is not None:
+                self._tidy.some(self._catalogue.entries(), self._stopping)
+        except (StepscopeError, OSError) as error:  # a store that was unplugged comes back
+            log.warning("cannot look at the runs: %s", error)

@@ -1,0 +1,95 @@
+"""The table of runs: filter, sort, group, a window of rows, and cells that JSON can carry."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from stepscope.errors import QueryError
+from stepscope.records import TagsChange
+from stepscope.views.context import Context
+from stepscope.views.runs import ColumnsRequest, RunGroup, RunsRequest, cell, columns, runs
+
+from .conftest import write_run
+
+
+@pytest.fixture
+def three(store: Path) -> list[str]:
+    """Three runs, one second apart."""
+    return [
+        write_run(store, f"run-{n}", {"loss": [2.0, 1.0 / n]}, config={"lr": lr, "opt": opt}, created=1000.0 + n)
+        for n, lr, opt in ((1, 0.1, "adam"), (2, 0.01, "sgd"), (3, 0.001, "adam"))
+    ]
+
+
+def test_the_newest_run_comes_first_with_the_cells_asked_for(ctx: Context, three: list[str]) -> None:
+    page = runs(ctx, RunsRequest(columns=["config.lr", "loss.min", "status"]))
+    assert [(row.name, row.cells) for row in page.rows] == [
+        ("run-3", [0.001, 1.0 / 3, "finished"]),
+        ("run-2", [0.01, 0.5, "finished"]),
+        ("run-1", [0.1, 1.0, "finished"]),
+    ]
+    assert (page.matched, page.total, page.ids) == (3, 3, three[::-1])
+
+
+def test_a_query_a_sort_and_a_window(ctx: Context, three: list[str]) -> None:
+    page = runs(ctx, RunsRequest(query="config.lr < 0.05", sort="loss.min", descending=False, limit=1))
+    assert ([row.name for row in page.rows], page.matched, page.total) == (["run-3"], 2, 3)
+    after = runs(ctx, RunsRequest(query="config.lr < 0.05", sort="loss.min", descending=False, limit=1, offset=1))
+    assert [row.name for row in after.rows] == ["run-2"]
+    assert runs(ctx, RunsRequest(offset=-5, limit=-5)).rows == []
+
+
+def test_groups_carry_their_value_and_runs(ctx: Context, three: list[str]) -> None:
+    page = runs(ctx, RunsRequest(group_by="config.opt"))
+    assert page.groups == [
+        RunGroup(value="adam", count=2, ids=[three[2], three[0]]),
+        RunGroup(value="sgd", count=1, ids=[three[1]]),
+    ]
+    assert [row.name for row in page.rows] == ["run-3", "run-1", "run-2"]
+
+
+def test_a_column_of_an_old_link_is_empty_not_an_error(ctx: Context, three: list[str]) -> None:
+    page = runs(ctx, RunsRequest(columns=["config.gone", "never.logged.min", "((", ""]))
+    assert page.rows[0].cells == [None, None, None, None]
+
+
+def test_a_wrong_query_says_where(ctx: Context, three: list[str]) -> None:
+    with pytest.raises(QueryError) as caught:
+        runs(ctx, RunsRequest(query="config.lr <"))
+    assert caught.value.position == 11
+
+
+def test_archived_runs_are_out_of_the_way(ctx: Context, store: Path) -> None:
+    write_run(store, "old", events=[TagsChange(time=1.0, add=["archived"])])
+    write_run(store, "new")
+    assert [row.name for row in runs(ctx, RunsRequest()).rows] == ["new"]
+    assert len(runs(ctx, RunsRequest(archived=True)).rows) == 2
+
+
+def test_columns_begin_with_config_that_differs_and_the_main_metric(ctx: Context, three: list[str]) -> None:
+    found = columns(ctx, ColumnsRequest())
+    assert found.default == ["config.lr", "config.opt", "loss.last", "loss.min"]
+    by_key = {column.key: column for column in found.columns}
+    assert (by_key["config.lr"].type, by_key["config.lr"].distinct, by_key["config.opt"].distinct) == ("number", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(math.nan, "NaN"), (math.inf, "Infinity"), (-math.inf, "-Infinity"), (2**70, str(2**70)), (["a", 1], "a, 1"),
+     ({"a": 1}, "{'a': 1}"), (True, True), (None, None), (-0.0, -0.0), (5e-324, 5e-324)],
+)  # fmt: skip
+def test_any_value_becomes_a_cell(value: object, shown: object) -> None:
+    assert cell(value) == shown
+
+
+def test_nan_and_infinity_travel_as_words(ctx: Context, store: Path) -> None:
+    write_run(store, "odd", {"loss": [1.0, math.nan], "up": [math.inf]}, config={"big": 2**60})
+    page = runs(ctx, RunsRequest(columns=["loss.last", "loss.min", "up.last", "config.big"]))
+    text = msgspec.json.encode(page)
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert page.rows[0].cells == ["NaN", 1.0, "Infinity", str(2**60)]
