@@ -52,11 +52,31 @@ def test_child_processes_log_into_files_of_their_own(run_script: Script, method:
     assert all(is_sealed(file) for file in log_files(run.path)), "workers close their files as they leave"
 
 
-def test_a_child_that_calls_init_joins_the_run_instead(run_script: Script) -> None:
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_child_that_calls_init_joins_the_run_instead(run_script: Script, method: str) -> None:
     code = FORK.replace("def work(number):\n", "def work(number):\n    stepscope.init(name='other')\n")
-    done, runs = run_script(code, "spawn")
+    done, runs = run_script(code, method)
     assert len(runs) == 1, done.stderr
     assert len(runs[0].points("child2")) == 50
+
+
+ALONE = """
+import multiprocessing, stepscope
+
+def work(number):
+    for turn in range(2):
+        with stepscope.init(name=f"{number}.{turn}", system=False, git=False) as run:
+            run.log({"x": 1.0})
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        pool.map(work, range(3))
+"""
+
+
+def test_children_of_a_parent_without_a_run_have_runs_of_their_own(run_script: Script) -> None:
+    _done, runs = run_script(ALONE)
+    assert sorted(run.meta.name for run in runs) == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
 
 
 DATALOADER = """

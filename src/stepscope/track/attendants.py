@@ -108,6 +108,7 @@ class Attendants:
         """
         self._run._preempted = True
         self._console.tick()
+        self._run.flush_device(2.0)
         self._writer.event(End(time=time.time(), **Ending("preempted")._asdict()))
         self._writer.flush(timeout=3.0)
 

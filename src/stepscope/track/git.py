@@ -49,10 +49,14 @@ def _git_dir(folder: Path) -> Path | None:
     return None
 
 
+def _common(git_dir: Path) -> Path:
+    """Where the worktrees of a repository have what they share."""
+    link = git_dir / "commondir"
+    return Path(os.path.normpath(git_dir / link.read_text().strip())) if link.is_file() else git_dir
+
+
 def _resolve(git_dir: Path, reference: str) -> str | None:
-    common = git_dir
-    if (git_dir / "commondir").is_file():
-        common = Path(os.path.normpath(git_dir / (git_dir / "commondir").read_text().strip()))
+    common = _common(git_dir)
     for base in (git_dir, common):
         if (base / reference).is_file():
             return (base / reference).read_text().strip()
@@ -70,22 +74,26 @@ def full_state(folder: Path) -> GitState | None:
     state = quick_state(folder)
     if state is None:
         return None
-    remote = _git(folder, "config", "--get", "remote.origin.url")
-    status = _git(folder, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty")
-    dirty = bool(status and status.strip())
-    raw = _git(folder, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD") if dirty else None
+    raw = _git(folder, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD")
     return msgspec.structs.replace(
         state,
-        remote=_without_login(remote.decode("utf-8", "replace").strip()) if remote else None,
-        dirty=dirty,
+        remote=_remote(folder),
+        dirty=bool(raw),
         diff=mask_text(raw[:MAX_DIFF_BYTES].decode("utf-8", "replace")) if raw else None,
         diff_truncated=raw is not None and len(raw) > MAX_DIFF_BYTES,
     )
 
 
-def _without_login(url: str) -> str:
-    """A remote's address without the user and password people put there."""
-    return mask_text(re.sub(r"(?<=://)[^/@]*@", "", url))
+def _remote(folder: Path) -> str | None:
+    """Where `origin` is, without the user and password people put there."""
+    git_dir = _git_dir(folder)
+    try:
+        text = (_common(git_dir) / "config").read_text(errors="replace") if git_dir is not None else ""
+    except OSError:
+        return None
+    section = re.search(r'^\[remote "origin"\]$(.*?)(?=^\[|\Z)', text, re.MULTILINE | re.DOTALL)
+    url = re.search(r"^\s*url\s*=\s*(\S+)", section[1], re.MULTILINE) if section else None
+    return mask_text(re.sub(r"(?<=://)[^/@]*@", "", url[1])) if url else None
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:

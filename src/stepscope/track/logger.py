@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -45,7 +45,7 @@ class Sink(Protocol):
 class _Plan:
     """What is known about one set of names."""
 
-    __slots__ = ("converters", "is_plain", "keyset", "last_step", "names", "types")
+    __slots__ = ("converters", "integers", "is_plain", "keyset", "last_step", "names", "types")
 
     def __init__(self, names: tuple[str, ...], keyset: Keyset) -> None:
         self.names = names
@@ -53,6 +53,9 @@ class _Plan:
         self.last_step: int | None = None
         self.types: tuple[type, ...] = ()
         self.is_plain = False
+        """All values are Python numbers, which the file takes as they are."""
+        self.integers: list[int] = []
+        """Where the integers stand: they may be too large for a float64."""
         self.converters: list[Converter] = []
 
     def adapt(self, types: tuple[type, ...], known: dict[type, Converter]) -> None:
@@ -61,7 +64,8 @@ class _Plan:
             if kind not in known:
                 known[kind] = converter(kind)
         self.converters = [known[kind] for kind in types]
-        self.is_plain = all(kind is float for kind in types)
+        self.is_plain = all(kind in (float, int, bool) for kind in types)
+        self.integers = [place for place, kind in enumerate(types) if kind is int]
         self.types = types
 
 
@@ -83,7 +87,7 @@ class Logger:
             if plan is not None and (type(step) is int or step is None):
                 row = tuple(values.values())
                 if tuple(map(type, row)) == plan.types:
-                    if not plan.is_plain:
+                    if not plan.is_plain or (plan.integers and _too_large(row, plan.integers)):
                         return self._write(plan, self._take_step(plan, step), row)
                     if step is None:
                         step = self._next_step(plan)
@@ -154,7 +158,7 @@ class Logger:
             self._emit(plan, step, row)
 
     def _emit(self, plan: _Plan, step: int, row: Sequence[Any], at: float | None = None) -> None:
-        if any(isinstance(value, int) and not -EXACT <= value <= EXACT for value in row):
+        if _too_large(row, range(len(row))):
             self._sink.wide(step, dict(zip(plan.names, row, strict=True)), at)
         else:
             plan.keyset.write(step, row, at)
@@ -196,3 +200,12 @@ class Logger:
         """In a child: locks may be held by threads that do not exist here, and a device's values are the parent's."""
         self._lock = threading.Lock()
         self._device = DeviceQueue(self._sink.lost)
+
+
+def _too_large(row: Sequence[Any], places: Iterable[int]) -> bool:
+    """Is there an integer that a float64 cannot hold?"""
+    for place in places:
+        value = row[place]
+        if isinstance(value, int) and not -EXACT <= value <= EXACT:
+            return True
+    return False

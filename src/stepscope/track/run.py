@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from stepscope import fence
 from stepscope.fence import fenced
 from stepscope.records import (
     Alert,
@@ -75,7 +74,8 @@ class Run:
         self._tags = Tags(meta.tags, self._record_tags)
         self._attendants: Attendants | None = None
         self._preempted = False
-        self._is_worker = is_worker
+        self.is_worker = is_worker
+        """This process only joined the run: its end is not the run's."""
         self.rank = rank
         self.attempt = attempt
 
@@ -233,6 +233,10 @@ class Run:
         self._sink.flush()
         return self._writer.flush()
 
+    def flush_device(self, timeout_s: float) -> None:
+        """Wait for values that still lie on a device."""
+        self._logger.flush(timeout_s)
+
     def finish(
         self,
         status: Literal["finished", "stopped", "preempted", "failed"] | None = None,
@@ -252,23 +256,24 @@ class Run:
 
     def _shut(self, ending: Ending) -> None:
         attendants = self._attendants
-        for name, close in (
-            ("stopping the watch", attendants.stop if attendants else None),
-            ("finishing rows", self._logger.close),
-            ("finishing media", self._sink.close),
-            ("releasing the process", attendants.release if attendants else None),
+        try:
+            if attendants is not None:
+                fenced("stopping the watch")(attendants.stop)()
+            fenced("finishing rows")(self._logger.close)()
+            fenced("finishing media")(self._sink.close)()
+        finally:  # also when a second Ctrl-C comes in between
+            if attendants is not None:
+                fenced("releasing the process")(attendants.release)()
             # A worker's end is not the run's; and one that logged nothing must leave no file.
-            ("closing the run", lambda: self._writer.close(None if self._is_worker else self._end_event(ending))),
-        ):
-            if close is not None:
-                fence.fenced(name)(close)()
+            end = None if self.is_worker else self._end_event(ending)
+            fenced("closing the run")(self._writer.close)(end)
 
     def _end_event(self, ending: Ending) -> End:
         return End(time=time.time(), **ending._asdict())
 
     def _after_fork(self) -> None:
         """In a forked child: log to files of its own. The writer follows the fork by itself."""
-        self._is_worker = True
+        self.is_worker = True
         self._finish_lock = threading.RLock()
         self._logger.after_fork()
         self._sink.after_fork()

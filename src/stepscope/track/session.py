@@ -57,9 +57,9 @@ def init(
     >>> run.finish()
     """
     global _run, _turn
-    joined = _parents_run() if is_child_process() else None
-    if joined is not None:
-        return joined
+    shared = _shared_run()
+    if shared is not None:
+        return shared
     finish()
     messages.forget()
     learn_from(os.environ)
@@ -118,6 +118,15 @@ def current() -> Run | None:
     """The open run of this process, or the one of the process that started it, or None."""
     if _run is not None and not _run.is_finished:
         return _run
+    return _parents_run()
+
+
+def _shared_run() -> Run | None:
+    """In a process that multiprocessing started: the parent's run, which an `init` here means too."""
+    if not is_child_process():
+        return None
+    if _run is not None and not _run.is_finished:
+        return _run if _run.is_worker else None
     return _parents_run()
 
 

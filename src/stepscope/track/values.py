@@ -63,6 +63,17 @@ def _number(number: Any, value: Any) -> Any:
     raise NotScalar
 
 
+def _from_plain_tensor(tensor: Any) -> Any:
+    """A torch tensor that is no subclass, by the shortest way."""
+    if not tensor.is_cpu:
+        return _from_tensor(tensor)
+    try:
+        number = tensor.item()
+    except (RuntimeError, ValueError):  # more than one element
+        raise NotScalar from None
+    return number if type(number) is not complex else _refuse_complex(number)
+
+
 def _from_tensor(tensor: Any) -> Any:
     """A one-element torch tensor: at once from memory, later from a device."""
     if tensor.is_complex():
@@ -108,7 +119,10 @@ def converter(kind: type) -> Converter:
         return _not_scalar
     torch = sys.modules.get("torch")
     if torch is not None and issubclass(kind, torch.Tensor):
-        return _from_tensor
+        return _from_plain_tensor if kind in (torch.Tensor, torch.nn.Parameter) else _from_tensor
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and issubclass(kind, numpy.floating | numpy.integer | numpy.bool_):
+        return float if issubclass(kind, numpy.floating) else int
     if hasattr(kind, "item") and (hasattr(kind, "dtype") or hasattr(kind, "shape")):  # numpy, jax, cupy ...
         return _from_item
     if issubclass(kind, Real) or kind.__name__ == "Decimal":
