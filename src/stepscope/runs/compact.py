@@ -14,6 +14,7 @@ damaged, still open or would not get smaller stays as it is. docs/design/001-the
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,9 @@ __all__ = ["CompactResult", "compact", "covered_files"]
 
 _FILE_BYTES = 64 << 20
 """About how much of the sources goes into one compacted file, so that verifying it needs little memory."""
+
+_ABANDONED_S = 3600.0
+"""A half-written file that is older belongs to no compaction that still goes on."""
 
 
 @dataclass
@@ -79,7 +83,10 @@ def covered_files(run: Path) -> dict[str, Path]:
 
 
 def _remove_leftovers(run: Path) -> set[Path]:
-    """After an interruption: finish removing the sources whose section is in place."""
+    """After an interruption: finish removing the sources whose section is in place, and what was half written."""
+    for unfinished in (run / COMPACT).glob(".*.tmp"):
+        if time.time() - unfinished.stat().st_mtime > _ABANDONED_S:
+            unfinished.unlink(missing_ok=True)
     done: set[Path] = set()
     covered = covered_files(run)
     if covered:
@@ -156,9 +163,6 @@ def _write(temporary: Path, paths: list[Path], step: CompactResult) -> list[Path
                 source = read_source(path)
             except BadData as fault:
                 step.skipped[path.name] = str(fault)
-                continue
-            if source.header.kind != "points":
-                step.skipped[path.name] = "it holds media, which are packed already"
                 continue
             frames = [encode(kind, seq + at, payload) for at, (kind, payload) in enumerate(_section(source))]
             before, after = path.stat().st_size, sum(map(len, frames))

@@ -72,6 +72,8 @@ def read_source(path: Path) -> Source:
     if first is None or first.kind != Kind.HEADER:
         raise BadData("it does not begin with a header")
     source = _new_source(first)
+    if source.header.kind != "points":
+        raise BadData("it holds media, which are packed already")
     keysets = Keysets()
     position, seq = first.end, first.seq
     window = _WINDOW

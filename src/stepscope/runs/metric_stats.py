@@ -51,7 +51,7 @@ class MetricStats(Mapping[str, "MetricSummary"]):
     def __init__(
         self, names: tuple[str, ...], places: dict[str, int], folder: str, fetch: Callable[[str], bytes]
     ) -> None:
-        """`places` has the position of each name, shared by runs with the same metrics; `fetch(folder)` has the bytes."""
+        """`places` has the position of each name, shared by runs with the same; `fetch(folder)` has the bytes."""
         self.names = names
         self._folder = folder
         self._places = places

@@ -93,9 +93,9 @@ class RunLogs:
     def refresh(self, final: bool = False) -> bool:
         """Read what is new; True if there was anything. `final`: no process writes to this run any more."""
         changed = False
+        files = log_files(self.path)  # listed before the compacted ones: what is compacted meanwhile is in one or both
         for path in self._compacted():
             changed |= self._follow(path, final, sections=True)
-        files = log_files(self.path)
         for path in files:
             if ".media." in path.name:  # bytes of pictures: looked into when one is asked for
                 changed |= path not in self.media_files
