@@ -36,6 +36,8 @@ interface Flight {
   view: string;
   runs: string;
   stop: AbortController;
+  /** Runs that changed while it was under way: its answer may miss their newest points. */
+  late: Set<string>;
 }
 
 export type Fetch = (request: SeriesRequest, signal: AbortSignal) => Promise<SeriesData>;
@@ -45,6 +47,7 @@ const ENTRIES_KEPT = 3;
 const PANELS_KEPT = 80;
 const REST_MS = 25;
 const AGAIN_MS = 400;
+const SETTLE_MS = 800;
 
 export class SeriesStore {
   private readonly panels = new Map<string, Panel>();
@@ -54,6 +57,8 @@ export class SeriesStore {
   private due = 0;
   private lastFlush = 0;
   private readonly flights = new Set<Flight>();
+  private readonly settling = new Set<string>();
+  private settled: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
 
   constructor(private readonly fetch: Fetch) {}
@@ -91,11 +96,22 @@ export class SeriesStore {
     if (panel.visible > 0) this.schedule(restMs, restMs > REST_MS);
   }
 
-  /** The runs have new points. */
+  /** The runs have new points. The server may answer from what it read half a second ago, so the last news of a burst is asked for twice. */
   changed(runs: readonly string[]): void {
+    this.markStale(runs);
+    for (const run of runs) this.settling.add(run);
+    clearTimeout(this.settled);
+    this.settled = setTimeout(() => {
+      this.markStale([...this.settling]);
+      this.settling.clear();
+    }, SETTLE_MS);
+  }
+
+  private markStale(runs: readonly string[]): void {
     for (const panel of this.panels.values()) {
       for (const entry of panel.entries.values()) for (const run of runs) if (entry.lines.has(run)) entry.stale.add(run);
     }
+    for (const flight of this.flights) for (const run of runs) flight.late.add(run);
     const since = Date.now() - this.lastFlush;
     this.schedule(Math.max(REST_MS, AGAIN_MS - since));
   }
@@ -112,6 +128,7 @@ export class SeriesStore {
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
+    clearTimeout(this.settled);
     for (const flight of this.flights) flight.stop.abort();
     this.panels.clear();
   }
@@ -145,7 +162,7 @@ export class SeriesStore {
   }
 
   private async send(request: SeriesRequest, view: View): Promise<void> {
-    const flight: Flight = { view: viewId(view), runs: request.runs.join(","), stop: new AbortController() };
+    const flight: Flight = { view: viewId(view), runs: request.runs.join(","), stop: new AbortController(), late: new Set() };
     this.flights.add(flight);
     for (const key of request.keys) this.depart(key, request.runs, flight);
     let answer: SeriesData | null = null;
@@ -161,7 +178,7 @@ export class SeriesStore {
       const panel = this.panels.get(key);
       if (panel?.flight === flight) panel.flight = null;
     }
-    if (answer) this.take(request, view, answer);
+    if (answer) this.take(request, view, answer, flight.late);
     else this.failed(request, view, fault);
     this.schedule(AGAIN_MS);
   }
@@ -175,7 +192,7 @@ export class SeriesStore {
     for (const run of runs) stale?.delete(run);
   }
 
-  private take(request: SeriesRequest, view: View, answer: SeriesData): void {
+  private take(request: SeriesRequest, view: View, answer: SeriesData, late: ReadonlySet<string>): void {
     const byKey = new Map<string, PlotLine[]>(request.keys.map((key) => [key, []]));
     for (const line of answer.lines) byKey.get(line.key)?.push(plotLine(line));
     const answered = answeredRuns(request, answer);
@@ -183,7 +200,10 @@ export class SeriesStore {
       const panel = this.panels.get(key);
       if (!panel) continue;
       const entry = entryOf(panel, viewId(view));
-      for (const run of answered) entry.lines.set(run, []);
+      for (const run of answered) {
+        entry.lines.set(run, []);
+        if (late.has(run)) entry.stale.add(run);
+      }
       for (const line of lines) entry.lines.get(line.run)?.push(line);
       entry.missing = answer.missing.filter((text) => lines.length === 0 || !text.includes(key));
       if (!view.window) this.widen(view.x, lines);
