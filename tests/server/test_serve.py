@@ -18,6 +18,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.views.conftest import write_run
 
 from stepscope.errors import ConfigError
 from stepscope.server.serve import Running, bind, running
@@ -122,6 +123,35 @@ def test_a_body_without_end_is_refused_early(server: Running) -> None:
             pass
     assert sent < 16 << 20
     assert call(server) == 200
+
+
+RAW_PATHS = [
+    "/api/blob/../../../../etc/passwd", "/api/blob/{run}/../meta.json", "/api/export/../../etc/passwd.csv",
+    "/../../../../etc/passwd", "/assets/../../../../../../etc/passwd", "/..\\..\\etc\\passwd", "//etc/passwd.txt",
+    "/api/../../../etc/passwd", "http://evil.example/etc/passwd", "/.%2e/.%2e/etc/passwd", "*",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", RAW_PATHS)
+def test_a_path_that_no_client_tidied_leads_nowhere(server: Running, store: Path, path: str) -> None:
+    run = write_run(store)
+    head = f"GET {path.replace('{run}', run)} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+    with connect(server) as connection:
+        connection.sendall(head.encode() + b"Connection: close\r\n\r\n")
+        answer = read_all(connection)
+    assert answer.split(b" ", 2)[1] in (b"404", b"400")
+    assert b"root:" not in answer
+    assert b"demo" not in answer
+
+
+def test_a_page_hears_of_a_run_that_is_written_now(server: Running, store: Path) -> None:
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    with httpx.stream("GET", f"{server.url}/api/live", headers=headers, timeout=5) as answer:
+        events = (json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
+        next(events)
+        run = write_run(store, series={"loss": [1.0]})
+        seen = next(event for event in events if event["changed"])
+    assert [(change["id"], change["status"]) for change in seen["changed"]] == [(run, "finished")]
 
 
 def test_garbage_is_answered_with_400(server: Running) -> None:
