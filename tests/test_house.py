@@ -23,9 +23,11 @@ MAY_IMPORT = {
     "runs": GROUND,
     "track": GROUND | {"runs"},
     "export": GROUND | {"runs"},
-    "views": GROUND | {"runs", "export"},
+    "record": GROUND | {"runs"},
+    "inspect": GROUND | {"runs", "record"},
+    "views": GROUND | {"runs", "export", "inspect"},
     "server": GROUND | {"runs", "views"},
-    "cli": GROUND | {"runs", "track", "export", "views", "server"},
+    "cli": GROUND | {"runs", "track", "export", "record", "inspect", "views", "server"},
     "__main__": {"cli"},
 }
 
