@@ -112,7 +112,7 @@ class Keysets:
             if total > _MOST_HELD:
                 self.given_up += len(raw.seqs)
             else:
-                kept.append(raw if raw.values.base is None else raw._replace(values=raw.values.copy()))
+                kept.append(raw if raw.values.base is None else raw.copy())
         return kept
 
 

@@ -74,15 +74,19 @@ def read_chain(data: bytes, start: int, stop: int, last_seq: int) -> Chain:
     fresh = heads.seqs > newest[:-1]
     if not fresh.all():
         heads = heads.select(fresh)
-    is_row = _is_row(heads)
-    rows = [rows for _at, frames in _same_length(view, heads.select(is_row)) for rows in rows_of(frames)]
-    others = list(_frames(data, start, heads.select(~is_row)))
-    return Chain(rows, others, count, count - int(fresh.sum()), end, int(newest[-1]))
+    rows, others = _split(heads)
+    columns = [columns for _at, frames in _same_length(view, rows) for columns in rows_of(frames)]
+    frames_between = list(_frames(data, start, others))
+    return Chain(columns, frames_between, count, count - int(fresh.sum()), end, int(newest[-1]))
 
 
-def _is_row(heads: _Heads) -> npt.NDArray[np.bool_]:
+def _split(heads: _Heads) -> tuple[_Heads, _Heads]:
+    """The rows and the other frames."""
     lengths = heads.numbers[:, 1]
-    return (heads.kinds == Kind.ROW) & (lengths >= ROW.size) & (lengths % 8 == 0)
+    is_row = (heads.kinds == Kind.ROW) & (lengths >= ROW.size) & (lengths % 8 == 0)
+    if is_row.all():
+        return heads, heads.select(slice(0))
+    return heads.select(is_row), heads.select(~is_row)
 
 
 def _alike(view: npt.NDArray[np.uint8]) -> _Heads | None:
@@ -90,8 +94,9 @@ def _alike(view: npt.NDArray[np.uint8]) -> _Heads | None:
     if len(view) < HEADER.size:
         return None
     size = HEADER.size + int(view[4:8].view("<u4")[0])
-    lines = view[: len(view) // size * size].reshape(-1, size)[:, : HEADER.size]
-    numbers = np.ascontiguousarray(lines).view("<u4")
+    if size % 4:
+        return None
+    numbers = view[: len(view) // size * size].reshape(-1, size).view("<u4")[:, :4]
     same = (numbers[:, 0] == _ROW_START) & (numbers[:, 1] == size - HEADER.size)
     count = len(same) if same.all() else int(same.argmin())
     if count < _WORTH_IT:
@@ -136,14 +141,12 @@ def _valid(view: npt.NDArray[np.uint8], heads: _Heads) -> _Heads:
     turns = np.isin(heads.kinds, list(_BREAKS))
     if turns.any():
         heads = heads.select(slice(0, int(turns.argmax())))
-    is_row = _is_row(heads)
+    rows, others = _split(heads)
     bad = len(view)
-    for at, frames in _same_length(view, heads.select(is_row)):
-        stored = np.ascontiguousarray(frames[:, 12:16]).view("<u4")[:, 0]
-        good = frame_checksums(frames) == stored
+    for at, frames in _same_length(view, rows):
+        good = frame_checksums(frames) == frames.view("<u4")[:, 3]
         if not good.all():
             bad = min(bad, int(at[good.argmin()]))
-    others = heads.select(~is_row)
     for begin, end, crc in zip(others.at.tolist(), others.ends.tolist(), others.numbers[:, 3].tolist(), strict=True):
         if begin < bad and crc32(view[begin + 16 : end], crc32(view[begin : begin + 12])) != crc:
             bad = begin
@@ -157,8 +160,9 @@ def _same_length(
     if not len(rows.at):
         return
     sizes = rows.ends - rows.at
-    for size in sizes[:1] if (sizes == sizes[0]).all() else np.unique(sizes):
-        at = rows.at[sizes == size]
+    alike = bool((sizes == sizes[0]).all())
+    for size in sizes[:1] if alike else np.unique(sizes):
+        at = rows.at if alike else rows.at[sizes == size]
         width = int(size)
         if at[-1] - at[0] == width * (len(at) - 1):  # side by side: a view, nothing is copied
             yield at, view[at[0] : at[0] + width * len(at)].reshape(-1, width)

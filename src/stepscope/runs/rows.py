@@ -27,23 +27,27 @@ class RawRows(NamedTuple):
     def nbytes(self) -> int:
         return self.values.nbytes + 16 * len(self.seqs)
 
+    def copy(self) -> RawRows:
+        """Rows of their own, that keep no file's bytes in memory."""
+        return RawRows(self.keyset, self.seqs.copy(), self.ticks.copy(), self.steps.copy(), self.values.copy())
+
 
 def rows_of(frames: npt.NDArray[np.uint8]) -> Iterator[RawRows]:
-    """The rows in whole, valid row frames of one length, by keyset; the values still lean on the frames' bytes."""
-    head = frames[:, : HEADER.size + ROW.size]
-    numbers = np.ascontiguousarray(head).view("<u4")
-    values = frames[:, HEADER.size + ROW.size :]
-    if not values.flags.aligned or values.strides[1] != 1 or frames.strides[0] % 8:
-        values = np.ascontiguousarray(values)
-    floats = values.view("<f8")
-    keysets = numbers[:, 4]
-    steps = np.ascontiguousarray(numbers[:, 6:8]).view("<i8")[:, 0]
+    """The rows in whole, valid row frames of one length, by keyset.
+
+    The columns are views of the frames' bytes: who keeps them for long copies them (`RawRows.copy`).
+    """
+    short = frames.view("<u4")
+    long = frames.view("<i8")
+    keysets, seqs, ticks = short[:, 4], short[:, 2], short[:, 5]
+    steps = long[:, 3]
+    values = long[:, (HEADER.size + ROW.size) // 8 :].view("<f8")
     if (keysets == keysets[0]).all():
-        yield RawRows(int(keysets[0]), numbers[:, 2].copy(), numbers[:, 5].copy(), steps, floats)
+        yield RawRows(int(keysets[0]), seqs, ticks, steps, values)
         return
     for keyset in np.unique(keysets):
         mine = keysets == keyset
-        yield RawRows(int(keyset), numbers[mine, 2], numbers[mine, 5], steps[mine], floats[mine])
+        yield RawRows(int(keyset), seqs[mine], ticks[mine], steps[mine], values[mine])
 
 
 class SlowRows:
