@@ -207,3 +207,12 @@ def test_files_are_private_whatever_the_umask(store: Path) -> None:
     assert run.path is not None
     assert run.path.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in run.path.iterdir() if path.is_file()} == {0o600}
+
+
+def test_a_place_on_disk_is_no_secret(tmp_path: Path) -> None:
+    """PWD is the working directory, not a password; its value must not be blanked out of every path."""
+    secrets.learn_from({"PWD": str(tmp_path), "OLDPWD": "/gone/long/ago1", "SSH_AUTH_SOCK": str(tmp_path)})
+    assert secrets.mask_text(f"wrote {tmp_path}/model.pt from /gone/long/ago1") == (
+        f"wrote {tmp_path}/model.pt from /gone/long/ago1"
+    )
+    assert secrets.mask_value("db_pwd", "/not/a/place1") == "***"

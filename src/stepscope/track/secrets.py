@@ -14,6 +14,7 @@ tracebacks) passes through here before it reaches the disk. Only text is ever ma
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -132,9 +133,16 @@ def _is_opaque(text: str) -> bool:
     )
 
 
+def _is_place(name: str, value: str) -> bool:
+    """A folder or file under a name that sounds secret: PWD, SSH_AUTH_SOCK, credentials=/home/me/key.json."""
+    return os.path.isabs(value) and (name.upper() in ("PWD", "OLDPWD") or os.path.exists(value))
+
+
 def _hides(name: str, value: str) -> bool:
     verdict = is_secret_name(name)
-    return bool(value) and (verdict == "yes" or (verdict == "maybe" and _is_opaque(value)))
+    if verdict == "no" or not value or _is_place(name, value):
+        return False
+    return verdict == "yes" or _is_opaque(value)
 
 
 def mask_value(name: str, value: Any) -> Any:
