@@ -99,6 +99,7 @@ export interface Tab {
 export async function openTab(server: Server, hash = "#/runs", options: { theme?: "light" | "dark" } = {}): Promise<Tab> {
   browser ??= await chromium.launch({ executablePath: CHROMIUM as string, args: FLAGS });
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: options.theme ?? "light" });
+  context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const errors: string[] = [];
   const strangers: string[] = [];

@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await page.keyboard.type("status = failed");
     await page.keyboard.press("Enter");
     await page.getByText("1 of 24 runs").waitFor();
-    expect(await names()).toEqual(["lively-lynx-3"]);
+    expect(await names()).toEqual(["gentle-stoat-3"]);
     await page.waitForFunction(() => location.hash.includes("q=status"));
     await page.reload();
     await page.getByText("1 of 24 runs").waitFor();
@@ -148,8 +148,8 @@ describe.skipIf(noBrowser)("the Runs page", () => {
 
   test("a run's page tells its story", async () => {
     const page = await open();
-    await page.getByRole("link", { name: "lively-lynx-3" }).click();
-    await page.getByRole("heading", { name: "lively-lynx-3" }).waitFor();
+    await page.getByRole("link", { name: "gentle-stoat-3" }).click();
+    await page.getByRole("heading", { name: "gentle-stoat-3" }).waitFor();
     const text = (await page.locator(".run-page").textContent()) ?? "";
     for (const part of ["RuntimeError: CUDA out of memory", "Traceback", "12 steps in a row", "loss above 2", "--note 'two words'", "4f2a91c7d8e0", "train/loss", "torch"]) {
       expect(text).toContain(part);

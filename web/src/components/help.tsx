@@ -24,9 +24,15 @@ export function describeKeys(section: string, keys: Record<string, string>): voi
   shortcuts.value = [...others, ...Object.entries(keys).map(([key, does]) => ({ section, keys: key, does }))];
 }
 
+/** In the order of the pages. */
+function rank(section: string): number {
+  const at = ["Everywhere", "Runs", "Charts"].indexOf(section);
+  return at < 0 ? 99 : at;
+}
+
 export function Help() {
   if (!helpOpen.value) return null;
-  const sections = [...new Set(shortcuts.value.map((one) => one.section))];
+  const sections = [...new Set(shortcuts.value.map((one) => one.section))].sort((a, b) => rank(a) - rank(b));
   return (
     <Dialog title="Keyboard shortcuts" onClose={() => (helpOpen.value = false)} wide>
       <div class="help-grid">

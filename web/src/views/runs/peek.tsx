@@ -1,4 +1,4 @@
-/** A closer look at a run when the mouse rests on its name. */
+/** A closer look at a run when the mouse rests on its name; beside the names, so that they stay readable. */
 
 import { signal } from "@preact/signals";
 import { StatusDot } from "../../components";
@@ -10,6 +10,7 @@ import { rows } from "./data";
 
 const REST_MS = 450;
 const MOST = 8;
+const TALLEST = 320;
 
 interface Peek {
   id: string;
@@ -33,11 +34,11 @@ export function endPeek(): void {
 }
 
 async function open(id: string, from: HTMLElement): Promise<void> {
-  const box = from.getBoundingClientRect();
+  const box = (from.closest(".cell") ?? from).getBoundingClientRect();
   const version = rows.peek().get(id)?.row.version;
   const old = kept.get(id);
   const detail = old && old.version === version ? old : null;
-  const place = { id, left: Math.min(box.left + 24, innerWidth - 400), top: box.bottom + 6 };
+  const place = { id, left: Math.min(box.right + 6, innerWidth - 400), top: box.top - 8 };
   if (detail) peek.value = { ...place, detail };
   else {
     const found = await call("POST /api/run", { run: id }).catch(() => null);
@@ -52,11 +53,11 @@ export function PeekCard() {
   const shown = peek.value;
   if (!shown?.detail) return null;
   const { detail } = shown;
-  const up = shown.top > innerHeight - 320;
+  const top = Math.max(8, Math.min(shown.top, innerHeight - TALLEST - 8));
   const config = Object.entries(detail.config);
   const summary = detail.summary.filter((one) => !one.key.startsWith("system/"));
   return (
-    <div class="peek" role="tooltip" style={up ? { left: shown.left, bottom: innerHeight - shown.top + 40 } : { left: shown.left, top: shown.top }}>
+    <div class="peek" role="tooltip" style={{ left: shown.left, top, maxHeight: TALLEST }}>
       <header>
         <strong class="isolate ellipsis">{visibleText(detail.name)}</strong>
         <StatusDot status={detail.status} />

@@ -25,6 +25,7 @@ export const Row = memo(function Row({ id, index, columns }: RowProps) {
   return (
     <div
       class="row"
+      id={rowId(index)}
       role="row"
       aria-rowindex={index + 2}
       aria-selected={chosen}
@@ -37,7 +38,7 @@ export const Row = memo(function Row({ id, index, columns }: RowProps) {
         {kept ? <NameCell row={kept.row} chosen={chosen} index={index} /> : <Skeleton width="60%" />}
       </div>
       {columns.map((column) => (
-        <div key={column.key} class={isNumeric(column) ? "cell cell-number" : "cell"} role="gridcell" data-column={column.key} style={{ width: widthOf(column) }}>
+        <div key={column.key} class={isNumeric(column) ? "cell cell-number" : "cell"} role="gridcell" data-column={column.key} data-source={column.source} style={{ width: widthOf(column) }}>
           {kept ? <CellContent column={column} kept={kept} best={isBest(column, kept.cells.get(column.key))} /> : <Skeleton width="50%" />}
         </div>
       ))}
@@ -47,6 +48,11 @@ export const Row = memo(function Row({ id, index, columns }: RowProps) {
 });
 
 export const NAME: Column = { key: "name", label: "Name", source: "run", type: "text", distinct: 0 };
+
+/** The element's id: the grid names the row under the keyboard by it. */
+export function rowId(index: number): string {
+  return `row-${index}`;
+}
 
 function isBest(column: Column, value: unknown): boolean {
   const best = bestValues.value.get(column.key);
@@ -122,7 +128,7 @@ export function GroupRow({ group, shut, index }: { group: RunGroup; shut: boolea
     shutGroups.value = next;
   };
   return (
-    <div class="row row-group" role="row" aria-rowindex={index + 2} aria-expanded={!shut} data-cursor={cursor.value === index || undefined}>
+    <div class="row row-group" id={rowId(index)} role="row" aria-rowindex={index + 2} aria-expanded={!shut} data-cursor={cursor.value === index || undefined}>
       <div class="cell cell-group" role="rowheader">
         <Checkbox
           checked={chosen > 0 && chosen === group.ids.length}

@@ -9,11 +9,12 @@ import { hiddenSet, selectedSet, setSelected, toggleHidden } from "../../state";
 import { askBest } from "./best";
 import { layout, showSpan, table, waiting } from "./data";
 import { Header } from "./header";
-import { GroupRow, NAME, Row } from "./row";
+import { GroupRow, NAME, Row, rowId } from "./row";
 import { choose, cursor, idAtCursor, moveCursor } from "./selection";
 import { groupBy, query, shownColumns, shutGroups, sort, widthOf } from "./settings";
 
 const ROW = 32;
+const STEP = 4;
 const BEST_REST_MS = 400;
 
 export function RunsTable() {
@@ -22,7 +23,11 @@ export function RunsTable() {
   useEffect(() => {
     const box = scroller.current;
     if (!box) return;
-    const look = () => (seen.value = { top: box.scrollTop, height: box.clientHeight });
+    // Rounded to a few rows, so that most scroll events draw nothing.
+    const look = () => {
+      const next = { top: Math.floor(box.scrollTop / (STEP * ROW)) * STEP * ROW, height: box.clientHeight + STEP * ROW };
+      if (next.top !== seen.peek().top || next.height !== seen.peek().height) seen.value = next;
+    };
     const watch = new ResizeObserver(look);
     watch.observe(box);
     box.addEventListener("scroll", look, { passive: true });
@@ -58,6 +63,7 @@ export function RunsTable() {
       aria-colcount={columns.length + 1}
       aria-multiselectable="true"
       aria-busy={waiting.value}
+      aria-activedescendant={cursor.value >= 0 ? rowId(cursor.value) : undefined}
       tabIndex={0}
     >
       <div class="grid-body" style={{ minWidth: width, height: (drawn.count + 1) * ROW }}>
