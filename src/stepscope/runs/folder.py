@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from os import PathLike
@@ -38,7 +38,7 @@ from stepscope.runs.series import Series
 from stepscope.runs.status import Machine, Standing, derive, this_machine
 from stepscope.runs.story import Story, tell
 from stepscope.runs.summary import MetricSummary, join, rule_for, summarise
-from stepscope.runs.tables import Frames
+from stepscope.runs.tables import Shape, pandas_table, polars_table
 
 __all__ = ["RunFolder", "open_run"]
 
@@ -58,7 +58,7 @@ def open_run(path: str | PathLike[str], *, machine: Machine | None = None) -> Ru
     return RunFolder(path, machine=machine)
 
 
-class RunFolder(Frames):
+class RunFolder:
     """One run, read lazily; `refresh()` takes in what was written since. May be used from several threads."""
 
     def __init__(self, path: str | PathLike[str], *, machine: Machine | None = None) -> None:
@@ -273,7 +273,7 @@ class RunFolder(Frames):
         Points that a later attempt has logged again are left out; with `superseded=True` every point comes, and
         `Series.superseded` marks those.
         """
-        with self._open():
+        with self._open() as logs:
             chosen, segments = self._segments(name, rank)
             if superseded:
                 return all_branches(name, chosen, self.id, self.created, segments)
@@ -284,20 +284,38 @@ class RunFolder(Frames):
             series = builder.update(segments)
             while len(self._builders) > 1 and sum(one.count for one in self._builders.values()) > _MOST_POINTS:
                 self._builders.popitem(last=False)
+            logs.trim()
             return series
+
+    def to_pandas(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
+        """Some or all series as a DataFrame; `tables.py` says what "wide" and "long" are."""
+        return pandas_table([self.series(name, rank) for name in names or self.metrics()], shape)
+
+    def to_polars(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
+        """The same for polars."""
+        return polars_table([self.series(name, rank) for name in names or self.metrics()], shape)
 
     def summaries(self, rank: int | None = None) -> dict[str, MetricSummary]:
         """Each series in a few numbers."""
-        names = self._names()
-        return {name: self.metric_summary(name, rank) for name in names if rank is None or rank in names[name]}
+        found = {}
+        with self._open():
+            for name, by_rank in self._names().items():
+                chosen = min(by_rank) if rank is None else rank
+                if chosen in by_rank:
+                    found[name] = self._summed_up(name, chosen, by_rank[chosen])
+        return found
 
     def metric_summary(self, name: str, rank: int | None = None) -> MetricSummary:
         """One series in a few numbers, kept up to date without reading it again."""
         with self._open():
-            _, segments = self._segments(name, rank)
-            if _may_supersede(name, segments):
-                return summarise(self.series(name, rank))
-            return join(segment.summary(name) for segment in segments)
+            return self._summed_up(name, *self._segments(name, rank))
+
+    def _summed_up(self, name: str, rank: int, segments: list[Segment]) -> MetricSummary:
+        if len(segments) == 1:
+            return segments[0].summary(name)
+        if _may_supersede(name, segments):
+            return summarise(self.series(name, rank))
+        return join(segment.summary(name) for segment in segments)
 
     @property
     def summary(self) -> dict[str, Any]:
