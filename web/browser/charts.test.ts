@@ -162,7 +162,7 @@ describe.skipIf(noBrowser)("charts", () => {
     const newest = await images.locator("img").first().getAttribute("src");
     await images.getByRole("slider", { name: "Step" }).fill("2");
     await page.waitForFunction((old) => document.querySelector('.panel[data-key="samples/reconstruction"] img')?.getAttribute("src") !== old, newest);
-    expect(await images.locator(".media-step").first().textContent()).toBe("step 600");
+    expect(await images.locator(".media-steps output").textContent()).toBe("600");
     await images.locator(".picture").first().click();
     expect(await page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(28);
     await page.keyboard.press("Escape");

@@ -16,6 +16,17 @@ export interface Scene {
   band: boolean;
 }
 
+/** What the mouse points at, in this panel or in another one over the same x. */
+export interface Crosshair {
+  x: number;
+  rows: readonly HoverRow[];
+  /** The row with the larger dot. */
+  nearest: string | null;
+  /** The run that is meant, if the mouse is near its line. */
+  run: string | null;
+  colourOf(run: string): string;
+}
+
 const Y_SIZE = 48;
 const X_SIZE = 26;
 
@@ -97,15 +108,18 @@ export class LinePlot {
     this.plot.setSelect(box, false);
   }
 
-  /** The crosshair and a dot on each line; null clears. */
-  hover(x: number | null, rows: readonly HoverRow[], nearest: string | null, colourOf: (row: HoverRow) => string): void {
+  /** The crosshair, a dot on each line, and the meant run's line drawn stronger; null clears. */
+  hover(now: Crosshair | null): void {
     const ctx = sharpContext(this.overlay, this.width, this.height);
-    if (!ctx || x === null) return;
+    if (!ctx || now === null) return;
     const box = this.box;
     const at = projection(this.scene.axes, box);
-    const px = Math.round(at.x(x)) + 0.5;
+    const px = Math.round(at.x(now.x)) + 0.5;
     if (px < box.left || px > box.left + box.width) return;
+    const meant = this.scene.lines.filter((l) => l.line.run === now.run).map((l) => ({ ...l, strong: true, faded: false }));
+    drawLines(ctx, meant, at, box, { band: false, window: this.scene.axes.x });
     ctx.strokeStyle = this.inks.quiet;
+    ctx.lineWidth = 1;
     ctx.globalAlpha = 0.7;
     ctx.setLineDash([3, 3]);
     ctx.beginPath();
@@ -114,15 +128,14 @@ export class LinePlot {
     ctx.stroke();
     ctx.setLineDash([]);
     ctx.globalAlpha = 1;
-    for (const row of rows) {
+    for (const row of now.rows) {
       const y = at.y(row.shown);
-      const rx = at.x(row.x);
       if (!(y >= box.top - 3 && y <= box.top + box.height + 3)) continue;
-      const big = row.id === nearest;
+      const big = row.id === now.nearest;
       ctx.fillStyle = this.inks.background;
-      dot(ctx, rx, y, big ? 5.5 : 3.5);
-      ctx.fillStyle = colourOf(row);
-      dot(ctx, rx, y, big ? 4 : 2.5);
+      dot(ctx, at.x(row.x), y, big ? 5.5 : 3.5);
+      ctx.fillStyle = now.colourOf(row.run);
+      dot(ctx, at.x(row.x), y, big ? 4 : 2.5);
     }
   }
 

@@ -36,7 +36,8 @@ function logTicks(lo: number, hi: number, count: number): number[] {
   const last = Math.ceil(Math.log10(hi));
   const decades = last - first;
   if (Math.log10(hi / lo) < 0.8) return multiples(lo, hi, niceStep(hi - lo, count));
-  const inner = decades <= count / 3 ? [1, 2, 5] : [1];
+  const room = (count * 1.3) / Math.log10(hi / lo);
+  const inner = room >= 3 ? [1, 2, 5] : room >= 2 ? [1, 3] : [1];
   const every = Math.max(1, Math.ceil(decades / count));
   const out: number[] = [];
   for (let p = first; p <= last; p += every) {

@@ -38,7 +38,7 @@ export function CurvesView({ items }: { items: readonly MediaItem[] }) {
       <p class="figure-legend">
         {curves.slice(0, 12).map(({ item, curve }, n) => (
           <span key={n} class="isolate">
-            <span class="ink" style={{ background: lines[n]?.colour }} /> {visibleText(items.length > 1 ? `${nameOf(item.run)} ${curve.label}` : curve.label || nameOf(item.run))}
+            <span class="ink" style={{ background: lines[n]?.colour }} /> {visibleText(curveName(item, curve.label, items.length, curves.length))}
             {curve.area === null ? "" : ` ${formatNumber(curve.area, 3)}`}
           </span>
         ))}
@@ -46,6 +46,12 @@ export function CurvesView({ items }: { items: readonly MediaItem[] }) {
       </p>
     </div>
   );
+}
+
+/** The run, the class, or both: whatever tells the curves apart. */
+function curveName(item: MediaItem, label: string, runs: number, curves: number): string {
+  if (runs === curves) return nameOf(item.run);
+  return runs === 1 ? label : `${nameOf(item.run)} ${label}`;
 }
 
 export function ConfusionView({ item }: { item: MediaItem }) {

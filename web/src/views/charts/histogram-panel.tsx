@@ -5,18 +5,17 @@ import { drawHistograms, type HistogramMode, type HistogramSpot, histogramSpot }
 import type { Inks } from "../../charts/inks";
 import { Button, Skeleton } from "../../components";
 import { ApiError, call } from "../../lib/api";
-import { formatNumber, visibleText } from "../../lib/format";
+import { formatNumber } from "../../lib/format";
 import type { Histograms, PanelInfo } from "../../lib/schema";
-import { nameOf } from "../../state";
 import { Canvas, type Size } from "./canvas";
 import { drawnRuns, lookOn, pulse } from "./model";
+import { RunChips } from "./run-chips";
 
 const MODES: readonly { value: HistogramMode; label: string }[] = [
   { value: "ridges", label: "Ridges" },
   { value: "heat", label: "Heat map" },
   { value: "bands", label: "Percentiles" },
 ];
-const MOST_CHIPS = 12;
 
 export function HistogramPanel({ info }: { info: PanelInfo }) {
   const [mode, setMode] = useState<HistogramMode>("ridges");
@@ -54,16 +53,8 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
   return (
     <div class="histogram">
       <div class="histogram-bar">
-        <span class="chips">
-          {runs.length > 1
-            ? runs.slice(0, MOST_CHIPS).map((id) => (
-                <button key={id} type="button" class="chip" aria-pressed={id === run} title={visibleText(nameOf(id))} onClick={() => setChosen(id)}>
-                  <span class="ink" style={{ background: lookOn(id).colour }} />
-                  {id === run ? <span class="isolate ellipsis">{visibleText(nameOf(id))}</span> : <span class="visually-hidden">{visibleText(nameOf(id))}</span>}
-                </button>
-              ))
-            : null}
-        </span>
+        <RunChips runs={runs} chosen={run} onChoose={setChosen} />
+        <span class="spring" />
         <span class="segmented" role="radiogroup" aria-label="How histograms are drawn">
           {MODES.map(({ value, label }) => (
             <button key={value} type="button" role="radio" aria-checked={mode === value} onClick={() => setMode(value)}>

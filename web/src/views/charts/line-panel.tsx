@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { LinePlot, type Scene } from "../../charts/line-plot";
 import { Button, Skeleton } from "../../components";
 import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
-import { type Range, xExtent } from "../../lib/chart-line";
+import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
 import { bucketsFor, type View } from "../../lib/chart-plan";
 import { valueRange, xRange } from "../../lib/chart-range";
 import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
@@ -17,7 +17,7 @@ import { hovered, nameOf } from "../../state";
 import { isDark } from "../../theme";
 import { attachGestures } from "./gestures";
 import { held, hover, moveHover, tip } from "./hover";
-import { drawnRuns, lookOn, spotlit, store, strongRun } from "./model";
+import { drawnRuns, lookOn, spotlit, store } from "./model";
 import * as settings from "./settings";
 import { useSize } from "./visible";
 import { sayX } from "./words";
@@ -30,35 +30,37 @@ export interface PanelScene extends Scene {
   x: string;
 }
 
-/** How a panel is drawn right now, as one signal. */
+/** How a panel is drawn right now, as one signal. Ranges are the costly part, so a highlight does not compute them again. */
 export function sceneOf(info: PanelInfo, data: ReadonlySignal<PanelLines>): ReadonlySignal<PanelScene> {
+  const base = computed(() => baseScene(info, data.value));
   return computed(() => {
-    const x = panelX(settings.xAxis.value, info.x);
-    const own: PanelOptions = settings.panelOptions.value[info.key] ?? {};
-    const logX = settings.logX.value;
-    const logY = own.log ?? settings.logY.value;
-    const wanted = new Set(drawnRuns.value);
-    const lines = data.value.lines.filter((line) => wanted.has(line.run));
-    const window = settings.zooms.value[x] ?? xRange(xExtent(lines, logX), logX);
-    const drawn: Range = logX && window[0] <= 0 ? xRange([Number.MIN_VALUE, window[1]], true) : window;
-    const band = settings.band.value;
-    const y = own.y && !(logY && own.y[0] <= 0) ? own.y : valueRange(lines, { log: logY, clip: settings.clip.value, band, window: drawn });
-    const strong = strongRun.value;
-    const dim = spotlit.value !== null;
-    const pinned = settings.pinnedRun.value;
+    const spot = spotlit.value;
+    const strong = spot ?? settings.pinnedRun.value;
+    const scene = base.value;
     return {
-      x,
-      axes: { x: drawn, y, logX, logY },
-      xKind: axisKind(x, logX),
-      band,
-      lines: lines.map((line) => ({
+      ...scene,
+      lines: scene.lines.map(({ line }) => ({
         line,
         ...lookOn(line.run),
-        strong: line.run === strong || (strong === null && line.run === pinned),
-        faded: dim && line.run !== spotlit.value,
+        strong: line.run === strong,
+        faded: spot !== null && line.run !== spot,
       })),
     };
   });
+}
+
+function baseScene(info: PanelInfo, data: PanelLines): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
+  const x = panelX(settings.xAxis.value, info.x);
+  const own: PanelOptions = settings.panelOptions.value[info.key] ?? {};
+  const logX = settings.logX.value;
+  const logY = own.log ?? settings.logY.value;
+  const wanted = new Set(drawnRuns.value);
+  const lines = data.lines.filter((line) => wanted.has(line.run));
+  const asked = settings.zooms.value[x] ?? xRange(xExtent(lines, logX), logX);
+  const window: Range = logX && asked[0] <= 0 ? xRange([Number.MIN_VALUE, asked[1]], true) : asked;
+  const band = settings.band.value;
+  const y = own.y && !(logY && own.y[0] <= 0) ? own.y : valueRange(lines, { log: logY, clip: settings.clip.value, band, window });
+  return { x, axes: { x: window, y, logX, logY }, xKind: axisKind(x, logX), band, lines: lines.map((line) => ({ line })) };
 }
 
 /** What the panel's menu can do with what is drawn. */
@@ -135,23 +137,31 @@ function follow(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRe
     if (repaint) plot.current?.repaint();
     plot.current?.update(next);
   });
+  // The panel under the mouse says what is meant; all panels over the same x draw it.
+  const point = effect(() => {
+    const now = hover.value;
+    const here = scene.value;
+    if (!plot.current || now?.source !== info.key) return;
+    const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
+    const nearest = nearestRow(rows, now.y, (v) => plot.current?.pixelOfY(v) ?? Number.NaN);
+    const near = rows[nearest];
+    const close = near !== undefined && Math.abs(plot.current.pixelOfY(near.shown) - now.y) <= NEAR_PX;
+    hovered.value = close ? near.run : null;
+    tip.value = { rows, nearest, axis: now.axis, value: near?.x ?? now.value, clientX: now.clientX, clientY: now.clientY };
+  });
   const cross = effect(() => {
     const now = hover.value;
     const here = scene.value;
     if (!plot.current) return;
-    if (!now || now.axis !== here.x) return plot.current.hover(null, [], null, () => "");
-    const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
+    if (!now || now.axis !== here.x) return plot.current.hover(null);
     const source = now.source === info.key;
-    const nearest = source ? nearestRow(rows, now.y, (v) => plot.current?.pixelOfY(v) ?? Number.NaN) : -1;
-    plot.current.hover(now.value, rows, rows[nearest]?.id ?? null, (row) => lookOn(row.run).colour);
-    if (!source) return;
-    const near = rows[nearest];
-    const close = near !== undefined && Math.abs(plot.current.pixelOfY(near.shown) - now.y) <= NEAR_PX;
-    hovered.value = close ? near.run : null;
-    tip.value = { rows, nearest, axis: now.axis, value: rows[Math.max(0, nearest)]?.x ?? now.value, clientX: now.clientX, clientY: now.clientY };
+    const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
+    const nearest = source ? rows[tip.peek()?.nearest ?? -1]?.id : undefined;
+    plot.current.hover({ x: now.value, rows, nearest: nearest ?? null, run: hovered.value, colourOf: (run) => lookOn(run).colour });
   });
   return () => {
     draw();
+    point();
     cross();
     if (hover.peek()?.source === info.key) {
       held.value = false;

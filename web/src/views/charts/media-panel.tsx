@@ -1,5 +1,6 @@
 /** Images, sounds, texts, tables, curves: what the runs logged under one key, at one step. */
 
+import { useState } from "preact/hooks";
 import { Button, Skeleton } from "../../components";
 import { count, visibleText } from "../../lib/format";
 import type { MediaItem, PanelInfo } from "../../lib/schema";
@@ -8,12 +9,17 @@ import { ConfusionView, CurvesView, EmbeddingView } from "./data-media";
 import { FigureView } from "./figure-view";
 import { type MediaState, useMedia } from "./media-data";
 import { lookOn } from "./model";
+import { RunChips } from "./run-chips";
 import { AudioView, FileView, ImageView, VideoView } from "./seen-media";
 import { TableView } from "./table-view";
 import { TextView } from "./text-view";
 
+/** Side by side these would be too small to read; the enlarged panel shows them all. */
+const ONE_AT_A_TIME = new Set(["confusion", "figure", "embedding", "table", "text"]);
+
 export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean }) {
   const media = useMedia(info);
+  const [chosen, setChosen] = useState<string | null>(null);
   if (media.error && !media.data) {
     return (
       <div class="panel-cover" role="alert">
@@ -29,18 +35,28 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
       </div>
     );
   }
-  const items = media.data.items.filter((item) => item.kind === info.kind);
+  const all = media.data.items.filter((item) => item.kind === info.kind);
+  const runs = [...new Set(all.map((item) => item.run))];
+  const one = ONE_AT_A_TIME.has(info.kind) && !large && runs.length > 1;
+  const run = chosen !== null && runs.includes(chosen) ? chosen : runs[0];
+  const items = one ? all.filter((item) => item.run === run) : all;
   const most = Math.max(0, ...items.map((item) => item.count));
   const listed = info.kind !== "embedding" && most > 1;
   const shown = items.filter((item) => !listed || item.index === Math.min(media.index, item.count - 1));
+  const steps = new Set(shown.map((item) => item.step));
   return (
     <div class="media">
+      {one ? (
+        <div class="histogram-bar">
+          <RunChips runs={runs} chosen={run} onChoose={setChosen} />
+        </div>
+      ) : null}
       <div class="media-items" data-count={Math.min(shown.length, 9)} data-kind={info.kind}>
         {shown.length === 0 ? <p class="panel-empty">Nothing was logged at or before this step.</p> : null}
         {info.kind === "curve" && shown.length > 0 ? (
           <CurvesView items={shown} />
         ) : (
-          shown.map((item) => <Item key={`${item.run}/${item.index}`} item={item} alone={shown.length === 1} large={large} />)
+          shown.map((item) => <Item key={`${item.run}/${item.index}`} item={item} named={!one} dated={steps.size > 1} large={large} />)
         )}
       </div>
       <Steps media={media} most={listed ? most : 1} />
@@ -48,19 +64,21 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
   );
 }
 
-function Item({ item, alone, large }: { item: MediaItem; alone: boolean; large: boolean }) {
+function Item({ item, named, dated, large }: { item: MediaItem; named: boolean; dated: boolean; large: boolean }) {
   const caption = typeof item.meta.caption === "string" ? item.meta.caption : "";
   return (
     <figure class="media-item">
-      <figcaption>
-        <span class="ink" style={{ background: lookOn(item.run).colour }} />
-        <span class="isolate ellipsis" title={visibleText(nameOf(item.run))}>
-          {visibleText(nameOf(item.run))}
-        </span>
-        <span class="media-step">step {item.step.toLocaleString("en-US")}</span>
-      </figcaption>
+      {named ? (
+        <figcaption>
+          <span class="ink" style={{ background: lookOn(item.run).colour }} />
+          <span class="isolate ellipsis" title={`${visibleText(nameOf(item.run))}, step ${item.step}`}>
+            {visibleText(nameOf(item.run))}
+          </span>
+          {dated ? <span class="media-step">step {item.step.toLocaleString("en-US")}</span> : null}
+        </figcaption>
+      ) : null}
       <div class="media-content">
-        <Content item={item} alone={alone} large={large} />
+        <Content item={item} large={large} />
       </div>
       {caption ? (
         <p class="media-caption isolate" title={visibleText(caption)}>
@@ -71,7 +89,7 @@ function Item({ item, alone, large }: { item: MediaItem; alone: boolean; large: 
   );
 }
 
-function Content({ item, large }: { item: MediaItem; alone: boolean; large: boolean }) {
+function Content({ item, large }: { item: MediaItem; large: boolean }) {
   switch (item.kind) {
     case "image":
       return <ImageView item={item} large={large} />;
@@ -97,7 +115,7 @@ function Content({ item, large }: { item: MediaItem; alone: boolean; large: bool
 /** A slider over the steps that exist, and a pager for lists logged at one step. */
 function Steps({ media, most }: { media: MediaState; most: number }) {
   const { steps, step, setStep, index, setIndex } = media;
-  if (steps.length < 2 && most < 2) return null;
+  if (steps.length === 0) return null;
   const at = step === null ? steps.length - 1 : Math.max(0, steps.findLastIndex((s) => s <= step));
   return (
     <div class="media-steps">
@@ -121,7 +139,9 @@ function Steps({ media, most }: { media: MediaState; most: number }) {
             {step === null ? <i> newest</i> : null}
           </output>
         </>
-      ) : null}
+      ) : (
+        <span>step {(steps[0] ?? 0).toLocaleString("en-US")}</span>
+      )}
       {most > 1 ? (
         <span class="pager">
           <button type="button" aria-label="Previous of the list" disabled={index === 0} onClick={() => setIndex(index - 1)}>

@@ -8,7 +8,7 @@ import { panelId, pinnedPanels, sections } from "../../lib/chart-sections";
 import { assignSlots, type Look, lookOf } from "../../lib/colour";
 import { onLive } from "../../lib/live";
 import type { PanelInfo, RunsPage } from "../../lib/schema";
-import { hiddenSet, hovered, known, lookOfRun, project, remember, selected } from "../../state";
+import { hiddenSet, known, lookOfRun, project, remember, selected } from "../../state";
 import { isDark } from "../../theme";
 import { find, pinnedRun, pins, regex } from "./settings";
 
@@ -44,7 +44,6 @@ export function lookOn(run: string): Look {
 
 /** The run under the mouse in the list: the others fade. On a chart the nearest line is only made stronger. */
 export const spotlit = signal<string | null>(null);
-export const strongRun = computed(() => spotlit.value ?? hovered.value);
 
 export const panels = signal<PanelInfo[] | null>(null);
 export const search = computed(() => searchFor(find.value, regex.value));

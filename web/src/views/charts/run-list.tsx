@@ -1,5 +1,6 @@
 /** The runs beside the charts: whose line is which, who is hidden, who is pinned. */
 
+import { useComputed } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { EyeIcon, EyeOffIcon, PinIcon, SearchIcon } from "../../components/icons";
 import { Button, IconButton, StatusDot, TextInput } from "../../components";
@@ -61,11 +62,13 @@ function RunItem({ id }: { id: string }) {
   const row = known.value.get(id);
   const pinned = pinnedRun.value === id;
   const name = visibleText(nameOf(id));
+  // Read through a computed: of hundreds of items only the two that change are rendered again.
+  const strong = useComputed(() => hovered.value === id || spotlit.value === id);
   return (
     <li
       class="run-item"
       data-off={off || undefined}
-      data-strong={hovered.value === id || spotlit.value === id || undefined}
+      data-strong={strong.value || undefined}
       onPointerEnter={() => (spotlit.value = off ? null : id)}
     >
       <button type="button" class="run-eye" aria-pressed={!off} aria-label={`${off ? "Show" : "Hide"} ${name}`} onClick={() => toggleHidden(id)}>

@@ -1,0 +1,26 @@
+/** Which run a panel shows, where several side by side would be too small to read. */
+
+import { visibleText } from "../../lib/format";
+import { nameOf } from "../../state";
+import { lookOn } from "./model";
+
+const MOST = 12;
+
+export function RunChips({ runs, chosen, onChoose }: { runs: readonly string[]; chosen: string | undefined; onChoose(run: string): void }) {
+  if (runs.length < 2) return null;
+  return (
+    <span class="chips" role="radiogroup" aria-label="Run">
+      {runs.slice(0, MOST).map((id) => {
+        const name = visibleText(nameOf(id));
+        const on = id === chosen;
+        return (
+          <button key={id} type="button" role="radio" class="chip" aria-checked={on} title={name} onClick={() => onChoose(id)}>
+            <span class="ink" style={{ background: lookOn(id).colour }} />
+            <span class={on ? "isolate ellipsis" : "visually-hidden"}>{name}</span>
+          </button>
+        );
+      })}
+      {runs.length > MOST ? <span class="chip-more">{runs.length - MOST} more when enlarged</span> : null}
+    </span>
+  );
+}
