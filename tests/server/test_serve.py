@@ -78,6 +78,18 @@ def test_half_sent_requests_lose_their_connection_and_disturb_nobody(server: Run
     assert call(server) == 200
 
 
+def test_a_flood_of_silent_connections_shuts_nobody_out(store: Path, settings: Settings) -> None:
+    with running([store], dataclasses.replace(settings, request_s=60)) as server:
+        silent = [connect(server) for _ in range(400)]
+        try:
+            began = time.monotonic()
+            assert [call(server) for _ in range(5)] == [200] * 5
+            assert time.monotonic() - began < 2
+        finally:
+            for connection in silent:
+                connection.close()
+
+
 def test_drops_do_not_buy_time(server: Running) -> None:
     def drip(connection: socket.socket) -> None:
         for letter in b"GET /api/info HTTP/1.1\r\n" + b"X-Padding: x\r\n" * 20:

@@ -132,10 +132,10 @@ def test_runs_that_have_rested_are_compacted(store: Path, catalogue: Catalogue) 
     rested = write_run(store, series={"loss": [0.5] * 3000}, end=End(time=long_ago, status="finished"))
     recent = write_run(store, series={"loss": [0.5] * 3000})
     tidy = Tidy()
-    assert tidy.some(catalogue.entries(), threading.Event()) == 1
+    assert tidy.some(catalogue, threading.Event()) == 1
     assert [path.suffix for path in (store / rested / COMPACT).iterdir()] == [".log"]
     assert log_files(store / rested) == []
     assert not (store / recent / COMPACT).exists()
     catalogue.refresh()
-    assert tidy.some(catalogue.entries(), threading.Event()) == 0
+    assert Tidy().some(catalogue, threading.Event()) == 0
     assert len(OpenRuns(catalogue).get(rested).series("loss")) == 3000

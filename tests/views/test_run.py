@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import NotFound, UsageError
-from stepscope.records import Alert, Dropped, End, FaultNote, Finding, FindingEvent, GitState, SummaryUpdate
+from stepscope.records import (
+    Alert,
+    Dropped,
+    End,
+    Environment,
+    FaultNote,
+    Finding,
+    FindingEvent,
+    GitState,
+    SummaryUpdate,
+)
 from stepscope.views.context import Context
 from stepscope.views.edit import Edited, EditRequest, Refused, edit
 from stepscope.views.info import info
@@ -60,6 +70,17 @@ def test_a_run_that_failed_tells_its_whole_story(ctx: Context, store: Path) -> N
     ]
     assert [attempt.status for attempt in detail.attempts] == ["failed"]
     assert detail.editable
+
+
+def test_what_was_gathered_late_completes_the_environment(ctx: Context, store: Path) -> None:
+    late = Environment(
+        time=1.0, git=GitState(commit="abc", diff="+1"), packages={"torch": "2.5"}, hardware={"gpus": []}
+    )
+    run_id = write_run(store, events=[late], packages={"numpy": "2"}, hardware={"cpu_count": 2})
+    detail = run(ctx, RunRequest(run=run_id))
+    assert detail.git == GitState(commit="abc", diff="+1")
+    assert detail.environment.packages == {"numpy": "2", "torch": "2.5"}
+    assert detail.environment.hardware == {"cpu_count": 2, "gpus": []}
 
 
 def test_a_run_that_is_not_there(ctx: Context, store: Path) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from stepscope.runs.compact import compact
 from stepscope.runs.entry import RunEntry
 from stepscope.runs.layout import log_files
+
+if TYPE_CHECKING:
+    from stepscope.runs.catalogue import Catalogue
 
 __all__ = ["Tidy"]
 
@@ -18,26 +21,31 @@ log = logging.getLogger("stepscope.server")
 REST_S = 60.0
 """A run is left alone for this long after its end: somebody may resume it, or its last files are still on their way."""
 BUDGET_S = 0.25
+AGAIN_S = 30.0
 _ENDED = ("finished", "stopped", "preempted", "failed", "killed")
 
 
 class Tidy:
-    """Remembers which runs it has seen to, by their version."""
+    """Remembers which runs it has seen to, by their version, and looks for more now and then."""
 
     def __init__(self) -> None:
         self._done: dict[str, int] = {}
+        self._next = 0.0
 
-    def some(self, entries: Iterable[RunEntry], stopping: threading.Event) -> int:
+    def some(self, catalogue: Catalogue, stopping: threading.Event) -> int:
         """Compact runs until the time is up; how many were changed. "lost" runs are not ours to touch."""
-        deadline = time.monotonic() + BUDGET_S
+        now = time.monotonic()
+        if now < self._next:
+            return 0
         changed = 0
-        for entry in entries:
-            if stopping.is_set() or time.monotonic() > deadline:
-                break
+        for entry in catalogue.entries():
+            if stopping.is_set() or time.monotonic() > now + BUDGET_S:
+                return changed  # goes on with the next look
             rested = entry.ended is not None and time.time() - entry.ended > REST_S
             if entry.status in _ENDED and rested and self._done.get(entry.id) != entry.version:
                 self._done[entry.id] = entry.version
                 changed += self._one(entry)
+        self._next = now + AGAIN_S
         return changed
 
     def _one(self, entry: RunEntry) -> bool:

@@ -94,6 +94,6 @@ class Watch:
         try:
             self.look()
             if self._tidy is not None:
-                self._tidy.some(self._catalogue.entries(), self._stopping)
+                self._tidy.some(self._catalogue, self._stopping)
         except (StepscopeError, OSError) as error:  # a store that was unplugged comes back
             log.warning("cannot look at the runs: %s", error)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from stepscope.records import Alert, Artifact, Finding, GitState, RunMeta, Status
+from stepscope.records import Alert, Artifact, Environment, Finding, GitState, RunMeta, Status
 from stepscope.runs import attempts as runs_attempts
 from stepscope.runs.folder import RunFolder
 from stepscope.runs.summary import MetricSummary
@@ -108,7 +108,8 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
     """Everything the run's own page shows, but not its series."""
     entry = ctx.catalogue.entry(request.run)
     folder = ctx.runs.get(request.run)
-    meta, standing, drops = folder.meta, folder.standing, folder.drops
+    meta = _completed(folder.meta, folder.events(Environment))
+    standing, drops = folder.standing, folder.drops
     return RunDetail(
         id=folder.id,
         name=folder.name,
@@ -167,6 +168,18 @@ def _summary_value(name: str, one: MetricSummary, chosen: Any) -> SummaryValue:
         last_step=one.last_step,
         chosen=cell(chosen),
     )
+
+
+def _completed(meta: RunMeta, late: list[Environment]) -> RunMeta:
+    """With what was gathered while the training was already running."""
+    for more in late:
+        meta = msgspec.structs.replace(
+            meta,
+            git=more.git or meta.git,
+            packages={**meta.packages, **more.packages},
+            hardware={**meta.hardware, **more.hardware},
+        )
+    return meta
 
 
 def _surroundings(meta: RunMeta) -> Surroundings:
