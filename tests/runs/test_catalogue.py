@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shutil
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -321,6 +322,26 @@ def test_asking_for_an_unknown_run_says_so(three: Catalogue) -> None:
     with pytest.raises(NotFound):
         three.entry("nope")
     assert three.get("Run-9").name == "Run-9"
+
+
+def test_a_long_first_look_shows_what_it_has_and_lets_others_ask(
+    store: Path, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        make_run(store, f"run-{number}")
+    monkeypatch.setattr("stepscope.runs.catalogue._PUBLISH_S", 0.0)
+    catalogue = Catalogue(store, index=index)
+    seen: list[int] = []
+
+    def ask(done: int, total: int) -> None:
+        if done == 4:
+            asking = threading.Thread(target=lambda: seen.append(len(catalogue.entries())))
+            asking.start()
+            asking.join(5)
+
+    changes = catalogue.refresh(progress=ask)
+    assert seen == [3]
+    assert len(changes.changed) == len(catalogue.entries()) == 6
 
 
 def test_many_runs_are_queried_through_the_index_in_one_pass(store: Path, tmp_path: Path) -> None:

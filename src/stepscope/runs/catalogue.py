@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +33,8 @@ __all__ = ["Catalogue", "Changes"]
 
 _OPEN_FOLDERS = 32
 """How many runs stay open, with what was read of them, for the next time they are asked for."""
+_PUBLISH_S = 1.0
+"""How often the runs read so far are shown during a long first look."""
 _COLD_FEW = 64
 """Up to this many runs' numbers are fetched one by one; beyond, those of the whole store in one pass."""
 
@@ -61,38 +63,58 @@ class Catalogue:
         self._index = index if index is not None else Index()
         self._clock = clock
         self._lock = threading.RLock()
+        self._refreshing = threading.RLock()  # taken before _lock, and alone while files are read
+        self._ready = threading.Event()
         self._scans = [StoreScan(store, self._index) for store in self.stores]
         self._entries: dict[str, RunEntry] = {}
         self._folders: OrderedDict[Path, RunFolder] = OrderedDict()
-        self._refreshed = False
         self._columns: tuple[int, list[RunColumn]] = (-1, [])
         self._known: tuple[int, set[str]] = (-1, set())
 
     # -- keeping up ---------------------------------------------------------------------------------------------
 
     def refresh(self, progress: Callable[[int, int], None] | None = None) -> Changes:
-        """Look at the stores again. `progress(done, total)` is told while many runs are read for the first time."""
-        with self._lock:
+        """Look at the stores again. `progress(done, total)` is told while many runs are read for the first time.
+
+        Others may go on asking meanwhile: they see what was there before, and in a long first look what is read so far.
+        """
+        with self._refreshing:
             before = self._entries
-            entries: dict[str, RunEntry] = {}
-            changed: set[str] = set()
-            for scan in self._scans:
-                touched = scan.refresh(self._clock(), progress)
-                for folder, entry in scan.entries:
-                    if entry.id not in entries:  # the same run in two places is one run
-                        entries[entry.id] = entry
-                        if folder in touched:
-                            changed.add(entry.id)
-            changed |= entries.keys() - before.keys()
-            gone = before.keys() - entries.keys()
-            for run_id in changed | gone:
-                if run_id in before:
+            published = time.monotonic()
+
+            def tell(done: int, total: int) -> None:
+                nonlocal published
+                if progress is not None:
+                    progress(done, total)
+                if time.monotonic() - published > _PUBLISH_S:
+                    self._publish([() for _ in self._scans])
+                    self.version += 1
+                    published = time.monotonic()
+
+            touched = [scan.refresh(self._clock(), tell) for scan in self._scans]
+            with self._lock:
+                changed = self._publish(touched) | (self._entries.keys() - before.keys())
+                gone = before.keys() - self._entries.keys()
+                for run_id in (changed | gone) & before.keys():
                     self._folders.pop(before[run_id].path, None)
+                if changed or gone:
+                    self.version += 1
+                return Changes(self.version, sorted(changed), sorted(gone))
+
+    def _publish(self, touched: Sequence[Collection[str]]) -> set[str]:
+        """Show what the scans know; returns the ids of the runs in the touched folders."""
+        entries: dict[str, RunEntry] = {}
+        ids: set[str] = set()
+        for scan, folders in zip(self._scans, touched, strict=True):
+            for folder, entry in scan.entries:
+                if entry.id not in entries:  # the same run in two places is one run
+                    entries[entry.id] = entry
+                    if folder in folders:
+                        ids.add(entry.id)
+        with self._lock:
             self._entries = entries
-            self._refreshed = True
-            if changed or gone:
-                self.version += 1
-            return Changes(self.version, sorted(changed), sorted(gone))
+            self._ready.set()
+        return ids
 
     @property
     def problems(self) -> dict[Path, str]:
@@ -178,9 +200,13 @@ class Catalogue:
     # -- inside -------------------------------------------------------------------------------------------------
 
     def _all(self) -> list[RunEntry]:
+        while not self._ready.is_set():  # nobody has looked yet, or somebody is about to have the first results
+            if self._refreshing.acquire(timeout=0.05):
+                try:
+                    self.refresh()
+                finally:
+                    self._refreshing.release()
         with self._lock:
-            if not self._refreshed:
-                self.refresh()
             return list(self._entries.values())
 
     def _open(self, path: Path) -> RunFolder:
@@ -210,6 +236,5 @@ class Catalogue:
         wanted = [one for one in fields if one.source in ("metric", "summary")]
         if not wanted or len(entries) <= _COLD_FEW:
             return
-        with self._lock:
-            for scan in self._scans:
-                scan.fetch_numbers(wanted)
+        for scan in self._scans:
+            scan.fetch_numbers(wanted)

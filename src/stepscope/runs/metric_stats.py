@@ -46,14 +46,14 @@ def _pack(summary: MetricSummary) -> bytes:
 class MetricStats(Mapping[str, "MetricSummary"]):
     """A run's metrics by name. The bytes are only fetched when a number is asked for."""
 
-    __slots__ = ("_data", "_fetch", "_folder", "_kept", "_places", "names")
+    __slots__ = ("_data", "_fetch", "_kept", "_places", "folder", "names")
 
     def __init__(
         self, names: tuple[str, ...], places: dict[str, int], folder: str, fetch: Callable[[str], bytes]
     ) -> None:
         """`places` has the position of each name, shared by runs with the same; `fetch(folder)` has the bytes."""
         self.names = names
-        self._folder = folder
+        self.folder = folder
         self._places = places
         self._fetch = fetch
         self._data: bytes | None = None
@@ -109,7 +109,7 @@ class MetricStats(Mapping[str, "MetricSummary"]):
         return len(self.names)
 
     def _bytes(self) -> bytes:
-        data = self._fetch(self._folder)
+        data = self._fetch(self.folder)
         self._data = data if len(data) == _ALL.size * len(self.names) else _ALL.pack(*_EMPTY) * len(self.names)
         return self._data
 

@@ -59,17 +59,17 @@ class StoreScan:
         self._unsaved: list[Row] = []
 
     @property
-    def entries(self) -> Iterable[tuple[str, RunEntry]]:
+    def entries(self) -> list[tuple[str, RunEntry]]:
         """The folders and entries of all runs."""
-        return ((folder, known.entry) for folder, known in (self._known or {}).items())
+        return [(folder, known.entry) for folder, known in (self._known or {}).items()]
 
     @property
     def problems(self) -> dict[Path, str]:
         """Folders that look like runs and cannot be read, and why."""
         return {self.store / folder: why for folder, (_stamp, why) in self._failed.items()}
 
-    def refresh(self, now: float, progress: Callable[[int, int], None] | None = None) -> set[str]:
-        """Look again; returns the folders whose entry is new or different."""
+    def refresh(self, now: float, progress: Callable[[int, int], None]) -> set[str]:
+        """Look again; returns the folders whose entry is new or different. `progress(done, total)` comes with each."""
         if self._known is None:
             self._known = self._from_index()
         touched: set[str] = set()
@@ -81,8 +81,7 @@ class StoreScan:
             if before is None or not self._is_same(before, found, now, touched):
                 unread.append(found)
         for done, found in enumerate(unread):
-            if progress is not None:
-                progress(done, len(unread))
+            progress(done, len(unread))
             if self._read(found, now):
                 touched.add(found.folder)
         gone = (self._known.keys() | self._failed.keys()) - present
@@ -113,10 +112,8 @@ class StoreScan:
 
     def open_folder(self, entry: RunEntry) -> RunFolder | None:
         """The run of an entry, if it is kept open here because it goes on."""
-        for known in (self._known or {}).values():
-            if known.entry is entry:
-                return known.reading.folder if known.reading is not None else None
-        return None
+        known = (self._known or {}).get(entry.metrics.folder)
+        return known.reading.folder if known is not None and known.entry is entry and known.reading else None
 
     # -- inside -------------------------------------------------------------------------------------------------
 
