@@ -31,9 +31,10 @@ from stepscope.records import (
     SummaryUpdate,
     TagsChange,
 )
+from stepscope.runs import runlogs
 from stepscope.runs.compact import compact
 from stepscope.runs.folder import RunFolder, open_run
-from stepscope.runs.frames import Kind
+from stepscope.runs.frames import Kind, encode
 from stepscope.runs.status import Machine
 from stepscope.runs.writer import RunWriter
 
@@ -53,6 +54,35 @@ def attempt(number: int, steps: range, value: float, **header: Any) -> RawLog:
     for step in steps:
         log.row(0, step, value)
     return log
+
+
+garbage = st.one_of(
+    st.binary(max_size=60),
+    st.builds(
+        lambda kind, seq, payload: encode(kind, seq, payload),
+        st.integers(0, 12),
+        st.integers(0, 9),
+        st.binary(max_size=40),
+    ),
+    st.builds(lambda log: log.data, st.builds(RawLog, role=st.sampled_from(["run", "system", "edit"]))),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.lists(garbage, max_size=5), max_size=3), st.lists(garbage, max_size=4))
+def test_any_files_in_a_run_folder_are_read_without_an_exception(tmp_path_factory, files, compacted) -> None:
+    path = run_with(tmp_path_factory.mktemp("store"))
+    (path / "compact").mkdir()
+    (path / "compact" / "0.log").write_bytes(b"".join(compacted))
+    for number, pieces in enumerate(files):
+        (path / f"{number}.log").write_bytes(b"".join(pieces))
+    run = open_run(path, machine=MACHINE)
+    for _ in range(2):
+        run.refresh()
+        everything(run)
+    assert run.status in ("killed", "lost", "running")
+    assert isinstance(run.damage.holes, int)
+    assert (run.tags, run.config, run.duration_s >= 0, run.media()) == ([], {}, True, [])
 
 
 # -- what it is ------------------------------------------------------------------------------------------------
@@ -484,7 +514,7 @@ def everything(run: RunFolder) -> Any:
     series = {name: run.series(name) for name in run.metrics()}
     points = {name: (one.steps.tobytes(), one.times.tobytes(), one.values.tobytes()) for name, one in series.items()}
     summaries = {name: (one.last, one.min_step, one.max, one.count, one.nan) for name, one in run.summaries().items()}
-    return points, summaries, run.alerts, run.console(), run.status, run.summary
+    return points, repr(summaries), run.alerts, run.console(), run.status, repr(run.summary)
 
 
 def test_a_compacted_run_is_the_same_run(store: Path) -> None:
@@ -548,6 +578,32 @@ def test_a_run_compacted_while_it_was_half_read_is_read_whole(store: Path) -> No
     run.refresh()
     assert len(run.series("a")) == 3000
     assert run.metric_summary("a").count == 3000
+
+
+def test_a_run_larger_than_the_memory_we_allow_ourselves_is_read_again(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = []
+    for segment in range(6):
+        log = RawLog(file_id=f"f.points.{segment}", segment=segment, base_time=BASE + segment).define(0, "a", "b")
+        for step in range(segment * 300, segment * 300 + 300):
+            log.row(0, step, step / 3, nan)
+        logs.append(log.raw(Kind.SEAL, b""))
+    path = run_with(store, *logs)
+    before = everything(open_run(path))
+    monkeypatch.setattr(runlogs, "_MOST_BYTES", 15_000)
+    run = open_run(path)
+    assert everything(run) == before
+    held = [part.segment for part in run._logs.parts.values() if not part.segment.dropped]
+    assert sum(segment.nbytes for segment in held) <= 15_000
+    assert 0 < len(held) < 3
+    compact(path, gone=True)  # the files are others now, the points are not
+    run.refresh()
+    assert everything(run) == before
+    for file in path.rglob("*.log"):
+        file.unlink()
+    with pytest.raises(NotFound, match="is gone; it was there when run"):
+        run.series("a", superseded=True)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------

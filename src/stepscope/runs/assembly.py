@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.runs.pyramid import Pyramid
-from stepscope.runs.segments import Points, Segment, join_points
+from stepscope.runs.rowtable import Points, join_points
+from stepscope.runs.segments import Segment
 from stepscope.runs.series import Series
 
 __all__ = ["SeriesBuilder", "all_branches"]

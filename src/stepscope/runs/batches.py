@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -57,25 +58,28 @@ class Keysets:
 
     def __init__(self) -> None:
         self._names: dict[int, tuple[str, ...]] = {}
-        self._rows: list[tuple[tuple[str, ...] | None, RawRows]] = []
+        self._named: list[tuple[tuple[str, ...], RawRows]] = []
+        self._waiting: dict[int, list[RawRows]] = {}
         self._wide: list[Rows] = []
         self.given_up = 0
 
     @property
     def held_rows(self) -> int:
-        return self.given_up + sum(len(raw.seqs) for _names, raw in self._rows)
+        waiting = [raw for rows in self._waiting.values() for raw in rows]
+        return self.given_up + sum(len(raw.seqs) for raw in waiting) + sum(len(raw.seqs) for _, raw in self._named)
 
     def define(self, keyset: int, names: tuple[str, ...]) -> None:
         """Name a keyset: for rows still to come, and for those that wait because their definition was lost."""
         self._names[keyset] = names
-        self._rows = [(self._name(raw) if known is None else known, raw) for known, raw in self._rows]
+        self.add(self._waiting.pop(keyset, ()))
 
-    def add(self, rows: list[RawRows]) -> None:
-        self._rows.extend((self._name(raw), raw) for raw in rows)
-
-    def _name(self, raw: RawRows) -> tuple[str, ...] | None:
-        names = self._names.get(raw.keyset)
-        return names if names is not None and len(names) == raw.values.shape[1] else None
+    def add(self, rows: Iterable[RawRows]) -> None:
+        for raw in rows:
+            names = self._names.get(raw.keyset)
+            if names is not None and len(names) == raw.values.shape[1]:
+                self._named.append((names, raw))
+            else:
+                self._waiting.setdefault(raw.keyset, []).append(raw)
 
     def add_wide(self, seq: int, time: float, step: int, values: dict[str, Any]) -> None:
         """A row with numbers beyond a float64: the nearest float64 in the column, the number itself beside it."""
@@ -94,26 +98,25 @@ class Keysets:
 
     def take(self, base_time: float) -> list[Rows]:
         """Rows whose names are known, ready to be kept; the others go on waiting."""
-        ready, self._wide = self._wide, []
-        waiting: list[RawRows] = []
-        for names, raw in self._rows:
-            if names is None:
-                waiting.append(raw)
-                continue
-            ready.append(Rows(names, raw.seqs, raw.steps, raw.ticks * TICK + base_time, raw.values, {}))
-        self._rows = [(None, raw) for raw in self._hold(waiting)]
-        return ready
+        wide, self._wide = self._wide, []
+        named, self._named = self._named, []
+        self.hold()
+        return wide + [
+            Rows(names, raw.seqs, raw.steps, raw.ticks * TICK + base_time, raw.values, {}) for names, raw in named
+        ]
 
-    def _hold(self, waiting: list[RawRows]) -> list[RawRows]:
-        """Copies, so that the file's bytes can go; what is too much is given up and counted."""
-        kept, total = [], 0
-        for raw in waiting:
+    def hold(self) -> None:
+        """Copy what waits, so that the file's bytes can go; what is too much is given up and counted."""
+        total = 0
+
+        def kept(raw: RawRows) -> bool:
+            nonlocal total
             total += raw.nbytes
-            if total > _MOST_HELD:
-                self.given_up += len(raw.seqs)
-            else:
-                kept.append(raw if raw.values.base is None else raw.copy())
-        return kept
+            self.given_up += len(raw.seqs) if total > _MOST_HELD else 0
+            return total <= _MOST_HELD
+
+        self._named = [(names, raw.copy()) for names, raw in self._named if kept(raw)]
+        self._waiting = {keyset: [raw.copy() for raw in rows if kept(raw)] for keyset, rows in self._waiting.items()}
 
 
 def _number(value: Any) -> int | float:

@@ -19,7 +19,6 @@ from stepscope.records import (
     Dropped,
     Event,
     FaultNote,
-    FileHeader,
     Finding,
     Media,
     MetricRule,
@@ -206,12 +205,6 @@ class RunFolder:
     def ranks(self) -> list[int]:
         with self._open() as logs:
             return sorted({part.header.rank for part in logs.parts.values() if part.header.role != "edit"})
-
-    @property
-    def files(self) -> list[FileHeader]:
-        """Who wrote to the run: the header of each log file."""
-        with self._open() as logs:
-            return [part.header for part in logs.ordered()]
 
     @property
     def version(self) -> int:

@@ -317,6 +317,8 @@ class _Work:
         self.batch.header = header
         if header is not None:
             self.batch.rows = keysets.take(header.base_time)
+        else:
+            keysets.hold()
         self.done.append(self.batch)
         self.batch = Batch()
 

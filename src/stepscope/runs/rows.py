@@ -29,6 +29,8 @@ class RawRows(NamedTuple):
 
     def copy(self) -> RawRows:
         """Rows of their own, that keep no file's bytes in memory."""
+        if self.values.base is None:
+            return self
         return RawRows(self.keyset, self.seqs.copy(), self.ticks.copy(), self.steps.copy(), self.values.copy())
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stepscope.errors import BadData
+from stepscope.errors import BadData, NotFound
 from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media
 from stepscope.runs.batches import Batch
 from stepscope.runs.layout import COMPACT, log_files
@@ -17,6 +18,9 @@ from stepscope.runs.segments import Segment
 from stepscope.runs.status import LogState
 
 __all__ = ["Entry", "Part", "RunLogs"]
+
+_MOST_BYTES = 512 << 20
+"""Points kept in memory; beyond, finished segments are read again from the disk when they are asked for."""
 
 
 @dataclass(eq=False)
@@ -119,6 +123,7 @@ class RunLogs:
         now = time.monotonic()
         for batch in reader.poll(final):
             self._take(batch, path, reader, now, first, sections)
+        self.trim()
         if reader.unsupported is not None:
             raise BadData(
                 f"{path} has format {reader.unsupported}, this Stepscope reads up to {FORMAT}; "
@@ -141,6 +146,7 @@ class RunLogs:
             known = None
         if known is None:
             known = self.parts[name] = Part(Segment(batch.header), path, sound, beat_seen=now)
+            known.segment.reload = partial(self._reload, name)
         known.add(batch, now, first)
         self.console += [Entry(known, seq, piece) for seq, piece in batch.console]
 
@@ -154,6 +160,28 @@ class RunLogs:
     def _forget(self, part: Part) -> None:
         del self.parts[part.header.file_id]
         self.console = [entry for entry in self.console if entry.part is not part]
+
+    def trim(self) -> None:
+        """Keep within the memory we allow ourselves: finished segments go first that were not asked for the longest."""
+        held = [part.segment for part in self.parts.values() if part.complete]
+        total = sum(segment.nbytes for segment in held)
+        for segment in sorted(held, key=lambda segment: segment.used):
+            if total <= _MOST_BYTES:
+                break
+            total -= segment.nbytes
+            segment.drop()
+
+    def _reload(self, name: str) -> Segment:
+        """A segment again, from its log file or from the compacted one that replaced it."""
+        part = self.parts[name]
+        for path in (part.path, *self._compacted()):
+            fresh = Segment(part.header)
+            for batch in LogReader(path, sections=path.parent.name == COMPACT).poll(final=True):
+                if batch.header is not None and batch.header.file_id == name:
+                    fresh.add(batch)
+            if fresh.points:
+                return fresh
+        raise NotFound(f"{part.path} is gone; it was there when run {self.path.name} was opened")
 
     # -- what there is -----------------------------------------------------------------------------------------
 

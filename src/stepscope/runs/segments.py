@@ -1,101 +1,22 @@
-"""The points of one segment in memory: tables that only grow, and chunks that stay packed until they are asked for."""
+"""The points of one segment in memory: rows in tables, chunks that stay packed until they are asked for."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
 from stepscope.errors import BadData
 from stepscope.records import FileHeader
-from stepscope.runs.batches import Batch, Rows
+from stepscope.runs.batches import Batch
 from stepscope.runs.chunks import ChunkHead, decode_chunk
-from stepscope.runs.summary import ColumnSummaries, MetricSummary, join, summarise_points
+from stepscope.runs.rowtable import Points, RowTable, join_points
+from stepscope.runs.summary import MetricSummary, join, summarise_points
 
-__all__ = ["Points", "Segment", "join_points"]
+__all__ = ["Segment"]
 
-
-class Points(NamedTuple):
-    """A stretch of one series in the order it was logged. `exact` has integers a float64 cannot hold, by position."""
-
-    steps: npt.NDArray[np.int64]
-    times: npt.NDArray[np.float64]
-    values: npt.NDArray[np.float64]
-    exact: dict[int, int]
-
-    def take(self, order: npt.NDArray[np.int64]) -> Points:
-        """The points at these positions, in this order."""
-        exact: dict[int, int] = {}
-        if self.exact:
-            place = {int(old): new for new, old in enumerate(order)}
-            exact = {place[old]: number for old, number in self.exact.items() if old in place}
-        return Points(self.steps[order], self.times[order], self.values[order], exact)
-
-
-NO_POINTS = Points(np.empty(0, np.int64), np.empty(0), np.empty(0), {})
-
-
-def join_points(parts: list[Points]) -> Points:
-    """Several stretches one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    if not parts:
-        return NO_POINTS
-    exact: dict[int, int] = {}
-    start = 0
-    for part in parts:
-        exact.update({start + at: number for at, number in part.exact.items()})
-        start += len(part.steps)
-    return Points(
-        np.concatenate([part.steps for part in parts]),
-        np.concatenate([part.times for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        exact,
-    )
-
-
-class Table:
-    """Rows of one keyset, each column contiguous, with room to grow: adding costs the same however many there are."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self.names = names
-        self.count = 0
-        self.seqs = np.empty(0, dtype=np.uint32)
-        self.steps = np.empty(0, dtype=np.int64)
-        self.times = np.empty(0, dtype=np.float64)
-        self.values = np.empty((len(names), 0), dtype=np.float64)
-        self.exact: dict[int, dict[int, int]] = {}
-        self.summaries = ColumnSummaries(len(names))
-
-    def add(self, rows: Rows) -> None:
-        start, end = self.count, self.count + len(rows.seqs)
-        if end > len(self.seqs):
-            self._grow(end if not start else max(end, 2 * start, 64))
-        self.seqs[start:end] = rows.seqs
-        self.steps[start:end] = rows.steps
-        self.times[start:end] = rows.times
-        self.values[:, start:end] = rows.values.T
-        for (row, column), number in rows.exact.items():
-            self.exact.setdefault(column, {})[start + row] = number
-        self.summaries.add(rows.steps, rows.values)
-        self.count = end
-
-    def _grow(self, room: int) -> None:
-        # New arrays each time: views handed out before stay as they were.
-        for name in ("seqs", "steps", "times"):
-            old = getattr(self, name)
-            new = np.empty(room, dtype=old.dtype)
-            new[: self.count] = old[: self.count]
-            setattr(self, name, new)
-        values = np.empty((len(self.names), room), dtype=np.float64)
-        values[:, : self.count] = self.values[:, : self.count]
-        self.values = values
-
-    def points(self, column: int, start: int) -> Points:
-        part = slice(start, self.count)
-        exact = {row - start: number for row, number in self.exact.get(column, {}).items() if row >= start}
-        return Points(self.steps[part], self.times[part], self.values[column, part], exact)
+_questions = count(1)
 
 
 class Segment:
@@ -104,46 +25,73 @@ class Segment:
     def __init__(self, header: FileHeader) -> None:
         self.header = header
         self.prefix = "system/" if header.role == "system" else ""
-        self.tables: dict[tuple[str, ...], Table] = {}
-        self.columns: dict[str, list[tuple[Table, int]]] = {}
+        self.tables: dict[tuple[str, ...], RowTable] = {}
+        self.columns: dict[str, list[tuple[RowTable, int]]] = {}
         self.chunks: dict[str, list[tuple[ChunkHead, bytes]]] = {}
         self._chunk_summaries: dict[str, MetricSummary] = {}
         self.points = 0
         self.reordered = 0
         """How often rows came late, out of a hole that healed: what was read before must be read anew."""
+        self.nbytes = 0
+        self.used = 0
+        """When its points were last asked for, as a count of such questions."""
+        self.dropped = False
+        self.reload: Callable[[], Segment] | None = None
+        """How to read the segment again; without it the points cannot be dropped."""
         self._newest = -1
 
     def name(self, logged: str) -> str:
         """The series' name: what the machine's sampler logs stands under `system/`."""
         return logged if logged.startswith(self.prefix) else self.prefix + logged
 
-    def add(self, batch: Batch) -> list[str]:
-        """Take the points of a batch; returns the names that are new here."""
-        fresh: list[str] = []
-        for rows in batch.rows:
-            if not len(rows.seqs):
-                continue
-            table = self.tables.get(rows.names)
-            if table is None:
-                table = self.tables[rows.names] = Table(rows.names)
-                for column, logged in enumerate(rows.names):
-                    name = self.name(logged)
-                    if name not in self.columns and name not in self.chunks:
-                        fresh.append(name)
-                    self.columns.setdefault(name, []).append((table, column))
-            if int(rows.seqs[0]) < self._newest and table.count and rows.seqs[0] < table.seqs[table.count - 1]:
-                self.reordered += 1
-            self._newest = max(self._newest, int(rows.seqs[-1]))
-            table.add(rows)
-            self.points += rows.values.size
+    def add(self, batch: Batch) -> None:
+        """Take the points of a batch."""
+        rows = [one for one in batch.rows if len(one.seqs)]
+        if rows:
+            # Within one batch pieces come in any order; across batches only out of a hole that healed.
+            self.reordered += int(min(one.seqs[0] for one in rows)) < self._newest
+            self._newest = max(self._newest, int(max(one.seqs[-1] for one in rows)))
+        for one in rows:
+            self._table(one.names).add(one)
+            self.points += one.values.size
+            self.nbytes += one.values.nbytes + 20 * len(one.seqs)
         for head, payload in batch.chunks:
             name = self.name(head.name)
-            if name not in self.columns and name not in self.chunks:
-                fresh.append(name)
             self.chunks.setdefault(name, []).append((head, payload))
             self._chunk_summaries[name] = join((self._chunk_summaries.get(name, MetricSummary()), head.summary))
             self.points += head.count
-        return fresh
+            self.nbytes += len(payload)
+
+    def _table(self, names: tuple[str, ...]) -> RowTable:
+        table = self.tables.get(names)
+        if table is None:
+            table = self.tables[names] = RowTable(names)
+            for column, logged in enumerate(names):
+                self.columns.setdefault(self.name(logged), []).append((table, column))
+        return table
+
+    def drop(self) -> None:
+        """Let the points go to make room in memory: they are read again when they are asked for."""
+        if self.reload is None or self.dropped:
+            return
+        for table in self.tables.values():
+            table.drop()
+        self.chunks = {name: [(head, b"") for head, _ in chunks] for name, chunks in self.chunks.items()}
+        self.nbytes = 0
+        self.dropped = True
+
+    def _restore(self) -> None:
+        if not self.dropped or self.reload is None:
+            return
+        found = self.reload()
+        if found.points != self.points:
+            raise BadData(f"a log file of run {self.header.run_id} is not what it was when it was first read")
+        if found.chunks.keys() != self.chunks.keys():
+            self.reordered += 1  # compacted meanwhile: the same points, counted in another way
+        self.tables, self.columns, self.chunks = found.tables, found.columns, found.chunks
+        self._chunk_summaries = found._chunk_summaries
+        self.nbytes = found.nbytes
+        self.dropped = False
 
     @property
     def names(self) -> list[str]:
@@ -157,6 +105,8 @@ class Segment:
 
     def points_since(self, name: str, cursor: tuple[int, ...]) -> Points:
         """What the series has beyond a cursor, in the order it was logged."""
+        self._restore()
+        self.used = next(_questions)
         parts = []
         for _head, payload in self.chunks.get(name, [])[cursor[0] if cursor else 0 :]:
             try:
@@ -170,7 +120,7 @@ class Segment:
         return join_points(parts)
 
     @staticmethod
-    def _rows(rows: list[tuple[Table, int, int]]) -> list[Points]:
+    def _rows(rows: list[tuple[RowTable, int, int]]) -> list[Points]:
         parts = [table.points(column, start) for table, column, start in rows if start < table.count]
         seqs = [table.seqs[start : table.count] for table, _column, start in rows if start < table.count]
         if not parts:
@@ -187,4 +137,4 @@ class Segment:
             points = self.points_since(name, ())
             return summarise_points(points.steps, points.values)
         chunks = self._chunk_summaries.get(name, MetricSummary())
-        return join([chunks, *(table.summaries.summary(column) for table, column in tables)])
+        return join([chunks, *(table.summary(column) for table, column in tables)])

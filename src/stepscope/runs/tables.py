@@ -11,57 +11,47 @@ from stepscope.errors import MissingExtra, UsageError
 from stepscope.runs.align import align
 from stepscope.runs.series import Series
 
-__all__ = ["Frames", "long_columns", "wide_columns"]
+__all__ = ["Shape", "long_columns", "pandas_table", "polars_table", "wide_columns"]
 
 Shape = Literal["wide", "long"]
 
 
-class Frames:
-    """What a run can give as a table. A base of `RunFolder`."""
+def pandas_table(series: Sequence[Series], shape: Shape) -> Any:
+    """A DataFrame.
 
-    def metrics(self) -> list[str]:
-        raise NotImplementedError
+    wide: one row per step, one column per series (the last point at a step), NaN where there is none.
+    long: one row per point, with its name, step, time and value.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("to_pandas()", "pandas", extra="pandas") from None
+    frame = pd.DataFrame(_columns(series, shape))
+    if shape == "wide":
+        return frame.set_index("step")
+    frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
+    return frame
 
-    def series(self, name: str, rank: int | None = None, superseded: bool = False) -> Series:
-        raise NotImplementedError
 
-    def to_pandas(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
-        """A DataFrame of some or all series.
+def polars_table(series: Sequence[Series], shape: Shape) -> Any:
+    """The same for polars, with the step as a column."""
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtra("to_polars()", "polars", extra="polars") from None
+    frame = pl.DataFrame(_columns(series, shape))
+    if shape == "long":
+        stamp = pl.from_epoch((pl.col("time") * 1e6).cast(pl.Int64), time_unit="us").dt.replace_time_zone("UTC")
+        frame = frame.with_columns(stamp.alias("time"))
+    return frame
 
-        wide: one row per step, one column per series (the last point at a step), NaN where there is none.
-        long: one row per point, with its name, step, time and value.
-        """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra("to_pandas()", "pandas", extra="pandas") from None
-        columns = self._columns(names, shape, rank)
-        if shape == "wide":
-            return pd.DataFrame(columns).set_index("step")
-        frame = pd.DataFrame(columns)
-        frame["time"] = pd.to_datetime(frame["time"], unit="s", utc=True)
-        return frame
 
-    def to_polars(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
-        """The same for polars."""
-        try:
-            import polars as pl
-        except ImportError:
-            raise MissingExtra("to_polars()", "polars", extra="polars") from None
-        frame = pl.DataFrame(self._columns(names, shape, rank))
-        if shape == "long":
-            stamp = pl.from_epoch((pl.col("time") * 1e6).cast(pl.Int64), time_unit="us").dt.replace_time_zone("UTC")
-            frame = frame.with_columns(stamp.alias("time"))
-        return frame
-
-    def _columns(self, names: Sequence[str] | None, shape: Shape, rank: int | None) -> dict[str, Any]:
-        wanted = list(names) if names is not None else self.metrics()
-        series = [self.series(name, rank) for name in wanted]
-        if shape == "wide":
-            return wide_columns(series)
-        if shape == "long":
-            return long_columns(series)
-        raise UsageError(f"a table has no shape {shape!r}; choose wide or long")
+def _columns(series: Sequence[Series], shape: Shape) -> dict[str, Any]:
+    if shape == "wide":
+        return wide_columns(series)
+    if shape == "long":
+        return long_columns(series)
+    raise UsageError(f"a table has no shape {shape!r}; choose wide or long")
 
 
 def wide_columns(series: Sequence[Series]) -> dict[str, Any]:
