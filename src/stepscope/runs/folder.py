@@ -19,6 +19,7 @@ from stepscope.records import (
     Dropped,
     Event,
     FaultNote,
+    FileHeader,
     Finding,
     Media,
     MetricRule,
@@ -207,6 +208,12 @@ class RunFolder:
             return sorted({part.header.rank for part in logs.parts.values() if part.header.role != "edit"})
 
     @property
+    def files(self) -> list[FileHeader]:
+        """Who wrote to the run: the header of each log file."""
+        with self._open() as logs:
+            return [part.header for part in logs.ordered()]
+
+    @property
     def version(self) -> int:
         """Grows whenever anything about the run changed."""
         with self._open() as logs:
@@ -240,7 +247,7 @@ class RunFolder:
 
     def _names(self) -> dict[str, dict[int, list[Segment]]]:
         """Every series: by rank, the segments that have it."""
-        names: dict[str, dict[int, list[Segment]]] = self._remember("names", _series_of)
+        names: dict[str, dict[int, list[Segment]]] = self._remember("names", RunLogs.series)
         return names
 
     def _segments(self, name: str, rank: int | None) -> tuple[int, list[Segment]]:
@@ -382,14 +389,6 @@ class RunFolder:
 
     def __repr__(self) -> str:
         return f"<RunFolder {self.name!r} ({self.id}): {self.status}, {len(self._names())} series, {self.path}>"
-
-
-def _series_of(logs: RunLogs) -> dict[str, dict[int, list[Segment]]]:
-    found: dict[str, dict[int, list[Segment]]] = {}
-    for part in logs.ordered():
-        for name in part.segment.names:
-            found.setdefault(name, {}).setdefault(part.header.rank, []).append(part.segment)
-    return dict(sorted(found.items(), key=lambda item: (item[0].startswith("system/"), item[0])))
 
 
 def _may_supersede(name: str, segments: list[Segment]) -> bool:

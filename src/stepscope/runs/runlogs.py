@@ -192,6 +192,14 @@ class RunLogs:
             key=lambda part: (part.header.attempt, part.header.base_time, part.header.segment, part.header.file_id),
         )
 
+    def series(self) -> dict[str, dict[int, list[Segment]]]:
+        """Every series: by rank, the segments that have it. Those of the machine come last."""
+        found: dict[str, dict[int, list[Segment]]] = {}
+        for part in self.ordered():
+            for name in part.segment.names:
+                found.setdefault(name, {}).setdefault(part.header.rank, []).append(part.segment)
+        return dict(sorted(found.items(), key=lambda item: (item[0].startswith("system/"), item[0])))
+
     def events(self) -> Iterator[Entry]:
         """All events in the order of their times."""
         found = [Entry(part, seq, event) for part in self.ordered() for seq, event in part.events]
