@@ -50,9 +50,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     real = read_head.read_run
 
-    def counting(path: Path, before: read_head.Reading | None = None) -> read_head.Reading:
+    def counting(path: Path, before: read_head.Reading | None = None, version: int = 0) -> read_head.Reading:
         seen.append(path.name)
-        return real(path, before)
+        return real(path, before, version)
 
     monkeypatch.setattr(read_head, "read_run", counting)
     return seen
@@ -132,6 +132,7 @@ def test_what_changes_is_told_and_only_that_is_read(store: Path, index: Index, r
     changes = catalogue.refresh()
     assert (len(changes.changed), changes.gone, changes.version) == (2, [], 1)
     assert not catalogue.refresh()
+    version = catalogue.entry(second.name).version
     reads.clear()
     editor = RunWriter(second, run_id=second.name, role="edit", heartbeat_s=0, fsync_s=0)
     editor.event(TagsChange(time=time.time(), add=["good"]))
@@ -141,6 +142,7 @@ def test_what_changes_is_told_and_only_that_is_read(store: Path, index: Index, r
     assert (changes.changed, changes.gone, changes.version) == ([second.name], [first.name], 2)
     assert reads == [second.name]
     assert names(catalogue, "tags = good") == ["two"]
+    assert catalogue.entry(second.name).version > version
 
 
 def test_an_open_edit_of_an_ended_run_is_seen_though_the_folder_looks_the_same(store: Path, index: Index) -> None:

@@ -42,11 +42,14 @@ class Reading:
         return head
 
 
-def read_run(path: Path, before: Reading | None = None) -> Reading:
-    """Read a run, or only what is new since it was last read. Raises what `open_run` raises."""
+def read_run(path: Path, before: Reading | None = None, version: int = 0) -> Reading:
+    """Read a run, or only what is new since it was last read; its version is at least the given one.
+
+    Raises what `open_run` raises.
+    """
     folder = open_run(path) if before is None else before.folder
     folder.refresh()
-    return Reading(folder, max(folder.version, before.head.version + 1 if before else 0))
+    return Reading(folder, max(folder.version, version))
 
 
 def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) -> Head:

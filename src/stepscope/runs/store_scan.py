@@ -159,7 +159,10 @@ class StoreScan:
             return False
         before = self._known.get(found.folder)
         try:
-            reading = read_run(path, before.reading if before else None)
+            if before is None:
+                reading = read_run(path)
+            else:
+                reading = read_run(path, before.reading, before.entry.version + 1)
         except (StepscopeError, OSError) as fault:
             self._failed[found.folder] = (stamp, str(fault))
             self._known.pop(found.folder, None)
