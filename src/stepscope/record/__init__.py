@@ -5,4 +5,4 @@ Called as a function, `with stepscope.record(model) as step: ...` records what r
 
 from stepscope._callable import make_callable
 
-make_callable(__name__, "stepscope.record.recorder:record")
+make_callable(__name__, "stepscope.inspect.recording:record")

@@ -1,0 +1,115 @@
+"""A step while it is being recorded: mutable drafts, no tensors, turned into a `StepRecord` at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope.records.step import Phase, Stats
+
+__all__ = ["CallDraft", "Drafts", "OpDraft", "Ref"]
+
+Ref = tuple[int, int]
+"""(tensor number, version)"""
+
+
+class OpDraft:
+    """One op, as far as it is known. Observers write its cost and statistics."""
+
+    __slots__ = (
+        "args",
+        "backward",
+        "call",
+        "device_us",
+        "error",
+        "flops",
+        "forward",
+        "host_us",
+        "index",
+        "inplace",
+        "input_stats",
+        "inputs",
+        "macs",
+        "name",
+        "output_stats",
+        "outputs",
+        "phase",
+        "saved_bytes",
+        "site",
+        "view",
+    )
+
+    def __init__(self, index: int, name: str, phase: Phase, call: CallDraft | None) -> None:
+        self.index = index
+        self.name = name
+        self.phase = phase
+        self.call = call
+        """The innermost module call it ran in."""
+        self.site: Any = None
+        self.args: Any = None
+        self.inputs: list[Ref] = []
+        self.outputs: list[Ref] = []
+        self.inplace = False
+        self.view = False
+        self.forward: OpDraft | None = None
+        self.backward: list[str] = []
+        self.host_us: float | None = None
+        self.device_us: float | None = None
+        self.flops: int | None = None
+        self.macs: int | None = None
+        self.saved_bytes = 0
+        self.input_stats: list[Stats | None] | None = None
+        self.output_stats: list[Stats | None] | None = None
+        self.error: str | None = None
+
+
+class CallDraft:
+    """One run of a module's forward."""
+
+    __slots__ = (
+        "call",
+        "device_us",
+        "error",
+        "first_op",
+        "host_us",
+        "index",
+        "inputs",
+        "last_op",
+        "module",
+        "outputs",
+        "parent",
+        "recomputed",
+    )
+
+    def __init__(self, index: int, module: Any, call: int, parent: CallDraft | None, first_op: int) -> None:
+        self.index = index
+        self.module = module
+        """The `modules.ModuleEntry` of the module: `.path`, `.type`."""
+        self.call = call
+        self.parent = parent
+        self.first_op = first_op
+        self.last_op = first_op - 1
+        self.inputs: list[Ref] = []
+        self.outputs: list[Ref] = []
+        self.host_us: float | None = None
+        self.device_us: float | None = None
+        self.recomputed = False
+        self.error: str | None = None
+
+
+class Drafts:
+    """The growing step: what observers are handed at the start and at the end."""
+
+    __slots__ = ("calls", "notes", "ops", "unseen")
+
+    def __init__(self) -> None:
+        self.ops: list[OpDraft] = []
+        self.calls: list[CallDraft] = []
+        self.unseen: dict[tuple[str, str], int] = {}
+        """(what, where) -> how often."""
+        self.notes: dict[str, Any] = {}
+        """Lands in `StepRecord.notes`; JSON-ready."""
+
+    def not_seen(self, what: str, where: str = "") -> None:
+        """Say that something ran which the recording could not look into."""
+        self.unseen[(what, where)] = self.unseen.get((what, where), 0) + 1

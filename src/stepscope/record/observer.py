@@ -1,0 +1,75 @@
+"""What watches ops while they are recorded: cost, statistics, saved bytes plug in here, and the recorder knows none of them.
+
+An observer overrides the methods it needs; those it leaves alone cost nothing. Each call is fenced: a fault in an
+observer is reported once and neither the recording nor the training sees it. Observers run with torch functions
+disabled, on the thread that runs the op, so what they compute is not recorded.
+
+Two things an observer must keep to:
+- keep no tensor, result or autograd node beyond the call it was given in (take numbers at once);
+- never read a node's `_saved_*` while saved-tensor hooks are on: unpacking would run a checkpoint's forward again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from stepscope.record.drafts import CallDraft, Drafts, OpDraft
+
+__all__ = ["Observer", "OpCall"]
+
+
+class OpCall:
+    """One op while it runs. Gone when the op is over; `draft` is what stays."""
+
+    __slots__ = ("args", "draft", "function", "inputs", "kwargs", "nodes", "outputs", "result")
+
+    def __init__(
+        self, draft: OpDraft, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> None:
+        self.draft = draft
+        self.function = function
+        """What was called, as torch hands it to a torch-function handler."""
+        self.args = args
+        self.kwargs = kwargs
+        self.inputs: list[Any] = []
+        """The tensors among the arguments, in order, as `draft.inputs` numbers them."""
+        self.result: Any = None
+        """What it returned; in `after` only."""
+        self.outputs: list[Any] = []
+        """The tensors of `result`, as `draft.outputs` numbers them (`after` only). In-place targets come after these."""
+        self.nodes: list[Any] = []
+        """The autograd nodes this op made (`after` only): read, never keep."""
+
+
+class Observer:
+    """Override what you need. Write results into the draft: `draft.host_us`, `draft.flops`, `draft.output_stats` ..."""
+
+    def start(self, drafts: Drafts) -> None:
+        """The recording begins."""
+
+    def before(self, call: OpCall) -> None:
+        """An op is about to run; `call.inputs` are set. Called last before the op, so a clock read here is close."""
+
+    def after(self, call: OpCall) -> None:
+        """An op has returned (not called when it raised)."""
+
+    def returned(self, call: OpCall) -> None:
+        """Called first after the op, before any bookkeeping, with nothing set yet: for clocks and device events."""
+
+    def module_before(self, call: CallDraft) -> None:
+        """A module's forward begins."""
+
+    def module_after(self, call: CallDraft) -> None:
+        """A module's forward has ended, by return or by exception."""
+
+    def backward_before(self, draft: OpDraft, gradients: Sequence[Any]) -> None:
+        """An autograd node is about to run; the gradients (some may be None) flow into it."""
+
+    def backward_after(self, draft: OpDraft, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
+        """An autograd node has run and made the gradients `produced` (some may be None)."""
+
+    def finish(self, drafts: Drafts) -> None:
+        """The recording is over and nothing of it runs any more: synchronise, read events, fill the drafts."""
