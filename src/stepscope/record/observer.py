@@ -1,4 +1,4 @@
-"""What watches ops while they are recorded: cost, statistics, saved bytes plug in here, and the recorder knows none of them.
+"""What watches ops while they are recorded: cost, statistics and saved bytes plug in here.
 
 An observer overrides the methods it needs; those it leaves alone cost nothing. Each call is fenced: a fault in an
 observer is reported once and neither the recording nor the training sees it. Observers run with torch functions
@@ -39,7 +39,7 @@ class OpCall:
         self.result: Any = None
         """What it returned; in `after` only."""
         self.outputs: list[Any] = []
-        """The tensors of `result`, as `draft.outputs` numbers them (`after` only). In-place targets come after these."""
+        """The tensors of `result`, as `draft.outputs` numbers them (`after` only); in-place targets follow."""
         self.nodes: list[Any] = []
         """The autograd nodes this op made (`after` only): read, never keep."""
 
