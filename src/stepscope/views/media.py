@@ -13,6 +13,7 @@ from stepscope.runs.folder import RunFolder
 from stepscope.runs.histograms import decode_histogram
 from stepscope.views.charts import Histogram, MediaData, MediaItem, MediaRequest, MediaSteps
 from stepscope.views.context import Context
+from stepscope.views.plain import plain
 from stepscope.views.route import route
 
 __all__ = ["media"]
@@ -72,7 +73,7 @@ def _item(folder: RunFolder, one: Media) -> MediaItem:
         mime=one.mime,
         index=one.index,
         count=one.count,
-        meta=one.meta,
+        meta=plain(one.meta),
         url=_url(folder, one),
     )
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from stepscope.records import Alert, Artifact, Environment, Finding, GitState, RunMeta, Status
 from stepscope.runs import attempts as runs_attempts
@@ -12,6 +13,7 @@ from stepscope.runs.folder import RunFolder
 from stepscope.runs.summary import MetricSummary
 from stepscope.views.context import Context
 from stepscope.views.edit import is_writable
+from stepscope.views.plain import plain
 from stepscope.views.route import route
 from stepscope.views.runs import Cell, cell
 
@@ -123,13 +125,13 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
         version=entry.version,
         path=str(folder.path),
         command=meta.command,
-        config=folder.config,
+        config=plain(folder.config),
         summary=_summary(folder),
         environment=_surroundings(meta),
         git=meta.git,
         alerts=folder.alerts[-MAX_LISTED:],
-        findings=folder.findings[-MAX_LISTED:],
-        artifacts=folder.artifacts[-MAX_LISTED:],
+        findings=[replace(one, evidence=plain(one.evidence)) for one in folder.findings[-MAX_LISTED:]],
+        artifacts=[replace(one, metadata=plain(one.metadata)) for one in folder.artifacts[-MAX_LISTED:]],
         attempts=[_attempt(one) for one in folder.attempts[-MAX_LISTED:]],
         status_detail=standing.detail,
         ended=standing.ended,
@@ -173,7 +175,7 @@ def _summary_value(name: str, one: MetricSummary, chosen: Any) -> SummaryValue:
 def _completed(meta: RunMeta, late: list[Environment]) -> RunMeta:
     """With what was gathered while the training was already running."""
     for more in late:
-        meta = msgspec.structs.replace(
+        meta = replace(
             meta,
             git=more.git or meta.git,
             packages={**meta.packages, **more.packages},
@@ -192,7 +194,7 @@ def _surroundings(meta: RunMeta) -> Surroundings:
         cwd=meta.cwd,
         script=meta.script,
         packages=meta.packages,
-        hardware=meta.hardware,
+        hardware=plain(meta.hardware),
         env=meta.env,
     )
 

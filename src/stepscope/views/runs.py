@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 
 import msgspec
@@ -14,6 +13,7 @@ from stepscope.runs.entry import RunEntry
 from stepscope.runs.ordering import grouped
 from stepscope.runs.query import Field, parse_field
 from stepscope.views.context import Context
+from stepscope.views.plain import plain
 from stepscope.views.route import route
 
 MAX_ROWS = 1000
@@ -141,17 +141,10 @@ def cell(value: object) -> Cell:
     >>> [cell(value) for value in (0.1, True, None, ["a", "b"], float("-inf"), 2**60)]
     [0.1, True, None, 'a, b', '-Infinity', '1152921504606846976']
     """
-    if value is None or isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) <= 2**53 else str(value)  # a browser would round it
-    if isinstance(value, float):
-        if math.isfinite(value):
-            return value
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
-    return str(value)
+    found: Cell = plain(value) if value is None or isinstance(value, (bool, str, int, float)) else str(value)
+    return found
 
 
 def _field(column: str) -> Field | None:
