@@ -245,7 +245,8 @@ def test_a_deleted_folder_is_made_again_with_what_was_in_it(run: Path) -> None:
     meta = read_meta(run)
     writer = RunWriter(run, run_id=run.name, heartbeat_s=0, fsync_s=0.02, mode="direct", on_problem=told.append)
     logged = log_some(writer)
-    shutil.rmtree(run)
+    run.rename(run.parent / "aside")  # at once, or the writer would put back what rmtree is still deleting
+    shutil.rmtree(run.parent / "aside")
     until(lambda: (run / "meta.json").exists() and bool(told))
     logged += log_some(writer)
     writer.close(end())
