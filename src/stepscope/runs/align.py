@@ -36,8 +36,11 @@ def align(series: Sequence[Series], how: How = "outer") -> Aligned:
     inner: steps that all have · outer: steps that any has · nearest: the first one's steps, with each other series'
     nearest point · interpolate: like outer, with straight lines between a series' points (not beyond its ends).
 
-    >>> align([run.series("loss"), run.series("val_loss")], "inner").values.shape
-    (2, 40)
+    >>> from stepscope.runs.series import Series
+    >>> loss = Series("loss", [0, 1, 2], [0.0, 1.0, 2.0], [3.0, 2.0, 1.0])
+    >>> val_loss = Series("val_loss", [0, 2], [0.0, 2.0], [3.5, 1.5])
+    >>> align([loss, val_loss], "inner").values.tolist()
+    [[3.0, 1.0], [3.5, 1.5]]
     """
     if not series:
         return Aligned(np.empty(0, np.int64), np.empty((0, 0)), ())

@@ -102,7 +102,8 @@ class Keysets:
         named, self._named = self._named, []
         self.hold()
         return wide + [
-            Rows(names, raw.seqs, raw.steps, raw.ticks * TICK + base_time, raw.values, {}) for names, raw in named
+            Rows(names, raw.seqs, raw.steps, raw.ticks.astype(np.float64) * TICK + base_time, raw.values, {})
+            for names, raw in named
         ]
 
     def hold(self) -> None:

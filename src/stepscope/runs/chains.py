@@ -51,7 +51,8 @@ class _Heads(NamedTuple):
 
     @property
     def kinds(self) -> npt.NDArray[np.uint32]:
-        return (self.numbers[:, 0] >> np.uint32(16)) & np.uint32(255)
+        kinds: npt.NDArray[np.uint32] = (self.numbers[:, 0] >> np.uint32(16)) & np.uint32(255)
+        return kinds
 
     @property
     def seqs(self) -> npt.NDArray[np.int64]:
@@ -124,7 +125,7 @@ def _follow(at: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArr
     pieces: list[npt.NDArray[np.int64]] = []
     if not len(at) or at[0] != 0:
         return np.empty(0, np.int64)
-    breaks = np.flatnonzero(ends[:-1] != at[1:]).tolist() + [len(at) - 1]
+    breaks = [*np.flatnonzero(ends[:-1] != at[1:]).tolist(), len(at) - 1]
     index = 0
     for stop in breaks:
         if stop < index:
@@ -147,8 +148,9 @@ def _valid(view: npt.NDArray[np.uint8], heads: _Heads) -> _Heads:
         good = frame_checksums(frames) == frames.view("<u4")[:, 3]
         if not good.all():
             bad = min(bad, int(at[good.argmin()]))
+    data = view.data
     for begin, end, crc in zip(others.at.tolist(), others.ends.tolist(), others.numbers[:, 3].tolist(), strict=True):
-        if begin < bad and crc32(view[begin + 16 : end], crc32(view[begin : begin + 12])) != crc:
+        if begin < bad and crc32(data[begin + 16 : end], crc32(data[begin : begin + 12])) != crc:
             bad = begin
     return heads.select(slice(0, int(np.searchsorted(heads.at, bad)))) if bad < len(view) else heads
 

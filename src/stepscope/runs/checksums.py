@@ -45,7 +45,7 @@ def frame_checksums(frames: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
 
 def _with_zlib(frames: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     size = frames.shape[1]
-    data = memoryview(np.ascontiguousarray(frames)).cast("B")
+    data = memoryview(frames.tobytes())
     sums = [
         crc32(data[start + _AT + 4 : start + size], crc32(data[start : start + _AT]))
         for start in range(0, len(data), size)

@@ -67,8 +67,9 @@ def downsample(
     range, so that a line enters and leaves a zoomed chart as it should. A `pyramid` of the same values makes the cost
     independent of how many there are; it only helps when x is sorted.
 
-    >>> values = np.zeros(1_000_000); values[123_456] = 9.0
-    >>> downsample(np.arange(1_000_000), values, 800).high.max()
+    >>> values = np.zeros(1_000_000)
+    >>> values[123_456] = 9.0
+    >>> float(downsample(np.arange(1_000_000), values, 800).high.max())
     9.0
     """
     if buckets < 1:

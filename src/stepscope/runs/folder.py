@@ -51,9 +51,8 @@ _MOST_POINTS = 16 << 20
 def open_run(path: str | PathLike[str], *, machine: Machine | None = None) -> RunFolder:
     """A run by its folder. `NotFound` if it is none, `BadData` if it was made by a newer Stepscope.
 
-    >>> run = open_run("stepscope-runs/01JCQ4…")
-    >>> run.status, run.metrics()
-    ('finished', ['loss', 'lr'])
+    run = open_run("stepscope-runs/01JCQ4…")
+    print(run.status, run.metrics(), run.series("loss").values.min())
     """
     return RunFolder(path, machine=machine)
 

@@ -46,9 +46,9 @@ _console_decoder = msgspec.msgpack.Decoder(Console)
 class LogReader:
     """Follows one log file.
 
-    >>> reader = LogReader("run/host.0.77.ab.points.0.log")
-    >>> for batch in reader.poll():       # what is new since the last call
-    ...     batch.rows, batch.events, batch.media, batch.console
+        reader = LogReader(path)
+        for batch in reader.poll():       # what is new since the last call
+            print(batch.rows, batch.events, batch.media, batch.console)
 
     `sections=True` reads a compacted file, which holds several segments one after the other.
     """

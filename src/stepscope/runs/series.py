@@ -34,11 +34,11 @@ class Point(NamedTuple):
 class Series:
     """A metric of one run, sorted by step, ties in the order they were logged.
 
-    >>> loss = run.series("loss")
-    >>> loss.steps[-1], loss.values.min(), len(loss)
-    (999, 0.031, 1000)
+    >>> loss = Series("loss", [0, 10], [100.0, 101.5], [0.7, 0.4])     # or run.series("loss")
+    >>> loss.steps.tolist(), float(loss.values.min()), len(loss)
+    ([0, 10], 0.4, 2)
     >>> loss[-1]
-    Point(step=999, time=1731680123.4, value=0.033)
+    Point(step=10, time=101.5, value=0.4)
 
     The arrays are read-only snapshots; call `run.refresh()` and `run.series(...)` again for what came since.
     """

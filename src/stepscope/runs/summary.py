@@ -63,8 +63,10 @@ def rule_for(name: str, rules: Iterable[MetricRule]) -> MetricRule | None:
 def summarise(series: Series) -> MetricSummary:
     """A series in a few numbers.
 
-    >>> summarise(run.series("loss")).min
-    0.03
+    >>> from stepscope.runs.series import Series
+    >>> summary = summarise(Series("loss", [0, 1, 2], [0.0, 1.0, 2.0], [0.5, 0.1, float("nan")]))
+    >>> summary.min, summary.min_step, summary.last
+    (0.1, 1, nan)
     """
     return summarise_points(series.steps, series.values)
 
