@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
@@ -30,8 +32,8 @@ def plain(steps: list[int], values: list[float]) -> MetricSummary:
         max_step=high[1],
         mean=float(np.mean([value for value, _ in finite])) if finite else nan,
         count=len(steps),
-        nan=sum(np.isnan(value) for value in values),
-        inf=sum(np.isinf(value) for value in values),
+        nan=sum(math.isnan(value) for value in values),
+        inf=sum(math.isinf(value) for value in values),
     )
 
 
