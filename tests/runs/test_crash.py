@@ -21,6 +21,7 @@ import pytest
 from stepscope.records import Media
 from stepscope.runs import logfile
 from stepscope.runs.frames import Frame, Kind, scan
+from stepscope.runs.ids import new_run_id
 from stepscope.runs.layout import log_files
 from stepscope.runs.writer import RunWriter
 
@@ -53,6 +54,13 @@ def acknowledged() -> Iterator[Acknowledged]:
     counters = Acknowledged(64)
     yield counters
     counters.close()
+
+
+def bare_run(store: Path) -> Path:
+    """A run folder without its `meta.json`, whose syncs would take most of the time of hundreds of kills."""
+    path = store / new_run_id()
+    path.mkdir()
+    return path
 
 
 def kill_when(pid: int, ready: Callable[[], bool], pause: float) -> None:
@@ -93,7 +101,7 @@ def test_no_acknowledged_point_is_lost_over_hundreds_of_kills(
     chance = random.Random(7)
     total = 0
     for _ in range(KILLS):
-        run = new_run(store)
+        run = bare_run(store)
         acknowledged[0] = 0
         pid = in_child(lambda run=run: log_until_killed(run, acknowledged))  # type: ignore[misc]
         kill_when(pid, lambda: acknowledged[0] > 0, chance.random() * 0.006)
@@ -105,7 +113,7 @@ def test_no_acknowledged_point_is_lost_over_hundreds_of_kills(
 def test_a_kill_before_the_first_row_leaves_a_run_that_can_be_read(store: Path, acknowledged: Acknowledged) -> None:
     chance = random.Random(8)
     for _ in range(30):
-        run = new_run(store)
+        run = bare_run(store)
         acknowledged[0] = 0
         pid = in_child(lambda run=run: log_until_killed(run, acknowledged))  # type: ignore[misc]
         time.sleep(chance.random() * 0.003)
@@ -128,7 +136,7 @@ def test_a_kill_in_the_middle_of_large_media_costs_only_that_one(store: Path, ac
             acknowledged[0] = step + 1
 
     for _ in range(10):
-        run = new_run(store)
+        run = bare_run(store)
         acknowledged[0] = 0
         pid = in_child(lambda run=run: work(run))  # type: ignore[misc]
         kill_when(pid, lambda: acknowledged[0] > 1, chance.random() * 0.03)
