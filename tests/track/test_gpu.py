@@ -183,3 +183,21 @@ def test_values_of_another_stream_are_right(store: Path, recorded: Reader) -> No
             run.log({"x": x}, step=step)
     run.finish()
     assert [value for _, value in recorded(run.path).points("x")] == [n + 1.0 for n in range(100)]  # type: ignore[arg-type]
+
+
+@cuda
+def test_a_graph_capture_is_left_alone(store: Path, recorded: Reader, capfd: pytest.CaptureFixture[str]) -> None:
+    run = stepscope.init(dir=store, system=False, git=False, console=False)
+    value = torch.zeros(1000, device="cuda")
+    run.log({"x": value.mean()})
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        total = (value + 1).sum()
+        run.log({"inside": total, "y": 1.0})
+        time.sleep(0.1)
+    graph.replay()
+    run.log({"after": total})
+    run.finish()
+    read = recorded(run.path)  # type: ignore[arg-type]
+    assert [value for _, value in read.points("after")] == [1000.0]
+    assert "log it after replay()" in capfd.readouterr().err

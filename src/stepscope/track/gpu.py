@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stepscope.fence import fenced
+from stepscope.track.cuda_copies import AsyncCopy, CopyRoom, allow_queries_during_capture
 from stepscope.track.values import DeviceScalar
 
-__all__ = ["DeviceQueue", "Row", "Slots"]
+__all__ = ["DeviceQueue", "Row"]
 
 MAX_WAITING = 10_000
 """Rows; beyond this a device that never answers would fill the memory."""
@@ -32,12 +33,12 @@ class Row:
 
     __slots__ = ("_parts", "_values", "step", "time", "write")
 
-    def __init__(self, write: Write, step: int, when: float, values: Sequence[Any], slots: Slots) -> None:
+    def __init__(self, write: Write, step: int, when: float, values: Sequence[Any], room: CopyRoom) -> None:
         self.write = write
         self.step = step
         self.time = when
         self._values = list(values)
-        self._parts = _start_copies(self._values, slots)
+        self._parts = _start_copies(self._values, room)
 
     def is_ready(self) -> bool:
         return all(part.is_ready() for part in self._parts)
@@ -47,55 +48,6 @@ class Row:
             for place, number in zip(part.places, part.read(), strict=True):
                 self._values[place] = number
         self.write(self.step, self._values, self.time)
-
-
-class Slots:
-    """Pinned memory and events, used again and again: to ask for pinned memory can make the caller wait for the device.
-
-    They are made by the slab, so that this happens once or twice in a training.
-    """
-
-    SLAB = 256
-
-    def __init__(self) -> None:
-        self._free: dict[tuple[Any, Any, int], list[tuple[Any, Any]]] = {}
-
-    def take(self, torch: Any, device: Any, dtype: Any, count: int) -> tuple[Any, Any]:
-        free = self._free.setdefault((device, dtype, count), [])
-        try:
-            return free.pop()
-        except IndexError:
-            shape = (self.SLAB, count) if count > 1 else (self.SLAB,)
-            slab = torch.empty(shape, dtype=dtype, device="cpu", pin_memory=True)
-            free.extend((host, torch.cuda.Event()) for host in slab.unbind(0))
-            return free.pop()
-
-    def give_back(self, device: Any, dtype: Any, count: int, slot: tuple[Any, Any]) -> None:
-        self._free[device, dtype, count].append(slot)
-
-
-class _AsyncCopy:
-    """Values of one CUDA device and dtype on their way to pinned memory."""
-
-    __slots__ = ("_device", "_dtype", "_slot", "_slots", "places")
-
-    def __init__(self, torch: Any, places: list[int], tensors: list[Any], slots: Slots) -> None:
-        self.places = places
-        first = tensors[0]
-        self._slots, self._device, self._dtype = slots, first.device, first.dtype
-        self._slot = host, done = slots.take(torch, first.device, first.dtype, len(tensors))
-        with torch.no_grad():  # the copy must not become part of anybody's graph
-            numbers = [each if each.ndim == 0 else each.reshape(()) for each in tensors]
-            host.copy_(torch.stack(numbers) if len(numbers) > 1 else numbers[0], non_blocking=True)
-        done.record(torch.cuda.current_stream(first.device))
-
-    def is_ready(self) -> bool:
-        return bool(self._slot[1].query())
-
-    def read(self) -> list[Any]:
-        values = self._slot[0].tolist()
-        self._slots.give_back(self._device, self._dtype, len(self.places), self._slot)
-        return values if isinstance(values, list) else [values]
 
 
 class _LateRead:
@@ -112,10 +64,10 @@ class _LateRead:
         return [self._tensor.item()]
 
 
-def _start_copies(values: list[Any], slots: Slots) -> list[_AsyncCopy | _LateRead]:
+def _start_copies(values: list[Any], room: CopyRoom) -> list[AsyncCopy | _LateRead]:
     torch = sys.modules["torch"]
     groups: dict[tuple[Any, Any], tuple[list[int], list[Any]]] = {}
-    parts: list[_AsyncCopy | _LateRead] = []
+    parts: list[AsyncCopy | _LateRead] = []
     for place, value in enumerate(values):
         if type(value) is not DeviceScalar:
             continue
@@ -126,7 +78,7 @@ def _start_copies(values: list[Any], slots: Slots) -> list[_AsyncCopy | _LateRea
             tensors.append(tensor)
         else:
             parts.append(_LateRead(place, tensor))
-    parts.extend(_AsyncCopy(torch, places, tensors, slots) for places, tensors in groups.values())
+    parts.extend(AsyncCopy(torch, places, tensors, room) for places, tensors in groups.values())
     return parts
 
 
@@ -136,7 +88,7 @@ class DeviceQueue:
     THREAD = "stepscope-device"
 
     def __init__(self, lost: Callable[[int, str], None]) -> None:
-        self.slots = Slots()
+        self.room = CopyRoom()
         self._rows: deque[Row] = deque()
         self._lock = threading.Lock()
         self._lost = lost
@@ -176,6 +128,7 @@ class DeviceQueue:
         self._lost(max(count, 1), reason)
 
     def _watch(self) -> None:
+        allow_queries_during_capture()
         while not self._closed:
             self._wake.wait()
             # Rows are mostly written by the next log(); a thread that woke for each would only fight for the GIL.
@@ -188,6 +141,7 @@ class DeviceQueue:
     def drain(self, timeout_s: float = 10.0) -> None:
         """Wait until all rows are written, or give them up and say so."""
         deadline = time.monotonic() + timeout_s
+        fenced("marking the stream")(self.room.mark_all)()
         while self._rows and time.monotonic() < deadline:
             self.write_ready()
             if self._rows:

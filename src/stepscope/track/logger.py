@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from stepscope import fence
+from stepscope.track.cuda_copies import is_capturing
 from stepscope.track.gpu import DeviceQueue, Row
 from stepscope.track.steps import INT64_MAX, INT64_MIN, StepRefused, as_step
 from stepscope.track.values import EXACT, Converter, DeviceScalar, NotScalar, Refused, converter, flat
@@ -153,7 +154,11 @@ class Logger:
 
     def _write_row(self, plan: _Plan, step: int, row: list[Any]) -> None:
         if DeviceScalar in map(type, row):
-            self._device.add(Row(partial(self._emit, plan), step, time.monotonic(), row, self._device.slots))
+            if is_capturing():
+                reason = "inside a CUDA graph capture a value has no number yet; log it after replay()"
+                self._sink.refused(plan.names[0], "Tensor", reason)
+                return
+            self._device.add(Row(partial(self._emit, plan), step, time.monotonic(), row, self._device.room))
         else:
             self._emit(plan, step, row)
 

@@ -1,0 +1,148 @@
+"""Copies from CUDA devices that nobody waits for: pinned slots to copy to, and marks that say when copies are done.
+
+Everything here is about what a call costs the training's thread. Pinned memory is made by the slab and used again,
+because asking for it can wait for the device. A mark (an event on the stream) stands for all copies queued before it:
+one every 20 ms is enough, and on a slow host an event costs as much as the copy itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import time
+from typing import Any
+
+__all__ = ["AsyncCopy", "CopyRoom", "allow_queries_during_capture", "is_capturing"]
+
+SLAB = 256
+MARK_EVERY_S = 0.02
+_CAPTURE_MODE = (
+    ("libcuda.so.1", "cuThreadExchangeStreamCaptureMode"),
+    ("libamdhip64.so", "hipThreadExchangeStreamCaptureMode"),
+)
+
+
+def is_capturing() -> bool:
+    """Is a CUDA graph being captured on this thread's stream? Then nothing may be copied out or asked."""
+    cuda = sys.modules["torch"].cuda
+    return bool(cuda.is_available() and cuda.is_current_stream_capturing())
+
+
+def allow_queries_during_capture() -> bool:
+    """Let this thread ask whether an event is done while the training captures a CUDA graph.
+
+    With some drivers such a question, from whichever thread, breaks the capture. Whether the permission was had.
+    """
+    relaxed = ctypes.c_int(2)
+    for library, function in _CAPTURE_MODE:
+        try:
+            status: int = getattr(ctypes.CDLL(library), function)(ctypes.byref(relaxed))
+            return status == 0
+        except (OSError, AttributeError):  # not this maker's device
+            continue
+    return False
+
+
+class _Mark:
+    """A place in a stream; done once the device has passed it."""
+
+    __slots__ = ("_event", "is_done")
+
+    def __init__(self) -> None:
+        self._event: Any = None
+        self.is_done = False
+
+    @property
+    def is_set(self) -> bool:
+        return self._event is not None
+
+    def set(self, torch: Any, stream: Any) -> None:
+        event = torch.cuda.Event()
+        event.record(stream)
+        self._event = event
+
+    def check(self) -> bool:
+        if not self.is_done and self._event is not None:
+            self.is_done = bool(self._event.query())
+        return self.is_done
+
+
+class _Lane:
+    """One stream: its copies since the last mark share the next one."""
+
+    __slots__ = ("last_mark", "next", "stream", "used")
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.next = _Mark()
+        self.used = False
+        self.last_mark = 0.0
+
+    def mark(self, torch: Any) -> None:
+        self.next.set(torch, self.stream)
+        self.next = _Mark()
+        self.used = False
+        self.last_mark = time.monotonic()
+
+
+class CopyRoom:
+    """The pinned slots and the lanes of one run."""
+
+    def __init__(self) -> None:
+        self._free: dict[tuple[Any, int], list[Any]] = {}
+        self._lanes: dict[tuple[Any, int], _Lane] = {}
+
+    def take_slot(self, torch: Any, dtype: Any, count: int) -> Any:
+        free = self._free.setdefault((dtype, count), [])
+        try:
+            return free.pop()
+        except IndexError:
+            shape = (SLAB, count) if count > 1 else (SLAB,)
+            free.extend(torch.empty(shape, dtype=dtype, device="cpu", pin_memory=True).unbind(0))
+            return free.pop()
+
+    def give_back(self, slot: Any, dtype: Any, count: int) -> None:
+        self._free[dtype, count].append(slot)
+
+    def mark_for(self, torch: Any, device: Any) -> _Mark:
+        """The mark that will stand for what was just queued on the device's current stream."""
+        stream = torch.cuda.current_stream(device)
+        lane = self._lanes.get((device, stream.cuda_stream))
+        if lane is None:
+            lane = self._lanes[device, stream.cuda_stream] = _Lane(stream)
+        mark = lane.next
+        lane.used = True
+        if time.monotonic() - lane.last_mark >= MARK_EVERY_S:
+            lane.mark(torch)
+        return mark
+
+    def mark_all(self) -> None:
+        """Mark what has no mark yet: nothing more may come to do so."""
+        torch = sys.modules.get("torch")
+        for lane in list(self._lanes.values()):
+            if lane.used and torch is not None:
+                lane.mark(torch)
+
+
+class AsyncCopy:
+    """Values of one CUDA device and dtype on their way to pinned memory."""
+
+    __slots__ = ("_dtype", "_mark", "_room", "_slot", "places")
+
+    def __init__(self, torch: Any, places: list[int], tensors: list[Any], room: CopyRoom) -> None:
+        self.places = places
+        first = tensors[0]
+        self._room, self._dtype = room, first.dtype
+        self._slot = room.take_slot(torch, first.dtype, len(tensors))
+        with torch.no_grad():  # the copy must not become part of anybody's graph
+            numbers = [each if each.ndim == 0 else each.reshape(()) for each in tensors]
+            self._slot.copy_(torch.stack(numbers) if len(numbers) > 1 else numbers[0], non_blocking=True)
+        self._mark = room.mark_for(torch, first.device)
+
+    def is_ready(self) -> bool:
+        return self._mark.check()
+
+    def read(self) -> list[Any]:
+        values = self._slot.tolist()
+        self._room.give_back(self._slot, self._dtype, len(self.places))
+        return values if isinstance(values, list) else [values]
