@@ -192,7 +192,7 @@ describe.skipIf(noBrowser)("charts", () => {
     const report = panel(page, "eval/report");
     await report.scrollIntoViewIfNeeded();
     await report.locator(".markdown h3").first().waitFor();
-    expect(await report.locator("a").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.getAttribute("rel")]))).toEqual(Array(3).fill(["https://example.org/paper", "noopener noreferrer nofollow"]));
+    expect(await report.locator("a").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.getAttribute("rel")]))).toEqual([["https://example.org/paper", "noopener noreferrer nofollow"]]);
     expect(await page.title()).not.toContain("PWNED");
     expect([await report.locator("img, script").count(), strangers, errors]).toEqual([0, [], []]);
   });
@@ -241,8 +241,8 @@ describe.skipIf(noBrowser)("charts", () => {
     fresh.page.on("request", (request) => request.url().endsWith("/api/series") && keys.push(request.postDataJSON().keys));
     await fresh.page.reload();
     await drawn(fresh.page, "epoch");
-    expect(keys.length).toBe(1);
-    expect(keys[0]).not.toContain("val/accuracy");
+    expect(keys[0]).toEqual(expect.arrayContaining(["epoch", "grad_norm"]));
+    expect(keys.flat()).not.toContain("val/accuracy");
     await fresh.context.close();
     expect(await page.title()).toContain("Charts");
   });
@@ -260,14 +260,11 @@ describe.skipIf(noBrowser)("charts", () => {
     }
   });
 
-  test("a server that goes away is said in the panels, and what was drawn stays", async () => {
-    const gone = await Server.start("charts");
-    const { page, context } = await openTab(gone, "#/charts");
-    await drawn(page, "loss");
-    gone.kill();
+  test("a server that goes away is said in the panels, and the page stays (last: it kills the server)", async () => {
+    const { page } = tab;
+    server.kill();
     await page.getByRole("combobox", { name: "Smoothing" }).selectOption("mean");
     await page.locator(".panel-cover[role=alert]").first().waitFor();
-    await context.close();
-    await gone.stop();
+    expect(await page.locator(".panel").count()).toBeGreaterThan(10);
   });
 });

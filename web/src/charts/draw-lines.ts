@@ -24,6 +24,9 @@ export function byWeight(lines: readonly DrawnLine[]): DrawnLine[] {
   return [...lines].sort((a, b) => weight(a) - weight(b));
 }
 
+/** With more lines than this, bands and raw lines only add fog: lines become thin and sheer, so that density shows. */
+const CROWD = 60;
+
 export function drawLines(ctx: CanvasRenderingContext2D, lines: readonly DrawnLine[], at: Projection, box: Box, style: LineStyle): void {
   ctx.save();
   ctx.beginPath();
@@ -32,8 +35,9 @@ export function drawLines(ctx: CanvasRenderingContext2D, lines: readonly DrawnLi
   ctx.lineJoin = "round";
   ctx.lineCap = "round";
   const ordered = byWeight(lines);
-  if (style.band) for (const line of ordered) drawBand(ctx, line, at, style.window);
-  for (const line of ordered) drawLine(ctx, line, at, style.window);
+  const crowd = lines.length > CROWD;
+  if (style.band && !crowd) for (const line of ordered) drawBand(ctx, line, at, style.window);
+  for (const line of ordered) drawLine(ctx, line, at, style.window, crowd);
   ctx.restore();
   for (const line of ordered) drawMarks(ctx, line, at, box, style.window);
 }
@@ -60,10 +64,11 @@ function drawBand(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projectio
   ctx.globalAlpha = 1;
 }
 
-function drawLine(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, window: Range): void {
+function drawLine(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, window: Range, crowd: boolean): void {
   const { line } = drawn;
   const span = windowOf(line.x, window);
-  const width = drawn.strong ? 2.25 : 1.5;
+  const width = drawn.strong ? 2.25 : crowd ? 1 : 1.5;
+  const alpha = baseAlpha(drawn) * (crowd && !drawn.strong ? 0.45 : 1);
   ctx.strokeStyle = drawn.colour;
   ctx.fillStyle = drawn.colour;
   ctx.setLineDash(line.superseded ? [2, 3] : (drawn.dash as number[]));
@@ -76,9 +81,9 @@ function drawLine(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projectio
     for (const [x, y] of alone) dot(ctx, x, y, drawn.strong ? 3.5 : 2.5);
   };
   if (line.smooth) {
-    stroke(line.value, 0.22 * baseAlpha(drawn), 1);
-    stroke(line.smooth, baseAlpha(drawn), width);
-  } else stroke(line.value, baseAlpha(drawn), width);
+    if (!crowd) stroke(line.value, 0.22 * alpha, 1);
+    stroke(line.smooth, alpha, width);
+  } else stroke(line.value, alpha, width);
   ctx.globalAlpha = 1;
   ctx.setLineDash([]);
 }

@@ -27,6 +27,8 @@ export interface Crosshair {
   colourOf(run: string): string;
 }
 
+/** More dots than this hide the lines they stand on. */
+const MOST_DOTS = 40;
 const Y_SIZE = 48;
 const X_SIZE = 26;
 
@@ -128,7 +130,8 @@ export class LinePlot {
     ctx.stroke();
     ctx.setLineDash([]);
     ctx.globalAlpha = 1;
-    for (const row of now.rows) {
+    const dotted = now.rows.length > MOST_DOTS ? now.rows.filter((row) => row.id === now.nearest) : now.rows;
+    for (const row of dotted) {
       const y = at.y(row.shown);
       if (!(y >= box.top - 3 && y <= box.top + box.height + 3)) continue;
       const big = row.id === now.nearest;

@@ -180,6 +180,17 @@ describe("the store", () => {
     expect(store.lines("a").value).toMatchObject({ loading: false, lines: [{ run: "1" }, { run: "2" }, { run: "3" }] });
   });
 
+  it("asks for everything again after it was away, and keeps what is drawn meanwhile", async () => {
+    const store = make();
+    store.show("a");
+    store.want("a", view, ["1", "2"]);
+    await settle();
+    store.refresh();
+    expect(store.lines("a").value.lines.length).toBe(2);
+    await settle();
+    expect(asked.map((r) => r.runs)).toEqual([["1", "2"], ["1", "2"]]);
+  });
+
   it("forgets panels that left the screen long ago", async () => {
     const store = make();
     const first = store.lines("0");

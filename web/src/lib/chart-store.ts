@@ -125,6 +125,12 @@ export class SeriesStore {
     this.schedule(0);
   }
 
+  /** Everything may have changed: what is visible is asked for again, what failed is tried again. */
+  refresh(): void {
+    for (const panel of this.panels.values()) for (const entry of panel.entries.values()) for (const run of entry.lines.keys()) entry.stale.add(run);
+    this.retry();
+  }
+
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);

@@ -1,17 +1,20 @@
 /** One panel per metric for the chosen runs. docs/charts.md is its manual. */
 
 import { useSignalEffect } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { EmptyState, ErrorState, Skeleton } from "../components";
 import { describeKeys } from "../components/help";
 import { ChartIcon, SearchIcon } from "../components/icons";
 import { panelId } from "../lib/chart-sections";
+import { liveState } from "../lib/live";
 import { useKeys } from "../keys";
 import type { PageDef } from "../router";
 import { linkTo } from "../router";
-import { project, selected } from "../state";
+import { known, project, selected, setSelected } from "../state";
 import "../style/charts.css";
 import "../style/charts-media.css";
+import "../style/charts-panels.css";
+import "../style/charts-text.css";
 import { held, releaseHover } from "./charts/hover";
 import * as model from "./charts/model";
 import { Panel } from "./charts/panel";
@@ -20,6 +23,7 @@ import { PinnedSection, SectionView } from "./charts/sections";
 import * as settings from "./charts/settings";
 import { Toolbar } from "./charts/toolbar";
 import { ChartTooltip } from "./charts/tooltip";
+import { EmptyStore } from "./runs/empty";
 
 describeKeys("Charts", {
   "/": "find panels",
@@ -33,6 +37,10 @@ describeKeys("Charts", {
 
 function Charts() {
   useEffect(() => model.followLive(), []);
+  const lost = liveState.value.kind === "retrying";
+  useEffect(() => {
+    if (!lost) model.catchUp();
+  }, [lost]);
   useEffect(() => releaseHover, []);
   useSignalEffect(() => {
     if (selected.value.length === 0) void (project.value, model.loadNewest());
@@ -49,7 +57,7 @@ function Charts() {
   const panels = model.panels.value;
   if (error && panels === null) return <ErrorState error={error} onRetry={retry} />;
   if (panels === null) return <Waiting />;
-  if (model.chartRuns.value.length === 0) return <NoRuns />;
+  if (model.chartRuns.value.length === 0) return <EmptyStore />;
   return (
     <div class="charts" style={{ "--panel-height": `${settings.HEIGHTS[settings.size.value]}px`, "--panel-width": `${settings.WIDTHS[settings.size.value]}px`, "--columns": settings.columns.value || undefined }} data-columns={settings.columns.value || undefined}>
       <RunList />
@@ -72,8 +80,8 @@ function Charts() {
 }
 
 function retry(): void {
-  void model.loadNewest().then(model.loadPanels);
-  model.store.retry();
+  void model.loadNewest();
+  model.catchUp();
 }
 
 function Sections() {
@@ -88,12 +96,19 @@ function Sections() {
 }
 
 function Enlarged() {
+  const place = useRef<HTMLDivElement>(null);
   const id = settings.enlarged.value;
   const info = model.panels.value?.find((p) => panelId(p) === id);
+  useEffect(() => {
+    if (!info) return;
+    const before = document.activeElement;
+    place.current?.querySelector<HTMLElement>(".panel")?.focus();
+    return () => before instanceof HTMLElement && before.focus();
+  }, [info === undefined]);
   if (!info) return null;
   const close = () => (settings.enlarged.value = "");
   return (
-    <div class="enlarged" role="dialog" aria-label={info.key} onClick={(event) => event.target === event.currentTarget && close()}>
+    <div ref={place} class="enlarged" role="dialog" aria-modal="true" aria-label={info.key} onClick={(event) => event.target === event.currentTarget && close()}>
       <Panel key={id} info={info} large />
     </div>
   );
@@ -112,20 +127,17 @@ function Waiting() {
   );
 }
 
-function NoRuns() {
-  return (
-    <EmptyState title="No runs yet" icon={<ChartIcon size={24} />}>
-      <p>Log a number from your training script, and its chart appears here while it runs:</p>
-      <pre class="teach">{`import stepscope
-
-with stepscope.init(project="vae") as run:
-    for step, batch in enumerate(loader):
-        run.log({"loss": loss, "train/acc": acc})`}</pre>
-    </EmptyState>
-  );
-}
-
 function NoMetrics() {
+  if (selected.value.length > 0 && !selected.value.some((id) => known.value.has(id))) {
+    return (
+      <EmptyState title="The chosen runs are not in this store" icon={<ChartIcon size={24} />}>
+        <p>The link may come from another store, or the runs were deleted.</p>
+        <button type="button" class="link" onClick={() => setSelected([])}>
+          Draw the newest runs
+        </button>
+      </EmptyState>
+    );
+  }
   return (
     <EmptyState title="These runs have logged nothing to draw" icon={<ChartIcon size={24} />}>
       <p>

@@ -11,7 +11,7 @@ import { valueRange, xRange } from "../../lib/chart-range";
 import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
 import type { PanelLines } from "../../lib/chart-store";
 import { axisKind } from "../../lib/chart-ticks";
-import { count, formatNumber, visibleText } from "../../lib/format";
+import { count, formatNumber } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
 import { hovered, nameOf } from "../../state";
 import { isDark } from "../../theme";
@@ -20,7 +20,7 @@ import { held, hover, moveHover, tip } from "./hover";
 import { drawnRuns, lookOn, spotlit, store } from "./model";
 import * as settings from "./settings";
 import { useSize } from "./visible";
-import { sayX } from "./words";
+import { runName, sayX } from "./words";
 
 /** Near enough to the pointer to be meant. */
 const NEAR_PX = 28;
@@ -225,7 +225,7 @@ function Marks({ scene }: { scene: PanelScene }) {
   return (
     <p class="panel-marks">
       {first.slice(0, 3).map((mark) => (
-        <span key={`${mark.run}${mark.kind}`} title={visibleText(nameOf(mark.run))}>
+        <span key={`${mark.run}${mark.kind}`} title={runName(mark.run)}>
           <b style={{ color: lookOn(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} {mark.near ? "near" : "at"} {sayX(scene.x, mark.x)}
         </span>
       ))}

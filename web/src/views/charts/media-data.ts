@@ -1,14 +1,13 @@
 /** What a media panel shows: each run's items at a step, fetched when visible and again when runs change. */
 
-import { useComputed, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useComputed } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
 import { ApiError, call } from "../../lib/api";
 import type { MediaData, PanelInfo } from "../../lib/schema";
 import { drawnRuns, pulse } from "./model";
 
 const MOST_RUNS = 24;
 const REST_MS = 60;
-const LIVE_MS = 800;
 
 export interface MediaState {
   data: MediaData | null;
@@ -31,19 +30,9 @@ export function useMedia(info: PanelInfo): MediaState {
   const [step, setStep] = useState<number | null>(null);
   const [index, setIndex] = useState(0);
   const [again, setAgain] = useState(0);
-  const lastLive = useRef(0);
   const runs = useComputed(mediaRuns);
   const asked = runs.value.join();
-  useSignalEffect(() => {
-    // A run that logs every few milliseconds must not make the panel ask as often.
-    const wait = Math.max(0, lastLive.current + LIVE_MS - Date.now());
-    if (pulse.value === 0) return;
-    const timer = setTimeout(() => {
-      lastLive.current = Date.now();
-      setAgain((n) => n + 1);
-    }, wait);
-    return () => clearTimeout(timer);
-  });
+  const beat = pulse.value;
   useEffect(() => {
     const stop = new AbortController();
     const timer = setTimeout(async () => {
@@ -60,7 +49,7 @@ export function useMedia(info: PanelInfo): MediaState {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [info.key, asked, step, again]);
+  }, [info.key, asked, step, again, beat]);
   const steps = [...new Set(data?.steps.flatMap((s) => s.steps))].sort((a, b) => a - b);
   return { data, error, steps, step, setStep, index, setIndex, retry: () => setAgain(again + 1) };
 }

@@ -4,7 +4,6 @@ import { useState } from "preact/hooks";
 import { Button, Skeleton } from "../../components";
 import { count, visibleText } from "../../lib/format";
 import type { MediaItem, PanelInfo } from "../../lib/schema";
-import { nameOf } from "../../state";
 import { ConfusionView, CurvesView, EmbeddingView } from "./data-media";
 import { FigureView } from "./figure-view";
 import { type MediaState, useMedia } from "./media-data";
@@ -13,6 +12,7 @@ import { RunChips } from "./run-chips";
 import { AudioView, FileView, ImageView, VideoView } from "./seen-media";
 import { TableView } from "./table-view";
 import { TextView } from "./text-view";
+import { runName } from "./words";
 
 /** Side by side these would be too small to read; the enlarged panel shows them all. */
 const ONE_AT_A_TIME = new Set(["confusion", "figure", "embedding", "table", "text"]);
@@ -71,8 +71,8 @@ function Item({ item, named, dated, large }: { item: MediaItem; named: boolean; 
       {named ? (
         <figcaption>
           <span class="ink" style={{ background: lookOn(item.run).colour }} />
-          <span class="isolate ellipsis" title={`${visibleText(nameOf(item.run))}, step ${item.step}`}>
-            {visibleText(nameOf(item.run))}
+          <span class="isolate ellipsis" title={`${runName(item.run)}, step ${item.step}`}>
+            {runName(item.run)}
           </span>
           {dated ? <span class="media-step">step {item.step.toLocaleString("en-US")}</span> : null}
         </figcaption>

@@ -61,8 +61,9 @@ export const matched = computed(() => matching.value.length);
 export const scalarKeys = computed(() => (panels.value ?? []).filter((p) => p.kind === "scalar").map((p) => p.key));
 
 export const store = new SeriesStore((request, stop) => call("POST /api/series", request, { signal: stop }));
-/** Grows when runs on the page got new data; media panels look again. */
+/** Grows when runs on the page got new data, at most once a second; media panels look again. */
 export const pulse = signal(0);
+const PULSE_MS = 1000;
 
 function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, "\\$&")}"`;
@@ -123,6 +124,7 @@ export async function loadPanels(): Promise<void> {
 /** Follows live events while the page is open; returns how to stop. */
 export function followLive(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let beat: ReturnType<typeof setTimeout> | undefined;
   const stop = onLive((event) => {
     const here = new Set(chartRuns.peek());
     const ids = event.changed.map((change) => change.id);
@@ -131,7 +133,10 @@ export function followLive(): () => void {
     if (ours.length === 0) return;
     restate(event.changed.filter((change) => here.has(change.id)));
     store.changed(ours);
-    pulse.value++;
+    beat ??= setTimeout(() => {
+      beat = undefined;
+      pulse.value++;
+    }, PULSE_MS);
     timer ??= setTimeout(() => {
       timer = undefined;
       void loadPanels();
@@ -139,8 +144,17 @@ export function followLive(): () => void {
   });
   return () => {
     clearTimeout(timer);
+    clearTimeout(beat);
     stop();
   };
+}
+
+/** Looks at everything again: the page was away, or the server was, and may have missed what happened. */
+export function catchUp(): void {
+  store.refresh();
+  pulse.value++;
+  if (selected.peek().length === 0 && newest.peek() !== null) void loadNewest();
+  if (panels.peek() !== null || fault.peek()) void loadPanels();
 }
 
 /** Takes the new status of runs that are known already. */

@@ -18,6 +18,7 @@ import { place } from "../../router";
 import { nameOf } from "../../state";
 import type { PanelHandle } from "./line-panel";
 import * as settings from "./settings";
+import { runName } from "./words";
 
 export interface PanelMenuProps {
   info: PanelInfo;
@@ -60,7 +61,7 @@ function scalarItems(info: PanelInfo, handle: PanelMenuProps["handle"], onRange:
   ];
 }
 
-const named = (drawn: PanelHandle) => drawn.scene.lines.map((l) => ({ ...l, name: visibleText(nameOf(l.line.run)) }));
+const named = (drawn: PanelHandle) => drawn.scene.lines.map((l) => ({ ...l, name: runName(l.line.run) }));
 
 function downloadPng(info: PanelInfo, drawn: PanelHandle): void {
   savePng(drawn.plot.canvas, { title: visibleText(info.key), xLabel: xLabel(drawn.scene.x), lines: named(drawn) });

@@ -1,8 +1,7 @@
 /** Which run a panel shows, where several side by side would be too small to read. */
 
-import { visibleText } from "../../lib/format";
-import { nameOf } from "../../state";
 import { lookOn } from "./model";
+import { runName } from "./words";
 
 const MOST = 12;
 
@@ -11,7 +10,7 @@ export function RunChips({ runs, chosen, onChoose }: { runs: readonly string[]; 
   return (
     <span class="chips" role="radiogroup" aria-label="Run">
       {runs.slice(0, MOST).map((id) => {
-        const name = visibleText(nameOf(id));
+        const name = runName(id);
         const on = id === chosen;
         return (
           <button key={id} type="button" role="radio" class="chip" aria-checked={on} title={name} onClick={() => onChoose(id)}>

@@ -4,11 +4,12 @@ import { useComputed } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { EyeIcon, EyeOffIcon, PinIcon, SearchIcon } from "../../components/icons";
 import { Button, IconButton, StatusDot, TextInput } from "../../components";
-import { count, visibleText } from "../../lib/format";
+import { count } from "../../lib/format";
 import { hidden, hiddenSet, hovered, known, nameOf, selected, setSelected, toggleHidden } from "../../state";
 import { linkTo } from "../../router";
 import { chartRuns, drawAll, leftOut, lookOn, spotlit } from "./model";
 import { pinnedRun } from "./settings";
+import { runName } from "./words";
 
 const MOST_ROWS = 300;
 
@@ -61,7 +62,7 @@ function RunItem({ id }: { id: string }) {
   const off = hiddenSet.value.has(id);
   const row = known.value.get(id);
   const pinned = pinnedRun.value === id;
-  const name = visibleText(nameOf(id));
+  const name = runName(id);
   // Read through a computed: of hundreds of items only the two that change are rendered again.
   const strong = useComputed(() => hovered.value === id || spotlit.value === id);
   return (

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../../components";
 import { formatBytes, visibleText } from "../../lib/format";
 import type { MediaItem } from "../../lib/schema";
-import { nameOf } from "../../state";
+import { runName } from "./words";
 
 /** Pixels of small images are drawn as squares: a digit of 8 x 8 is not a blur. */
 const SMALL_PX = 128;
@@ -24,7 +24,7 @@ export function ImageView({ item, large }: { item: MediaItem; large: boolean }) 
   const height = numberOf(item.meta.height);
   const cell = Array.isArray(item.meta.cell) ? Math.max(...item.meta.cell.map(numberOf)) : 0;
   const small = item.kind === "image" && (cell > 0 ? cell : Math.max(width, height)) <= SMALL_PX;
-  const name = `${visibleText(item.key)} of ${visibleText(nameOf(item.run))} at step ${item.step}`;
+  const name = `${visibleText(item.key)} of ${runName(item.run)} at step ${item.step}`;
   const picture = <img src={item.url} alt={name} data-small={small || undefined} loading="lazy" decoding="async" onError={() => setFailed(true)} />;
   return (
     <>

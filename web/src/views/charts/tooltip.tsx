@@ -2,11 +2,10 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type HoverRow, rowsAround } from "../../lib/chart-hover";
-import { formatNumber, visibleText } from "../../lib/format";
-import { nameOf } from "../../state";
+import { formatNumber } from "../../lib/format";
 import { held, releaseHover, tip } from "./hover";
 import { lookOn } from "./model";
-import { sayX } from "./words";
+import { runName, sayX } from "./words";
 
 const MOST_ROWS = 16;
 const GAP_PX = 16;
@@ -61,7 +60,7 @@ function TipRow({ row, nearest }: { row: HoverRow; nearest: boolean }) {
         <span class="ink" style={{ background: look.colour }} />
       </td>
       <td class="tip-name isolate">
-        {visibleText(nameOf(row.run))}
+        {runName(row.run)}
         {row.rank > 0 ? <i> rank {row.rank}</i> : null}
         {row.superseded ? <i> superseded</i> : null}
       </td>

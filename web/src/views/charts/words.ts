@@ -1,6 +1,10 @@
-/** Positions on an x-axis, in words. */
+/** Runs and positions on an x-axis, in words. */
 
 import { formatDuration, formatNumber, formatTime, visibleText } from "../../lib/format";
+import { nameOf } from "../../state";
+
+/** A run's name as it can be shown, whatever is in it. */
+export const runName = (id: string): string => visibleText(nameOf(id)) || "(no name)";
 
 /** `step 120`, `3m 20s`, `2026-11-15 14:03:27`, `epoch 3`. */
 export function sayX(x: string, value: number): string {
