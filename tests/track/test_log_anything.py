@@ -15,8 +15,6 @@ import stepscope
 numbers = st.one_of(st.floats(), st.integers(-(2**80), 2**80), st.booleans())
 odd = st.one_of(st.none(), st.complex_numbers(), st.text(max_size=5), st.binary(max_size=5), st.just([1, "a"]))
 leaves = st.one_of(numbers, odd)
-    numbers, st.none(), st.complex_numbers(), st.text(max_size=5), st.binary(max_size=5), st.just([1, "a"])
-)
 names = st.text(st.characters(codec=None), max_size=8)
 calls = st.lists(
     st.tuples(
