@@ -1,12 +1,11 @@
 import { defineConfig } from "vitest/config";
 
-// One server and one browser serve all files, so they run in one worker, one after the other.
+// Every file has servers and a browser of its own; two files at a time fill the two cores of a small machine.
 export default defineConfig({
   test: {
     include: ["browser/**/*.test.ts"],
     environment: "node",
-    fileParallelism: false,
-    isolate: false,
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

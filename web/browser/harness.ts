@@ -14,6 +14,9 @@ const CHROMIUM = PLACES.find((place) => place && existsSync(place));
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
+/** Stores are written with an fsync per run; in memory that costs nothing. */
+const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
 /** True where there is no browser to test with. In CI that is a failure, elsewhere it is said and the tests are skipped. */
 export const noBrowser = CHROMIUM === undefined;
 if (noBrowser) {
@@ -43,7 +46,7 @@ export class Server {
   }
 
   static async start(kind: StoreKind, count = 0): Promise<Server> {
-    const folder = mkdtempSync(join(tmpdir(), "stepscope-browser-"));
+    const folder = mkdtempSync(join(MEMORY, "stepscope-browser-"));
     const store = join(folder, "stepscope-runs");
     python("make_store.py", kind, store, ...(count ? [String(count)] : []));
     const env = { ...process.env, STEPSCOPE_CACHE: join(folder, "cache") };

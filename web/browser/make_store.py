@@ -1,6 +1,6 @@
 """Write stores of real runs for the browser tests: believable ones, hostile ones, many.
 
-    python make_store.py usual DIR      python make_store.py many DIR 500
+python make_store.py usual DIR      python make_store.py many DIR 500
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ HOSTILE = [
 ]
 
 
-def write_run(store: Path, *, name: str, age_s: float, rng: random.Random, status: str = "finished", **more: object) -> str:
+def write_run(
+    store: Path, *, name: str, age_s: float, rng: random.Random, status: str = "finished", **more: object
+) -> str:
     """One run with a loss that falls (or diverges), an accuracy, and an end. Returns its id."""
     now = time.time()
     lr = rng.choice([1e-4, 3e-4, 1e-3, 3e-3])
@@ -112,7 +114,16 @@ def many(store: Path, count: int) -> None:
         status = rng.choices(["finished", "failed", "stopped", "preempted"], [80, 10, 5, 5])[0]
         name = f"{rng.choice(MOODS)}-{rng.choice(ANIMALS)}-{number:04d}"
         tags = [tag for tag in ("baseline", "sweep", "paper", "ablation") if rng.random() < 0.2]
-        write_run(store, name=name, age_s=60 + number * 900, rng=rng, status=status, steps=24, tags=tags, diverges=number % 17 == 3)
+        write_run(
+            store,
+            name=name,
+            age_s=60 + number * 900,
+            rng=rng,
+            status=status,
+            steps=24,
+            tags=tags,
+            diverges=number % 17 == 3,
+        )
 
 
 def hostile(store: Path) -> None:

@@ -182,6 +182,8 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     const before = await row.locator('[data-column^="train/loss"]').first().textContent();
     await server.tell("log");
     await expect.poll(() => row.locator('[data-column^="train/loss"]').first().textContent(), { timeout: 8000 }).not.toBe(before);
+    await server.tell("alert <b>loss</b> is odd");
+    await page.locator(".toast").getByText("<b>loss</b> is odd · live-one").waitFor();
     await server.tell("end");
     await row.getByText("finished").waitFor();
     expect(await page.locator('[data-marked="yes"]').count()).toBe(1);

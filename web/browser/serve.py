@@ -1,6 +1,7 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
-Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `end`; ends with stdin.
+Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `alert TEXT`, `end`; ends with
+stdin.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from stepscope.records import End, RunMeta
+from stepscope.records import Alert, End, RunMeta
 from stepscope.runs.ids import new_run_id
 from stepscope.runs.layout import create_run
 from stepscope.runs.writer import RunWriter
@@ -32,6 +33,9 @@ class Training:
             row.write(self.step, (1 / (self.step + 1),))
             self.step += 1
 
+    def alert(self, text: str) -> None:
+        self.writer.event(Alert(time=time.time(), title=text, text="see the loss", level="error"))
+
     def end(self) -> None:
         self.writer.close(End(time=time.time(), status="finished", exit_code=0))
 
@@ -46,7 +50,7 @@ def main(store: Path) -> None:
                 training = Training(store, rest)
                 training.log()
             elif training is not None:
-                training.log() if command == "log" else training.end()
+                {"log": training.log, "end": training.end, "alert": lambda: training.alert(rest)}[command]()
             print("{}", flush=True)
 
 

@@ -1,18 +1,32 @@
 /** The frame around every page: top bar, the page the address names, help, messages. */
 
 import { useSignalEffect } from "@preact/signals";
-import { useErrorBoundary } from "preact/hooks";
-import { EmptyState, ErrorState, Toasts } from "./components";
+import { useEffect, useErrorBoundary } from "preact/hooks";
+import { EmptyState, ErrorState, toast, Toasts } from "./components";
 import { Help } from "./components/help";
 import { TopBar } from "./components/topbar";
-import { matchPage, type PageDef, place } from "./router";
+import { visibleText } from "./lib/format";
+import { onLive } from "./lib/live";
+import type { Live } from "./lib/schema";
+import { linkTo, matchPage, type PageDef, place } from "./router";
+import { nameOf } from "./state";
 
 const files = import.meta.glob<{ default: PageDef }>("./views/*.tsx", { eager: true });
 const pages = Object.values(files)
   .map((file) => file.default)
   .sort((a, b) => a.order - b.order);
 
+/** What a run wants a person to know, wherever in the app they are. */
+function showNotices(event: Live): void {
+  for (const notice of event.notices.slice(-3)) {
+    const name = nameOf(notice.run);
+    const title = notice.title.includes(name) ? notice.title : `${notice.title} · ${name}`;
+    toast(visibleText(notice.text), notice.level, visibleText(title), linkTo(`/run/${notice.run}`));
+  }
+}
+
 export function App() {
+  useEffect(() => onLive(showNotices), []);
   const path = place.value.path;
   const found = matchPage(pages, path === "/" ? (pages[0]?.path ?? "/") : path);
   useSignalEffect(() => {

@@ -11,6 +11,14 @@ export function LiveBadge() {
     const timer = setInterval(() => tick((count) => count + 1), 1000);
     return () => clearInterval(timer);
   }, [state.kind]);
+  if (state.kind === "denied") {
+    return (
+      <span class="live" data-state="retrying" role="alert" title="The server was started anew. Open the address that `stepscope ui` printed.">
+        <span class="live-dot" aria-hidden="true" />
+        Access ended: open the address that stepscope ui printed
+      </span>
+    );
+  }
   if (state.kind !== "retrying") {
     return (
       <span class="live" data-state={state.kind} role="status" title={state.kind === "live" ? "Changes appear as they happen" : "Connecting"}>

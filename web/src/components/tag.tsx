@@ -1,5 +1,6 @@
-import { hashOf } from "../lib/colour";
+import { hashOf, lookOf, PALETTE } from "../lib/colour";
 import { visibleText } from "../lib/format";
+import { isDark } from "../theme";
 import { CloseIcon } from "./icons";
 
 export interface TagProps {
@@ -13,7 +14,7 @@ export function Tag({ text, onRemove, onPick }: TagProps) {
   const shown = visibleText(text);
   return (
     <span class="tag" title={shown}>
-      <span class="tag-dot" data-hue={hashOf(text) % 6} />
+      <span class="tag-dot" style={{ background: lookOf(hashOf(text) % PALETTE.length, isDark.value).colour }} />
       {onPick ? (
         <button type="button" class="tag-text" onClick={onPick}>
           {shown}

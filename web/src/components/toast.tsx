@@ -8,15 +8,16 @@ interface Toast {
   text: string;
   title?: string | undefined;
   level: Severity;
+  href?: string | undefined;
 }
 
 const toasts = signal<Toast[]>([]);
 let last = 0;
 
-/** A short message in the corner. Errors stay until closed; the rest leave by themselves. */
-export function toast(text: string, level: Severity = "info", title?: string): void {
+/** A short message in the corner, with a place to go for more. Errors stay until closed; the rest leave by themselves. */
+export function toast(text: string, level: Severity = "info", title?: string, href?: string): void {
   const id = ++last;
-  toasts.value = [...toasts.value.slice(-3), { id, text, level, title }];
+  toasts.value = [...toasts.value.slice(-3), { id, text, level, title, href }];
   if (level !== "error") setTimeout(() => close(id), level === "warning" ? 8000 : 3500);
 }
 
@@ -30,7 +31,7 @@ export function Toasts() {
       {toasts.value.map((one) => (
         <div key={one.id} class="toast" data-level={one.level}>
           <div class="toast-body">
-            {one.title ? <strong class="isolate">{one.title}</strong> : null}
+            {one.title ? <strong class="isolate">{one.href ? <a href={one.href}>{one.title}</a> : one.title}</strong> : null}
             <span class="isolate">{one.text}</span>
           </div>
           <IconButton label="Close" onClick={() => close(one.id)}>

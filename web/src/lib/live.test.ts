@@ -19,6 +19,7 @@ beforeEach(() => {
   FakeSource.all = [];
   vi.useFakeTimers();
   vi.stubGlobal("EventSource", FakeSource);
+  vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("Failed to fetch")));
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -44,6 +45,15 @@ test("says that it is live, that it is not, and is live again by itself", () => 
   vi.advanceTimersByTime(2600);
   FakeSource.all[2]?.onopen?.();
   expect(liveState.value.kind).toBe("live");
+});
+
+test("says so when the server is there but does not know this page", async () => {
+  vi.stubGlobal("fetch", async () => new Response("{}", { status: 401 }));
+  startLive("/x");
+  FakeSource.all[0]?.onerror?.();
+  await vi.waitFor(() => expect(liveState.value.kind).toBe("denied"));
+  vi.advanceTimersByTime(60_000);
+  expect(FakeSource.all.length).toBe(1);
 });
 
 test("every event reaches every listener until it stops", () => {

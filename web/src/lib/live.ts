@@ -1,12 +1,15 @@
 /** Server-sent events with an honest state: what is shown is live, or it says since when it is not. */
 
 import { signal } from "@preact/signals";
+import { ApiError, call } from "./api";
 import type { Live } from "./schema";
 
 export type LiveState =
   | { kind: "connecting" }
   | { kind: "live" }
-  | { kind: "retrying"; since: number; attempt: number; retryAt: number };
+  | { kind: "retrying"; since: number; attempt: number; retryAt: number }
+  /** The server is there and does not know this page: it was started anew with another token. */
+  | { kind: "denied" };
 
 export const liveState = signal<LiveState>({ kind: "connecting" });
 /** The newest event; views compare versions and fetch what changed. */
@@ -63,4 +66,16 @@ function retry(url: string): void {
   attempt++;
   liveState.value = { kind: "retrying", since, attempt, retryAt: now + wait };
   timer = setTimeout(() => startLive(url), wait);
+  void noticeDenial();
+}
+
+/** An event source cannot tell a refusal from a dead line; an ordinary request can. */
+async function noticeDenial(): Promise<void> {
+  const denied = await call("GET /api/info", {}).then(
+    () => false,
+    (fault: unknown) => fault instanceof ApiError && (fault.status === 401 || fault.status === 403),
+  );
+  if (!denied || liveState.peek().kind !== "retrying") return;
+  clearTimeout(timer);
+  liveState.value = { kind: "denied" };
 }
