@@ -6,6 +6,7 @@ recorded, said once on stderr, and the training goes on.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import traceback
@@ -29,6 +30,16 @@ class Fault:
 
 
 _lock = threading.Lock()
+
+
+def _new_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # a child forked while another thread reports would find the lock held for ever
+    os.register_at_fork(after_in_child=_new_lock)
+
 _faults: dict[tuple[str, str], Fault] = {}
 _listener: Callable[[Fault], None] | None = None
 
