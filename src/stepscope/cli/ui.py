@@ -17,6 +17,9 @@ __all__ = ["command"]
 @click.option(
     "--token", help="The access token; a new one by default. Better in $STEPSCOPE_TOKEN than on the command line."
 )
+@click.option(
+    "--token-file", type=click.Path(path_type=Path), help="A file that holds the token, readable by you alone."
+)
 @click.option("--no-token", is_flag=True, help="No token: only on this machine, for a machine you share with nobody.")
 @click.option("--allow-host", multiple=True, help="A host name the page may be opened under (behind a proxy).")
 @click.option("--read-only", is_flag=True, help="Nothing can be changed from the page.")
@@ -27,6 +30,7 @@ def command(
     host: str,
     port: int | None,
     token: str | None,
+    token_file: Path | None,
     no_token: bool,
     allow_host: tuple[str, ...],
     read_only: bool,
@@ -46,8 +50,9 @@ def command(
         folders,
         host=host,
         port=port,
-        token=token or os.environ.get("STEPSCOPE_TOKEN"),
+        token=token or (None if token_file else os.environ.get("STEPSCOPE_TOKEN")),
         no_token=no_token,
+        token_file=token_file,
         allow_hosts=allow_host,
         read_only=read_only,
         compact=not no_compact,
