@@ -99,6 +99,10 @@ describe.skipIf(noBrowser)("charts", () => {
     expect(values.length).toBe(5);
     expect(values.map(Number)).toEqual([...values.map(Number)].sort((a, b) => b - a));
     expect(await page.locator(".chart-tip tr[data-nearest]").count()).toBe(1);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.mouse.move(5, 5);
+    expect(await page.locator(".chart-tip[data-held]").count()).toBe(1);
     const crossed = await plot(page, "loss")
       .locator(".plot-overlay")
       .evaluate((c: HTMLCanvasElement) => c.getContext("2d")?.getImageData(0, 0, c.width, c.height).data.some((v) => v > 0));

@@ -54,14 +54,22 @@ def _numbers(run: stepscope.Run, number: int, rng: np.random.Generator) -> None:
         }
         run.log(values, step=step)
         if step % 100 == 99:
-            run.log({"val/loss": 2.1 * fall + 0.26 + 0.02 * number, "val/accuracy": 0.97 - 0.9 * fall - 0.02 * number}, step=step)
+            run.log(
+                {"val/loss": 2.1 * fall + 0.26 + 0.02 * number, "val/accuracy": 0.97 - 0.9 * fall - 0.02 * number},
+                step=step,
+            )
     run.log({"test/accuracy": 0.95 - 0.02 * number, "system/cpu": 40.0 + number}, step=STEPS - 1)
 
 
 def _digits(rng: np.random.Generator, count: int, sharpness: float) -> np.ndarray:
     """Rings and bars that get clearer, as a VAE's samples do."""
     y, x = np.mgrid[0:28, 0:28] - 13.5
-    shapes = [np.exp(-((np.hypot(x, y) - 4 - i % 5) ** 2) / 4) if i % 2 else np.exp(-((x * math.cos(i) + y * math.sin(i)) ** 2) / 6) for i in range(count)]
+    shapes = [
+        np.exp(-((np.hypot(x, y) - 4 - i % 5) ** 2) / 4)
+        if i % 2
+        else np.exp(-((x * math.cos(i) + y * math.sin(i)) ** 2) / 6)
+        for i in range(count)
+    ]
     return np.clip(sharpness * np.stack(shapes) + (1 - sharpness) * rng.random((count, 28, 28)) * 0.8, 0, 1)
 
 
@@ -69,14 +77,23 @@ def _media(run: stepscope.Run, number: int, rng: np.random.Generator) -> None:
     for at in range(10):
         step = at * 300
         weights = rng.normal(0.02 * at, 0.3 + 0.05 * at, 4000)
-        run.log({"samples/reconstruction": stepscope.Image(_digits(rng, 16, at / 9), layout="NHW"), "weights/encoder": stepscope.Histogram(weights)}, step=step)
+        run.log(
+            {
+                "samples/reconstruction": stepscope.Image(_digits(rng, 16, at / 9), layout="NHW"),
+                "weights/encoder": stepscope.Histogram(weights),
+            },
+            step=step,
+        )
     run.log({"samples/list": [stepscope.Image(image) for image in _digits(rng, 3, 1.0)]}, step=STEPS - 1)
     if number > 2:
         return
     truth = rng.integers(0, 10, 800)
     guess = np.where(rng.random(800) < 0.85, truth, rng.integers(0, 10, 800))
     score = np.clip(0.5 + 0.35 * (truth % 2 - 0.5) * 2 + (0.25 + 0.1 * number) * rng.standard_normal(800), 0, 1)
-    rows = [{"image": f"{i:04d}.png", "true": int(t), "predicted": int(g), "sure": float(s)} for i, (t, g, s) in enumerate(zip(truth[:80], guess, score, strict=False))]
+    rows = [
+        {"image": f"{i:04d}.png", "true": int(t), "predicted": int(g), "sure": float(s)}
+        for i, (t, g, s) in enumerate(zip(truth[:80], guess, score, strict=False))
+    ]
     centres = rng.normal(0, 3, (4, 16))
     tone = 0.3 * np.sin(np.linspace(0, 440 * 2 * math.pi, 8000))
     media = {
@@ -86,6 +103,8 @@ def _media(run: stepscope.Run, number: int, rng: np.random.Generator) -> None:
         "eval/report": stepscope.Markdown(REPORT),
         "eval/tone": stepscope.Audio(tone, rate=8000),
         "eval/classes": stepscope.Figure(go.Figure(go.Bar(x=["a", "b", "c"], y=[3, 1, 2], name="count"))),
-        "latent": stepscope.Embedding(np.concatenate([c + rng.standard_normal((100, 16)) for c in centres]), labels=[i // 100 for i in range(400)]),
+        "latent": stepscope.Embedding(
+            np.concatenate([c + rng.standard_normal((100, 16)) for c in centres]), labels=[i // 100 for i in range(400)]
+        ),
     }
     run.log(media, step=STEPS - 1)

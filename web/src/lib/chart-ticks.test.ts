@@ -16,12 +16,17 @@ describe("ticks", () => {
   it("stand at powers of ten on a log axis, with 2 and 5 when there is room", () => {
     expect(ticks(0.001, 1000, 5, "log")).toEqual([0.001, 0.1, 10, 1000]);
     expect(ticks(1, 10, 9, "log")).toEqual([1, 2, 5, 10]);
+    expect(ticks(3.5, 2996, 3.6, "log")).toEqual([10, 100, 1000]);
     expect(ticks(2, 3, 4, "log").length).toBeGreaterThan(1);
   });
   it("are whole minutes and hours on a time axis", () => {
     expect(tickLabels(ticks(0, 600, 5, "duration"), "duration")).toEqual(["0", "2m", "4m", "6m", "8m", "10m"]);
     expect(tickLabels(ticks(0, 7200, 4, "duration"), "duration")).toEqual(["0", "30m", "1h00", "1h30", "2h00"]);
     expect(tickLabels(ticks(0, 3 * 86400, 3, "duration"), "duration")).toEqual(["0", "1d", "2d", "3d"]);
+  });
+  it("tell parts of a second apart on a wall clock", () => {
+    const labels = tickLabels(ticks(1_700_000_000, 1_700_000_001, 4, "time"), "time");
+    expect(new Set(labels).size).toBe(labels.length);
   });
   it("are none for a range that cannot be drawn", () => {
     expect(ticks(1, 1, 5)).toEqual([]);

@@ -34,11 +34,10 @@ function logTicks(lo: number, hi: number, count: number): number[] {
   if (!(lo > 0) || !(hi > lo)) return [];
   const first = Math.floor(Math.log10(lo));
   const last = Math.ceil(Math.log10(hi));
-  const decades = last - first;
   if (Math.log10(hi / lo) < 0.8) return multiples(lo, hi, niceStep(hi - lo, count));
   const room = (count * 1.3) / Math.log10(hi / lo);
   const inner = room >= 3 ? [1, 2, 5] : room >= 2 ? [1, 3] : [1];
-  const every = Math.max(1, Math.ceil(decades / count));
+  const every = Math.max(1, Math.ceil(Math.log10(hi / lo) / count));
   const out: number[] = [];
   for (let p = first; p <= last; p += every) {
     for (const m of inner) {
@@ -115,7 +114,9 @@ export function tickTime(seconds: number, step: number): string {
     return `${d.getDate()} ${MONTHS[d.getMonth()]}`;
   }
   const clock = `${two(d.getHours())}:${two(d.getMinutes())}`;
-  return step >= 60 ? clock : `${clock}:${two(d.getSeconds())}`;
+  if (step >= 60) return clock;
+  const decimals = step >= 1 ? 0 : Math.min(3, Math.ceil(-Math.log10(step)));
+  return `${clock}:${two(d.getSeconds())}${decimals ? (d.getMilliseconds() / 1000).toFixed(decimals).slice(1) : ""}`;
 }
 
 /** The labels of ticks, all with the same number of decimals. */

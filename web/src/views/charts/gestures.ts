@@ -78,7 +78,10 @@ export function attachGestures(host: HTMLElement, target: GestureTarget): () => 
     delete host.dataset.panning;
     plot.select(0, null);
     if (panning) return;
-    if (!moved) return target.click();
+    if (!moved) {
+      target.hover(plot.valueAt(px), event); // A tap has no hover before it.
+      return target.click();
+    }
     const range = dragRange(plot.valueAt(clampTo(plot, from)), plot.valueAt(clampTo(plot, px)), px - from);
     if (range) target.zoom(range);
   };
