@@ -1,4 +1,4 @@
-"""Runs with everything the Charts page can draw, logged through the public API, for the browser tests and screenshots."""
+"""Runs with everything the Charts page can draw, logged through the public API: for tests and screenshots."""
 
 from __future__ import annotations
 
