@@ -77,7 +77,7 @@ def _decay(x: npt.NDArray[Any], weight: float) -> Floats:
     gaps = np.where(gaps > 0, gaps, usual) / usual
     if bool((gaps == 1.0).all()):
         return np.full(len(x), weight)
-    return np.power(weight, gaps)
+    return np.exp(gaps * math.log(weight))
 
 
 def _scan(decay: Floats, values: Floats) -> Floats:
