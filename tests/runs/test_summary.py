@@ -75,6 +75,9 @@ def test_a_diverged_run_says_nan_at_the_end() -> None:
 
 def test_the_mean_of_huge_values_is_finite() -> None:
     assert summarise_points(np.arange(3), np.full(3, 1.5e308)).mean == 1.5e308
+    parts = [summarise_points(np.arange(2), np.full(2, value)) for value in (1.5e308, -1.5e308)]
+    assert join(parts).mean == 0.0
+    assert abs(summarise_points(np.arange(4), np.array([1.5e308] * 2 + [-1.5e308] * 2)).mean) < 1e300
 
 
 def test_rules_choose() -> None:

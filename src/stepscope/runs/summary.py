@@ -93,7 +93,8 @@ def _joined(a: MetricSummary, b: MetricSummary) -> MetricSummary:
     most = b if not a.finite or b.max > a.max else a
     mean = a.mean if a.finite else b.mean
     if a.finite and b.finite:
-        mean += (b.mean - a.mean) * (b.finite / (a.finite + b.finite))
+        share = b.finite / (a.finite + b.finite)
+        mean = a.mean * (1 - share) + b.mean * share
     return MetricSummary(
         last=late.last,
         last_step=late.last_step,
@@ -148,12 +149,13 @@ class ColumnSummaries:
         self._extremes(steps, lows[low_at, column], low_at, highs[high_at, column], high_at)
         self.finite += counts
         share = counts / np.maximum(self.finite, 1)
-        self.mean += (sums - self.mean) * share
+        # Not mean + (new - mean) * share: the difference of two huge values may be more than a float holds.
+        self.mean = self.mean * (1 - share) + sums * share
         self.count += len(steps)
 
     @staticmethod
     def _mean(values: npt.NDArray[np.float64], count: int | npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # huge values of both signs sum to infinities of both
             total: npt.NDArray[np.float64] = values.sum(axis=0)
             if np.isfinite(total).all():
                 return total / count
