@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -216,3 +217,22 @@ def test_a_place_on_disk_is_no_secret(tmp_path: Path) -> None:
         f"wrote {tmp_path}/model.pt from /gone/long/ago1"
     )
     assert secrets.mask_value("db_pwd", "/not/a/place1") == "***"
+
+
+HOSTILE = ["password", "key=", "token='", "://a:", "-token ", "bearer ", "a.b-c_", "token ", "eyJaaaaaaaa."]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
+    began = time.process_time()
+    mask_text(piece * (200_000 // len(piece)))
+    assert time.process_time() - began < 2
+
+
+def test_a_long_diff_is_masked_throughout() -> None:
+    text = "".join(f'+line {number}\n+password = "PLANTED-{number}"\n' for number in range(5000))
+    text += "-----BEGIN PRIVATE KEY-----\n" + "+PLANTED\n" * 4000 + "-----END PRIVATE KEY-----\n+the end\n"
+    shown = mask_text(text)
+    assert "PLANTED" not in shown
+    assert shown.count("+line") == 5000
+    assert shown.endswith("+the end\n")

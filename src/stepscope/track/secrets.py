@@ -16,13 +16,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Literal
 
 __all__ = ["MASK", "is_secret_name", "learn", "learn_from", "mask_argv", "mask_shapes", "mask_text", "mask_value"]
 
 MASK = "***"
+CHUNK = 16 << 10
 
 _STRONG = {
     "accesskey", "apikey", "authkey", "authtoken", "accesstoken", "cookie", "cookies", "credential", "credentials",
@@ -67,11 +68,12 @@ _SHAPES = re.compile(
 )
 _HINTS = re.compile(r"key|token|secret|pass|pwd|auth|cred|cookie|session|bearer", re.IGNORECASE)
 _ASSIGNED = re.compile(
-    r"""(?P<name>[A-Za-z_][\w.-]*)(?P<between>["']?\s*(?:=|:|=>)\s*)
-        (?:(?P<quote>["'])(?P<quoted>(?:(?!(?P=quote))[^\\\n]|\\.)+)|(?P<bare>[^\s"',;(){}\[\]<>&]+)(?P<after>\(?))""",
+    r"""(?<![\w.-])(?P<name>[A-Za-z_][\w.-]{0,200})(?P<between>["']?\s{0,9}(?:=>|=|:)\s{0,9})
+        (?:(?P<quote>["'])(?P<quoted>(?:(?!(?P=quote))[^\\\n]|\\.){1,9999})
+          |(?P<bare>[^\s"',;(){}\[\]<>&]+)(?P<after>\(?))""",
     re.VERBOSE,
 )
-_FLAG = re.compile(r"(?P<name>--?[A-Za-z][\w.-]*)(?P<between>[ ]+)(?P<bare>[^\s-][^\s]*)")
+_FLAG = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w.-]{0,200})(?P<between>[ ]{1,9})(?P<bare>[^\s-][^\s]*)")
 
 _known: set[str] = set()
 _known_pattern: re.Pattern[str] | None = None
@@ -201,6 +203,24 @@ def _blank(match: re.Match[str]) -> str:
 
 def mask_text(text: str) -> str:
     """Free text (console, diff, notes, traceback) without its secrets: shapes, and `password = "..."` by name."""
+    if len(text) <= CHUNK:
+        return _mask_chunk(text)
+    # Piece by piece: a search holds the interpreter's lock, and half a second of that would stop the training.
+    if "PRIVATE KEY" in text:
+        text = _SHAPES.sub(_blank, text)  # a key block may lie across pieces
+    return "".join(_mask_chunk(piece) for piece in _pieces(text))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text cut at line ends into pieces of about 16 KiB."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + CHUNK) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def _mask_chunk(text: str) -> str:
     text = mask_shapes(text)
     if _HINTS.search(text):
         text = _FLAG.sub(_blank_assigned, _ASSIGNED.sub(_blank_assigned, text))
