@@ -159,10 +159,7 @@ class StoreScan:
             return False
         before = self._known.get(found.folder)
         try:
-            if before is None:
-                reading = read_run(path)
-            else:
-                reading = read_run(path, before.reading, before.entry.version + 1)
+            reading = read_run(path) if before is None else read_run(path, before.reading, before.entry.version + 1)
         except (StepscopeError, OSError) as fault:
             self._failed[found.folder] = (stamp, str(fault))
             self._known.pop(found.folder, None)
