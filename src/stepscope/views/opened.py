@@ -57,8 +57,8 @@ class OpenRuns:
         if known is None:
             return self._opened(entry)
         now = time.monotonic()
-        moves = entry.status == "running" or known.version != entry.version
-        if moves and now - known.read > FRESH_S:
+        # A version that moved was announced to the page: answering with older points would leave the last ones out.
+        if known.version != entry.version or (entry.status == "running" and now - known.read > FRESH_S):
             known.version, known.read = entry.version, now
             if known.folder.refresh():
                 known.size = _size(entry.path)
