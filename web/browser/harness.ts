@@ -9,10 +9,25 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PYTHON = process.env.STEPSCOPE_PYTHON ?? join(ROOT, ".venv/bin/python");
-const PLACES = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"];
+const PLACES = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
 const CHROMIUM = PLACES.find((place) => place && existsSync(place));
 
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 /** Stores are written with an fsync per run; in memory that costs nothing. */
 const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
@@ -50,7 +65,10 @@ export class Server {
     const store = join(folder, "stepscope-runs");
     python("make_store.py", kind, store, ...(count ? [String(count)] : []));
     const env = { ...process.env, STEPSCOPE_CACHE: join(folder, "cache") };
-    const child = spawn(PYTHON, [join(import.meta.dirname, "serve.py"), store], { env, stdio: ["pipe", "pipe", "inherit"] });
+    const child = spawn(PYTHON, [join(import.meta.dirname, "serve.py"), store], {
+      env,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     const lines = createInterface({ input: child.stdout });
     const said = JSON.parse(await nextLine(lines, child)) as { address: string; url: string };
     return new Server(folder, child, lines, said.address, said.url);
@@ -69,7 +87,9 @@ export class Server {
   }
 
   async stop(): Promise<void> {
-    const gone = new Promise((done) => (this.process.exitCode !== null || this.process.signalCode ? done(null) : this.process.once("exit", done)));
+    const gone = new Promise((done) =>
+      this.process.exitCode !== null || this.process.signalCode ? done(null) : this.process.once("exit", done),
+    );
     this.process.stdin?.end();
     await gone;
     rmSync(this.folder, { recursive: true, force: true });
@@ -99,9 +119,16 @@ export interface Tab {
 }
 
 /** A fresh browser profile on a server's first page, signed in by its token. */
-export async function openTab(server: Server, hash = "#/runs", options: { theme?: "light" | "dark" } = {}): Promise<Tab> {
+export async function openTab(
+  server: Server,
+  hash = "#/runs",
+  options: { theme?: "light" | "dark" } = {},
+): Promise<Tab> {
   browser ??= await chromium.launch({ executablePath: CHROMIUM as string, args: FLAGS });
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: options.theme ?? "light" });
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    colorScheme: options.theme ?? "light",
+  });
   context.setDefaultTimeout(10_000);
   const page = await context.newPage();
   const errors: string[] = [];

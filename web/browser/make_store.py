@@ -9,16 +9,17 @@ import math
 import random
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
-from stepscope.records import Alert, End, Finding, FindingEvent, GitState, RunMeta
+from stepscope.records import Alert, End, Event, Finding, FindingEvent, GitState, RunMeta
 from stepscope.runs.ids import new_run_id
 from stepscope.runs.layout import create_run
 from stepscope.runs.writer import RunWriter
 
-STEPS = 60
-ANIMALS = "otter falcon heron lynx marten newt osprey puffin raven stoat".split()
-MOODS = "brave calm eager gentle keen lively merry noble proud witty".split()
+ANIMALS = ["otter", "falcon", "heron", "lynx", "marten", "newt", "osprey", "puffin", "raven", "stoat"]
+MOODS = ["brave", "calm", "eager", "gentle", "keen", "lively", "merry", "noble", "proud", "witty"]
 
 SCRIPT = "<img src=x onerror=\"document.title='PWNED'\">"
 HOSTILE = [
@@ -35,21 +36,54 @@ HOSTILE = [
 ]
 
 
-def write_run(
-    store: Path, *, name: str, age_s: float, rng: random.Random, status: str = "finished", **more: object
-) -> str:
-    """One run with a loss that falls (or diverges), an accuracy, and an end. Returns its id."""
-    now = time.time()
+@dataclass
+class Plan:
+    """What one run of a store is to be."""
+
+    name: str
+    age_s: float
+    status: Literal["finished", "stopped", "preempted", "failed"] = "finished"
+    project: str = "vae"
+    tags: list[str] = field(default_factory=list)
+    notes: str = ""
+    config: dict[str, str] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    """Names of metrics besides the loss and the accuracy."""
+    events: tuple[Event, ...] = ()
+    steps: int = 60
+    diverges: bool = False
+
+
+def write_run(store: Path, plan: Plan, rng: random.Random) -> None:
+    """One run with a loss that falls (or diverges), an accuracy, and an end."""
+    meta = _meta(plan, rng)
+    writer = RunWriter(create_run(store, meta), run_id=meta.id, heartbeat_s=0, fsync_s=0)
+    row = writer.keyset(("train/loss", "val/acc", *plan.metrics))
+    floor, speed = rng.uniform(0.1, 0.5), rng.uniform(6, 14)
+    for step in range(plan.steps):
+        fall = math.exp(-step / speed)
+        loss = math.nan if plan.diverges and step > plan.steps / 2 else floor + 2 * fall + rng.uniform(0, 0.05)
+        row.write(step, (loss, 1 - floor * 0.6 - 0.5 * fall, *[0.5] * len(plan.metrics)))
+    for event in plan.events:
+        writer.event(event)
+    error = "RuntimeError: CUDA out of memory" if plan.status == "failed" else None
+    trace = f'Traceback (most recent call last):\n  File "train.py", line 88\n{error}' if error else None
+    end = End(time=time.time(), status=plan.status, exit_code=1 if error else 0, error=error, traceback=trace)
+    writer.close(end)
+
+
+def _meta(plan: Plan, rng: random.Random) -> RunMeta:
+    created = time.time() - plan.age_s
     lr = rng.choice([1e-4, 3e-4, 1e-3, 3e-3])
     config = {"lr": lr, "optimizer": rng.choice(["adam", "sgd"]), "latent": rng.choice([8, 16, 32]), "seed": 0}
-    meta = RunMeta(
-        id=new_run_id(now - age_s),
-        project=str(more.get("project", "vae")),
-        name=name,
-        created=now - age_s,
-        config={**config, **(more.get("config") or {})},  # type: ignore[dict-item]
-        tags=list(more.get("tags", [])),  # type: ignore[call-overload]
-        notes=str(more.get("notes", "")),
+    return RunMeta(
+        id=new_run_id(created),
+        project=plan.project,
+        name=plan.name,
+        created=created,
+        config={**config, **plan.config},
+        tags=plan.tags,
+        notes=plan.notes,
         command=["python", "train.py", "--lr", str(lr), "--note", "two words"],
         cwd="/home/ada/vae",
         host="gpu-07",
@@ -61,31 +95,15 @@ def write_run(
         git=GitState(commit="4f2a91c7d8e0", branch="main", dirty=True, diff="-lr = 1e-3\n+lr = 3e-3\n"),
         stepscope="0.1.0",
     )
-    writer = RunWriter(create_run(store, meta), run_id=meta.id, heartbeat_s=0, fsync_s=0)
-    row = writer.keyset(("train/loss", "val/acc", *more.get("metrics", ())))  # type: ignore[misc]
-    floor, speed = rng.uniform(0.1, 0.5), rng.uniform(6, 14)
-    for step in range(int(more.get("steps", STEPS))):  # type: ignore[call-overload]
-        loss = floor + 2 * math.exp(-step / speed) + rng.uniform(0, 0.05)
-        if more.get("diverges") and step > 30:
-            loss = math.nan
-        row.write(step, (loss, 1 - floor * 0.6 - 0.5 * math.exp(-step / speed), *[0.5] * len(more.get("metrics", ()))))  # type: ignore[arg-type]
-    for event in more.get("events", ()):  # type: ignore[attr-defined]
-        writer.event(event)
-    error = "RuntimeError: CUDA out of memory" if status == "failed" else None
-    trace = f'Traceback (most recent call last):\n  File "train.py", line 88\n{error}' if error else None
-    writer.close(End(time=now, status=status, exit_code=1 if error else 0, error=error, traceback=trace))  # type: ignore[arg-type]
-    return meta.id
 
 
 def usual(store: Path) -> None:
     """Two dozen runs of two projects: one failed, one diverged, some tagged."""
     rng = random.Random(7)
     for number in range(24):
-        write_run(
-            store,
+        plan = Plan(
             name=f"{MOODS[number % 10]}-{ANIMALS[number * 3 % 10]}-{number}",
             age_s=300 + number * 2700,
-            rng=rng,
             status="failed" if number == 3 else "stopped" if number == 9 else "finished",
             diverges=number == 5,
             project="vae" if number < 16 else "gpt",
@@ -93,6 +111,7 @@ def usual(store: Path) -> None:
             notes="looks good, warm up longer" if number == 2 else "",
             events=_story(time.time()) if number == 3 else (),
         )
+        write_run(store, plan, rng)
 
 
 def _story(now: float) -> tuple[Alert, FindingEvent]:
@@ -111,30 +130,24 @@ def many(store: Path, count: int) -> None:
     """A long list of short runs."""
     rng = random.Random(11)
     for number in range(count):
-        status = rng.choices(["finished", "failed", "stopped", "preempted"], [80, 10, 5, 5])[0]
-        name = f"{rng.choice(MOODS)}-{rng.choice(ANIMALS)}-{number:04d}"
-        tags = [tag for tag in ("baseline", "sweep", "paper", "ablation") if rng.random() < 0.2]
-        write_run(
-            store,
-            name=name,
+        plan = Plan(
+            name=f"{rng.choice(MOODS)}-{rng.choice(ANIMALS)}-{number:04d}",
             age_s=60 + number * 900,
-            rng=rng,
-            status=status,
+            status="failed" if rng.random() < 0.1 else "stopped" if rng.random() < 0.06 else "finished",
+            tags=[tag for tag in ("baseline", "sweep", "paper", "ablation") if rng.random() < 0.2],
             steps=24,
-            tags=tags,
             diverges=number % 17 == 3,
         )
+        write_run(store, plan, rng)
 
 
 def hostile(store: Path) -> None:
     """Names, tags, notes, config and metrics that try to be markup, paths, commands and other people's text."""
     rng = random.Random(3)
     for number, name in enumerate(HOSTILE):
-        write_run(
-            store,
+        plan = Plan(
             name=name,
             age_s=60 + number * 60,
-            rng=rng,
             project=SCRIPT if number < 2 else "vae",
             tags=[SCRIPT, "\u202eolleh"],
             notes=SCRIPT,
@@ -143,6 +156,7 @@ def hostile(store: Path) -> None:
             status="failed" if number == 0 else "finished",
             events=(Alert(time=time.time(), title=SCRIPT, text=SCRIPT),),
         )
+        write_run(store, plan, rng)
 
 
 def empty(store: Path) -> None:

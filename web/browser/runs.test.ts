@@ -82,11 +82,20 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await page.waitForFunction(() => document.querySelector('[role="columnheader"][aria-sort="ascending"]'));
     await page.waitForFunction(() => location.hash.includes("sort="));
     const key = (await head.getAttribute("data-column")) as string;
-    await expect.poll(async () => (await column(key)).slice(0, 23).map(Number).every((value, at, all) => at === 0 || value >= (all[at - 1] ?? 0))).toBe(true);
+    await expect
+      .poll(async () =>
+        (await column(key))
+          .slice(0, 23)
+          .map(Number)
+          .every((value, at, all) => at === 0 || value >= (all[at - 1] ?? 0)),
+      )
+      .toBe(true);
     expect((await column(key)).at(-1)).toBe("NaN");
     expect(await page.locator(".row").nth(1).locator(".cell-best").count()).toBeGreaterThan(0);
     await page.goBack();
-    await page.waitForFunction(() => document.querySelector('[role="columnheader"][data-column="created"][aria-sort="descending"]'));
+    await page.waitForFunction(() =>
+      document.querySelector('[role="columnheader"][data-column="created"][aria-sort="descending"]'),
+    );
   });
 
   test("groups by any column, and groups fold", async () => {
@@ -151,7 +160,16 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await page.getByRole("link", { name: "gentle-stoat-3" }).click();
     await page.getByRole("heading", { name: "gentle-stoat-3" }).waitFor();
     const text = (await page.locator(".run-page").textContent()) ?? "";
-    for (const part of ["RuntimeError: CUDA out of memory", "Traceback", "12 steps in a row", "loss above 2", "--note 'two words'", "4f2a91c7d8e0", "train/loss", "torch"]) {
+    for (const part of [
+      "RuntimeError: CUDA out of memory",
+      "Traceback",
+      "12 steps in a row",
+      "loss above 2",
+      "--note 'two words'",
+      "4f2a91c7d8e0",
+      "train/loss",
+      "torch",
+    ]) {
       expect(text).toContain(part);
     }
     await page.keyboard.press("Escape");
@@ -174,14 +192,19 @@ describe.skipIf(noBrowser)("the Runs page", () => {
   test("a run that starts, logs and ends is followed without a reload", async () => {
     const page = await open();
     await page.locator('.live[data-state="live"]').waitFor();
-    await page.locator("[data-run]").first().evaluate((row) => ((row as HTMLElement).dataset.marked = "yes"));
+    await page
+      .locator("[data-run]")
+      .first()
+      .evaluate((row) => ((row as HTMLElement).dataset.marked = "yes"));
     await server.tell("start live-one");
     const row = page.locator("[data-run]", { hasText: "live-one" });
     await row.waitFor();
     await row.getByText("running").waitFor();
     const before = await row.locator('[data-column^="train/loss"]').first().textContent();
     await server.tell("log");
-    await expect.poll(() => row.locator('[data-column^="train/loss"]').first().textContent(), { timeout: 8000 }).not.toBe(before);
+    await expect
+      .poll(() => row.locator('[data-column^="train/loss"]').first().textContent(), { timeout: 8000 })
+      .not.toBe(before);
     await server.tell("alert <b>loss</b> is odd");
     await page.locator(".toast").getByText("<b>loss</b> is odd · live-one").waitFor();
     await server.tell("end");

@@ -49,7 +49,10 @@ describe.skipIf(noBrowser)("hostile names", () => {
   });
 
   test("in the address are harmless too", async () => {
-    const { page, context, errors } = await openTab(server, `#/runs?q=${encodeURIComponent(SCRIPT)}&cols=${encodeURIComponent(SCRIPT)},status&project=${encodeURIComponent(SCRIPT)}&group=${encodeURIComponent(SCRIPT)}`);
+    const { page, context, errors } = await openTab(
+      server,
+      `#/runs?q=${encodeURIComponent(SCRIPT)}&cols=${encodeURIComponent(SCRIPT)},status&project=${encodeURIComponent(SCRIPT)}&group=${encodeURIComponent(SCRIPT)}`,
+    );
     await page.waitForTimeout(600);
     expect(await page.title()).not.toContain("PWNED");
     expect(errors.filter((error) => !error.includes("400"))).toEqual([]);

@@ -40,18 +40,27 @@ class Training:
         self.writer.close(End(time=time.time(), status="finished", exit_code=0))
 
 
+def say(answer: dict[str, str]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
 def main(store: Path) -> None:
     training: Training | None = None
     with running([store], Settings(poll_s=0.2)) as server:
-        print(json.dumps({"address": server.address, "url": server.url}), flush=True)
+        say({"address": server.address, "url": server.url})
         for line in sys.stdin:
             command, _, rest = line.strip().partition(" ")
             if command == "start":
                 training = Training(store, rest)
                 training.log()
-            elif training is not None:
-                {"log": training.log, "end": training.end, "alert": lambda: training.alert(rest)}[command]()
-            print("{}", flush=True)
+            elif training is not None and command == "log":
+                training.log()
+            elif training is not None and command == "alert":
+                training.alert(rest)
+            elif training is not None and command == "end":
+                training.end()
+            say({})
 
 
 if __name__ == "__main__":

@@ -50,13 +50,22 @@ describe.skipIf(noBrowser)("states", () => {
     const { page, context } = await openTab(server, "#/charts");
     let broken = true;
     await page.route("**/api/runs", (route) =>
-      broken ? route.fulfill({ status: 500, contentType: "application/json", body: JSON.stringify({ error: "the index cannot be read", hint: "restart it", position: null, id: "e-1" }) }) : route.continue(),
+      broken
+        ? route.fulfill({
+            status: 500,
+            contentType: "application/json",
+            body: JSON.stringify({ error: "the index cannot be read", hint: "restart it", position: null, id: "e-1" }),
+          })
+        : route.continue(),
     );
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.getByText("The server made a mistake").waitFor();
     expect(await page.locator(".state").textContent()).toContain("the index cannot be read");
-    broken = false;
     await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("The server made a mistake").waitFor();
+    broken = false;
+    // The page may have tried again by itself meanwhile; then there is nothing left to click.
+    await page.evaluate(() => document.querySelector<HTMLElement>(".state button")?.click());
     await page.locator("[data-run]").first().waitFor();
     await page.goto(`${server.url}/#/run/01AAAAAAAAAAAAAAAAAAAAAAAA`);
     await page.getByText("Not found").waitFor();

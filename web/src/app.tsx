@@ -35,7 +35,11 @@ export function App() {
   });
   return (
     <>
-      <a class="skip-link" href="#main" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
+      <a
+        class="skip-link"
+        href="#main"
+        onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}
+      >
         Skip to content
       </a>
       <TopBar pages={pages} current={found?.page ?? null} />

@@ -10,7 +10,8 @@ let prefixTimer: ReturnType<typeof setTimeout> | undefined;
 
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true;
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)
+    return true;
   return target instanceof HTMLInputElement && !["checkbox", "radio", "range", "button"].includes(target.type);
 }
 
@@ -37,13 +38,19 @@ addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;
   const name = event.key === " " ? "Space" : event.key;
   const handler = find(prefix ? `${prefix} ${name}` : name);
-  const starts = !prefix && !handler && held.some((keys) => Object.keys(keys).some((key) => key.startsWith(`${name} `)));
+  const starts =
+    !prefix && !handler && held.some((keys) => Object.keys(keys).some((key) => key.startsWith(`${name} `)));
   clearTimeout(prefixTimer);
   prefix = starts ? name : "";
   if (starts) prefixTimer = setTimeout(() => (prefix = ""), 900);
   if (!handler) return;
   // A button under the focus keeps its own Enter and Space.
-  if ((name === "Enter" || name === "Space") && event.target instanceof HTMLElement && event.target.closest("button, a, summary, label")) return;
+  if (
+    (name === "Enter" || name === "Space") &&
+    event.target instanceof HTMLElement &&
+    event.target.closest("button, a, summary, label")
+  )
+    return;
   event.preventDefault();
   handler(event);
 });

@@ -92,7 +92,10 @@ export function param<T>(name: string, fallback: T, codec: Codec<T>, push = fals
 /** An empty value where the default is not empty. */
 const EMPTY = "~";
 
-export function matchPage(pages: readonly PageDef[], path: string): { page: PageDef; params: Record<string, string> } | null {
+export function matchPage(
+  pages: readonly PageDef[],
+  path: string,
+): { page: PageDef; params: Record<string, string> } | null {
   for (const page of pages) {
     const params = matchPath(page.path, path);
     if (params) return { page, params };

@@ -35,7 +35,9 @@ export const known = signal<ReadonlyMap<string, RunRow>>(new Map());
 
 export function remember(rows: readonly RunRow[]): void {
   const now = known.peek();
-  const fresh = rows.filter((row) => now.get(row.id)?.version !== row.version || now.get(row.id)?.status !== row.status);
+  const fresh = rows.filter(
+    (row) => now.get(row.id)?.version !== row.version || now.get(row.id)?.status !== row.status,
+  );
   if (fresh.length === 0) return;
   const next = new Map(now);
   for (const row of fresh) next.set(row.id, row);

@@ -12,7 +12,9 @@ system.addEventListener("change", (event) => (systemDark.value = event.matches))
 const stored = readStored("theme");
 export const themeChoice = signal<ThemeChoice>(stored === "light" || stored === "dark" ? stored : "system");
 /** True when the page is dark now; canvas code reads this to choose its inks. */
-export const isDark = computed(() => (themeChoice.value === "system" ? systemDark.value : themeChoice.value === "dark"));
+export const isDark = computed(() =>
+  themeChoice.value === "system" ? systemDark.value : themeChoice.value === "dark",
+);
 
 effect(() => {
   document.documentElement.dataset.theme = isDark.value ? "dark" : "light";

@@ -24,7 +24,14 @@ export interface IconButtonProps extends Native {
 
 export function IconButton({ label, pressed, class: extra, children, ...rest }: IconButtonProps) {
   return (
-    <button type="button" class={`icon-button ${extra ?? ""}`} aria-label={label} title={label} aria-pressed={pressed} {...rest}>
+    <button
+      type="button"
+      class={`icon-button ${extra ?? ""}`}
+      aria-label={label}
+      title={label}
+      aria-pressed={pressed}
+      {...rest}
+    >
       {children}
     </button>
   );

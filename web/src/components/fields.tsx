@@ -39,7 +39,12 @@ export interface ToggleProps {
 export function Toggle({ checked, label, onChange }: ToggleProps) {
   return (
     <label class="toggle">
-      <input type="checkbox" role="switch" checked={checked} onChange={(event) => onChange(event.currentTarget.checked)} />
+      <input
+        type="checkbox"
+        role="switch"
+        checked={checked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
       <span class="toggle-track" aria-hidden="true" />
       <span>{label}</span>
     </label>
@@ -106,7 +111,13 @@ export interface SelectProps<T extends string> {
 
 export function Select<T extends string>({ value, label, options, onChange }: SelectProps<T>) {
   return (
-    <select class="select" aria-label={label} title={label} value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+    <select
+      class="select"
+      aria-label={label}
+      title={label}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value as T)}
+    >
       {options.map((option) => (
         <option key={option.value} value={option.value}>
           {option.label}

@@ -99,7 +99,9 @@ export const CopyIcon = draw(
   </>,
 );
 export const DownloadIcon = draw(<path d="M8 2.5v7m0 0L5 6.6m3 2.9 3-2.9M2.5 13.5h11" />);
-export const PencilIcon = draw(<path d="m3 13 .6-2.6L10.7 3.3a1.1 1.1 0 0 1 1.5 0l.5.5a1.1 1.1 0 0 1 0 1.5L5.6 12.4 3 13Z" />);
+export const PencilIcon = draw(
+  <path d="m3 13 .6-2.6L10.7 3.3a1.1 1.1 0 0 1 1.5 0l.5.5a1.1 1.1 0 0 1 0 1.5L5.6 12.4 3 13Z" />,
+);
 export const WarningIcon = draw(<path d="M8 2.5 14.2 13H1.8L8 2.5Zm0 4v3m0 1.9v.1" />);
 export const SettingsIcon = draw(<path d="M2 4.5h7m3 0h2M2 11.5h2m3 0h7M9 2.8v3.4M4.2 9.8v3.4" />);
 export const DragIcon = draw(<path d="M6 4v.01M10 4v.01M6 8v.01M10 8v.01M6 12v.01M10 12v.01" stroke-width="1.8" />);
@@ -107,4 +109,6 @@ export const PinIcon = draw(<path d="M6 2.5h4l-.5 4 2 2.5h-7l2-2.5-.5-4ZM8 9v4.5
 export const ExpandIcon = draw(<path d="M9.5 2.5h4v4m0-4-4.5 4.5m-2.5 6.5h-4v-4m0 4L7 9" />);
 export const ResetIcon = draw(<path d="M3 8a5 5 0 1 0 1.6-3.7L3 5.8M3 2.8v3h3" />);
 export const MoreIcon = draw(<path d="M3.5 8v.01M8 8v.01M12.5 8v.01" stroke-width="2" />);
-export const FolderIcon = draw(<path d="M2 12V4.2c0-.4.3-.7.7-.7h3.1l1.4 1.7h6.1c.4 0 .7.3.7.7V12c0 .4-.3.7-.7.7H2.7A.7.7 0 0 1 2 12Z" />);
+export const FolderIcon = draw(
+  <path d="M2 12V4.2c0-.4.3-.7.7-.7h3.1l1.4 1.7h6.1c.4 0 .7.3.7.7V12c0 .4-.3.7-.7.7H2.7A.7.7 0 0 1 2 12Z" />,
+);

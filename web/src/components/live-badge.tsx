@@ -13,7 +13,12 @@ export function LiveBadge() {
   }, [state.kind]);
   if (state.kind === "denied") {
     return (
-      <span class="live" data-state="retrying" role="alert" title="The server was started anew. Open the address that `stepscope ui` printed.">
+      <span
+        class="live"
+        data-state="retrying"
+        role="alert"
+        title="The server was started anew. Open the address that `stepscope ui` printed."
+      >
         <span class="live-dot" aria-hidden="true" />
         Access ended: open the address that stepscope ui printed
       </span>
@@ -21,7 +26,12 @@ export function LiveBadge() {
   }
   if (state.kind !== "retrying") {
     return (
-      <span class="live" data-state={state.kind} role="status" title={state.kind === "live" ? "Changes appear as they happen" : "Connecting"}>
+      <span
+        class="live"
+        data-state={state.kind}
+        role="status"
+        title={state.kind === "live" ? "Changes appear as they happen" : "Connecting"}
+      >
         <span class="live-dot" aria-hidden="true" />
         {state.kind === "live" ? "Live" : "Connecting"}
       </span>

@@ -31,7 +31,9 @@ export function Toasts() {
       {toasts.value.map((one) => (
         <div key={one.id} class="toast" data-level={one.level}>
           <div class="toast-body">
-            {one.title ? <strong class="isolate">{one.href ? <a href={one.href}>{one.title}</a> : one.title}</strong> : null}
+            {one.title ? (
+              <strong class="isolate">{one.href ? <a href={one.href}>{one.title}</a> : one.title}</strong>
+            ) : null}
             <span class="isolate">{one.text}</span>
           </div>
           <IconButton label="Close" onClick={() => close(one.id)}>

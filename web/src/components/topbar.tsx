@@ -48,7 +48,12 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
         {pages
           .filter((page) => page.nav)
           .map((page) => (
-            <a key={page.path} href={linkTo(page.path)} class="tab" aria-current={page === current ? "page" : undefined}>
+            <a
+              key={page.path}
+              href={linkTo(page.path)}
+              class="tab"
+              aria-current={page === current ? "page" : undefined}
+            >
               {page.title}
             </a>
           ))}
@@ -68,7 +73,8 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
 function ProjectMenu() {
   const names = info.value?.projects ?? [];
   const chosen = project.value;
-  if (names.length < 2 && !chosen) return names[0] ? <span class="project-name isolate">{visibleText(names[0])}</span> : null;
+  if (names.length < 2 && !chosen)
+    return names[0] ? <span class="project-name isolate">{visibleText(names[0])}</span> : null;
   const pick = (name: string): MenuItem => ({
     key: `p:${name}`,
     label: <span class="isolate ellipsis">{name === "" ? "All projects" : visibleText(name)}</span>,

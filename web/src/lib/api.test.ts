@@ -4,8 +4,17 @@ import { addressOf, ApiError, call, readRefusal } from "./api";
 afterEach(() => vi.unstubAllGlobals());
 
 test("a refusal keeps the server's words, hint and the place in the query", () => {
-  const error = readRefusal(400, JSON.stringify({ error: "there is no status 'fialed'", hint: "did you mean failed?", position: 9, id: null }));
-  expect(error).toMatchObject({ message: "there is no status 'fialed'", status: 400, position: 9, hint: "did you mean failed?", id: null });
+  const error = readRefusal(
+    400,
+    JSON.stringify({ error: "there is no status 'fialed'", hint: "did you mean failed?", position: 9, id: null }),
+  );
+  expect(error).toMatchObject({
+    message: "there is no status 'fialed'",
+    status: 400,
+    position: 9,
+    hint: "did you mean failed?",
+    id: null,
+  });
 });
 
 test("an answer that is not ours still gives a sentence", () => {

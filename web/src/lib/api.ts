@@ -38,7 +38,11 @@ export async function call<R extends keyof Routes>(
 ): Promise<Answer<R>> {
   const [method, template] = (route as string).split(" ") as [string, string];
   const url = addressOf(template, request as Record<string, unknown>, method === "GET");
-  const init: RequestInit = { method, credentials: "same-origin", headers: { "X-Stepscope": "1", Accept: "application/json" } };
+  const init: RequestInit = {
+    method,
+    credentials: "same-origin",
+    headers: { "X-Stepscope": "1", Accept: "application/json" },
+  };
   if (options.signal) init.signal = options.signal;
   if (method !== "GET") {
     init.body = JSON.stringify(request);
@@ -86,13 +90,15 @@ async function refusal(answer: Response): Promise<ApiError> {
 export function readRefusal(status: number, text: string): ApiError {
   const body = parse(text);
   const said = isRecord(body) ? body : {};
-  const words = (name: keyof Problem) => (typeof said[name] === "string" && said[name] !== "" ? (said[name] as string) : null);
+  const words = (name: keyof Problem) =>
+    typeof said[name] === "string" && said[name] !== "" ? (said[name] as string) : null;
   const position = typeof said.position === "number" ? said.position : null;
   return new ApiError(words("error") ?? defaultMessage(status), status, position, words("hint"), words("id"));
 }
 
 function defaultMessage(status: number): string {
-  if (status === 401 || status === 403) return "This page has no valid access token. Open the address that `stepscope ui` printed.";
+  if (status === 401 || status === 403)
+    return "This page has no valid access token. Open the address that `stepscope ui` printed.";
   if (status === 404) return "The server does not have this.";
   return `The server answered with status ${status}.`;
 }

@@ -2,7 +2,17 @@ import { expect, test } from "vitest";
 import { bestOf, goalOf } from "./best";
 
 test("the goal is read from names that everybody knows, and never guessed", () => {
-  const keys = ["loss.min", "val/loss.last", "train/acc.max", "val_accuracy.last", "lr.last", "config.loss", "loss.count", "grad_norm.last", "top1.max"];
+  const keys = [
+    "loss.min",
+    "val/loss.last",
+    "train/acc.max",
+    "val_accuracy.last",
+    "lr.last",
+    "config.loss",
+    "loss.count",
+    "grad_norm.last",
+    "top1.max",
+  ];
   expect(keys.map(goalOf)).toEqual(["min", "min", "max", "max", null, null, null, null, "max"]);
 });
 

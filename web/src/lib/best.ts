@@ -4,8 +4,10 @@ import type { Cell } from "./schema";
 
 export type Goal = "min" | "max" | null;
 
-const LESS = /(^|[_\-/.\s])(loss|nll|elbo_loss|err|error|errors|mse|mae|rmse|ppl|perplexity|cer|wer|fid|kl|bpb|bpc|regret|rmsle)($|[_\-/.\s\d])/i;
-const MORE = /(^|[_\-/.\s])(acc|acc1|acc5|accuracy|auc|auroc|auprc|f1|iou|miou|dice|bleu|rouge|map|ap|precision|recall|reward|return|psnr|ssim|r2|score|top1|top5|elbo)($|[_\-/.\s\d])/i;
+const LESS =
+  /(^|[_\-/.\s])(loss|nll|elbo_loss|err|error|errors|mse|mae|rmse|ppl|perplexity|cer|wer|fid|kl|bpb|bpc|regret|rmsle)($|[_\-/.\s\d])/i;
+const MORE =
+  /(^|[_\-/.\s])(acc|acc1|acc5|accuracy|auc|auroc|auprc|f1|iou|miou|dice|bleu|rouge|map|ap|precision|recall|reward|return|psnr|ssim|r2|score|top1|top5|elbo)($|[_\-/.\s\d])/i;
 
 /** The goal of a column key such as `val/loss.min`. A count or a step has none. */
 export function goalOf(key: string): Goal {

@@ -44,7 +44,10 @@ export function hashOf(id: string): number {
  * One slot per run. A run takes the slot its id prefers, or the next free one when a run before it has that.
  * Slots in `before` are kept while they stay unique, so that adding or removing a run recolours no other.
  */
-export function assignSlots(ids: readonly string[], before: ReadonlyMap<string, number> = new Map()): Map<string, number> {
+export function assignSlots(
+  ids: readonly string[],
+  before: ReadonlyMap<string, number> = new Map(),
+): Map<string, number> {
   const slots = new Map<string, number>();
   const taken = new Set<number>();
   const keep = (id: string, slot: number) => {

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { count, formatAge, formatBytes, formatCell, formatDuration, formatNumber, formatTime, visibleText } from "./format";
+import {
+  count,
+  formatAge,
+  formatBytes,
+  formatCell,
+  formatDuration,
+  formatNumber,
+  formatTime,
+  visibleText,
+} from "./format";
 
 describe("numbers", () => {
   test.each([
@@ -27,7 +36,15 @@ describe("numbers", () => {
 });
 
 test("cells show what JSON has no numbers for", () => {
-  expect([null, "NaN", "Infinity", "-Infinity", true, 0.5, "adam"].map(formatCell)).toEqual(["", "NaN", "∞", "−∞", "true", "0.5", "adam"]);
+  expect([null, "NaN", "Infinity", "-Infinity", true, 0.5, "adam"].map(formatCell)).toEqual([
+    "",
+    "NaN",
+    "∞",
+    "−∞",
+    "true",
+    "0.5",
+    "adam",
+  ]);
 });
 
 test.each([

@@ -120,8 +120,11 @@ export function count(amount: number, noun: string, plural = `${noun}s`): string
 
 /** Marks line breaks, control and bidi-override characters, so that a hostile name cannot rearrange the page. */
 export function visibleText(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff]/g, (letter) => {
-    const code = letter.charCodeAt(0);
-    return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
-  });
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff]/g,
+    (letter) => {
+      const code = letter.charCodeAt(0);
+      return code < 0x20 ? String.fromCharCode(0x2400 + code) : "\ufffd";
+    },
+  );
 }

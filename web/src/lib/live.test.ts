@@ -27,7 +27,9 @@ afterEach(() => {
 });
 
 test("waits longer each time, at most half a minute and a bit", () => {
-  expect([0, 1, 2, 3, 10, 99].map((attempt) => backoffMs(attempt, 0))).toEqual([1000, 2000, 4000, 8000, 30_000, 30_000]);
+  expect([0, 1, 2, 3, 10, 99].map((attempt) => backoffMs(attempt, 0))).toEqual([
+    1000, 2000, 4000, 8000, 30_000, 30_000,
+  ]);
   expect(backoffMs(0, 1)).toBe(1250);
 });
 
@@ -60,7 +62,8 @@ test("every event reaches every listener until it stops", () => {
   const seen: number[] = [];
   const stop = onLive((event) => seen.push(event.version));
   startLive("/x");
-  const send = (version: number) => FakeSource.all[0]?.onmessage?.({ data: JSON.stringify({ version, changed: [], gone: [], notices: [] }) });
+  const send = (version: number) =>
+    FakeSource.all[0]?.onmessage?.({ data: JSON.stringify({ version, changed: [], gone: [], notices: [] }) });
   send(1);
   send(2);
   stop();

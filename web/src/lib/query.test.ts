@@ -9,15 +9,35 @@ const columns = [column("status", "run"), column("config.lr", "config"), column(
 describe("tokens", () => {
   test("fields, operators and values are told apart", () => {
     expect(kinds('config.lr<0.01 and status = failed or name ~ "a b"')).toEqual([
-      "field:config.lr", "operator:<", "number:0.01", "keyword:and", "field:status", "operator:=", "value:failed",
-      "keyword:or", "field:name", "operator:~", 'string:"a b"',
+      "field:config.lr",
+      "operator:<",
+      "number:0.01",
+      "keyword:and",
+      "field:status",
+      "operator:=",
+      "value:failed",
+      "keyword:or",
+      "field:name",
+      "operator:~",
+      'string:"a b"',
     ]);
   });
 
   test("lists and null", () => {
     expect(kinds("status not in (killed, lost) and config.x is not null")).toEqual([
-      "field:status", "keyword:not", "keyword:in", "paren:(", "value:killed", "comma:,", "value:lost", "paren:)",
-      "keyword:and", "field:config.x", "keyword:is", "keyword:not", "keyword:null",
+      "field:status",
+      "keyword:not",
+      "keyword:in",
+      "paren:(",
+      "value:killed",
+      "comma:,",
+      "value:lost",
+      "paren:)",
+      "keyword:and",
+      "field:config.x",
+      "keyword:is",
+      "keyword:not",
+      "keyword:null",
     ]);
   });
 
@@ -26,10 +46,13 @@ describe("tokens", () => {
     expect(kinds('name = "never closed and')).toEqual(["field:name", "operator:=", 'string:"never closed and']);
   });
 
-  test.each(["", "!", "((", "a!b", "= =", "\\", "'", '"\\', "a\nb", "🚀 = 🚀"])("%j is read without a fault", (query) => {
-    const found = tokens(query);
-    expect(found.map((token) => query.slice(token.start, token.end))).toEqual(found.map((token) => token.text));
-  });
+  test.each(["", "!", "((", "a!b", "= =", "\\", "'", '"\\', "a\nb", "🚀 = 🚀"])(
+    "%j is read without a fault",
+    (query) => {
+      const found = tokens(query);
+      expect(found.map((token) => query.slice(token.start, token.end))).toEqual(found.map((token) => token.text));
+    },
+  );
 });
 
 describe("completion", () => {
@@ -55,7 +78,10 @@ describe("completion", () => {
   });
 
   test("values are quoted where they must be", () => {
-    expect(suggest(completionAt("name = ", 7), columns, ["a b", "plain"]).map((one) => one.insert)).toEqual(['"a b" ', "plain "]);
+    expect(suggest(completionAt("name = ", 7), columns, ["a b", "plain"]).map((one) => one.insert)).toEqual([
+      '"a b" ',
+      "plain ",
+    ]);
     expect([quoted("and"), quoted('say "hi"'), quoted("1e-3")]).toEqual(['"and"', '"say \\"hi\\""', "1e-3"]);
   });
 });

@@ -46,10 +46,12 @@ function step(state: State, text: string): [TokenKind, State] {
   const word = text.toLowerCase();
   if (OPERATOR.test(text)) return ["operator", { ...state, expected: "value", inList: false }];
   if (text === ",") return ["comma", { ...state, expected: state.inList ? "value" : "field" }];
-  if (text === "(") return ["paren", state.expected === "list" ? { ...state, expected: "value", inList: true } : fresh("field")];
+  if (text === "(")
+    return ["paren", state.expected === "list" ? { ...state, expected: "value", inList: true } : fresh("field")];
   if (text === ")") return ["paren", fresh("join")];
   if (word === "and" || word === "or") return ["keyword", fresh("field")];
-  if (word === "not") return ["keyword", state.expected === "field" || state.expected === "join" ? fresh("field") : state];
+  if (word === "not")
+    return ["keyword", state.expected === "field" || state.expected === "join" ? fresh("field") : state];
   if (word === "in" && state.field) return ["keyword", { ...state, expected: "list" }];
   if (word === "is" && state.field) return ["keyword", { ...state, expected: "null" }];
   if (state.expected === "null") return ["keyword", fresh("join")];
@@ -80,10 +82,23 @@ export interface Completion {
 /** What the caret stands in, and what is expected there. */
 export function completionAt(query: string, caret: number): Completion {
   const { found } = walk(query);
-  const under = found.find((token) => token.start < caret && caret <= token.end && token.kind !== "operator" && token.kind !== "paren" && token.kind !== "comma");
+  const under = found.find(
+    (token) =>
+      token.start < caret &&
+      caret <= token.end &&
+      token.kind !== "operator" &&
+      token.kind !== "paren" &&
+      token.kind !== "comma",
+  );
   const from = under?.start ?? caret;
   const state = walk(query.slice(0, from)).state;
-  return { from, to: under?.end ?? caret, expected: state.expected, typed: query.slice(from, caret), field: state.field };
+  return {
+    from,
+    to: under?.end ?? caret,
+    expected: state.expected,
+    typed: query.slice(from, caret),
+    field: state.field,
+  };
 }
 
 export interface Suggestion {
@@ -116,22 +131,39 @@ export function suggest(completion: Completion, columns: readonly Column[], valu
       return best(columns.map(fieldSuggestion), typed);
     case "operator":
     case "join": {
-      const joins = [ { insert: "and ", label: "and", detail: "both" }, { insert: "or ", label: "or", detail: "either" } ];
-      const signs = OPERATORS.map(([sign, detail]) => ({ insert: `${sign}${sign.endsWith("(") ? "" : " "}`, label: sign, detail }));
+      const joins = [
+        { insert: "and ", label: "and", detail: "both" },
+        { insert: "or ", label: "or", detail: "either" },
+      ];
+      const signs = OPERATORS.map(([sign, detail]) => ({
+        insert: `${sign}${sign.endsWith("(") ? "" : " "}`,
+        label: sign,
+        detail,
+      }));
       const all = completion.expected === "join" ? joins : [...signs, ...joins];
       return all.filter((one) => one.label.startsWith(typed));
     }
     case "value":
-      return best(values.map((value) => ({ insert: `${quoted(value)} `, label: value, detail: "" })), typed);
+      return best(
+        values.map((value) => ({ insert: `${quoted(value)} `, label: value, detail: "" })),
+        typed,
+      );
     case "null":
-      return [{ insert: "null ", label: "null", detail: "" }, { insert: "not null ", label: "not null", detail: "" }];
+      return [
+        { insert: "null ", label: "null", detail: "" },
+        { insert: "not null ", label: "not null", detail: "" },
+      ];
     case "list":
       return [];
   }
 }
 
 function fieldSuggestion(column: Column): Suggestion {
-  return { insert: `${column.key} `, label: column.key, detail: column.source === "run" ? column.type : `${column.source}, ${column.type}` };
+  return {
+    insert: `${column.key} `,
+    label: column.key,
+    detail: column.source === "run" ? column.type : `${column.source}, ${column.type}`,
+  };
 }
 
 /** Those that begin with what was typed, then those that contain it; all of them when nothing was typed yet. */
@@ -141,7 +173,11 @@ function best(all: readonly Suggestion[], typed: string): Suggestion[] {
     const label = one.label.toLowerCase();
     if (label === typed) return 3;
     if (label.startsWith(typed)) return 0;
-    return label.replace(/^config\./, "").startsWith(typed) || label.includes(`/${typed}`) ? 1 : label.includes(typed) ? 2 : 9;
+    return label.replace(/^config\./, "").startsWith(typed) || label.includes(`/${typed}`)
+      ? 1
+      : label.includes(typed)
+        ? 2
+        : 9;
   };
   return all
     .map((one) => ({ one, at: rank(one) }))

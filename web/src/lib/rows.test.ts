@@ -16,7 +16,9 @@ describe("the visible span", () => {
 });
 
 test("scrolls only as far as needed", () => {
-  expect([scrollToShow(0, 100, 320, 32), scrollToShow(5, 100, 320, 32), scrollToShow(20, 0, 320, 32)]).toEqual([0, 100, 352]);
+  expect([scrollToShow(0, 100, 320, 32), scrollToShow(5, 100, 320, 32), scrollToShow(20, 0, 320, 32)]).toEqual([
+    0, 100, 352,
+  ]);
 });
 
 describe("groups", () => {
@@ -34,7 +36,12 @@ describe("groups", () => {
 
   test("keep only the heading when shut", () => {
     const layout = layoutOf(["a", "c", "b"], groups, new Set(['"adam"']));
-    expect([layout.count, layout.at(0)?.kind, layout.at(1)?.kind, layout.indexOf("a")]).toEqual([3, "group", "group", -1]);
+    expect([layout.count, layout.at(0)?.kind, layout.at(1)?.kind, layout.indexOf("a")]).toEqual([
+      3,
+      "group",
+      "group",
+      -1,
+    ]);
   });
 });
 

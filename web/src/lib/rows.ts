@@ -8,7 +8,14 @@ export interface Span {
 }
 
 /** The rows to draw: what is visible and `spare` more on each side, in blocks of `block` so that small scrolls change nothing. */
-export function visibleSpan(scrollTop: number, height: number, rowHeight: number, count: number, spare = 10, block = 5): Span {
+export function visibleSpan(
+  scrollTop: number,
+  height: number,
+  rowHeight: number,
+  count: number,
+  spare = 10,
+  block = 5,
+): Span {
   const first = Math.floor(Math.max(0, scrollTop) / rowHeight) - spare;
   const last = Math.ceil((Math.max(0, scrollTop) + height) / rowHeight) + spare;
   const start = Math.max(0, Math.floor(first / block) * block);
@@ -22,7 +29,8 @@ export function scrollToShow(index: number, scrollTop: number, height: number, r
   return top + rowHeight > scrollTop + height ? top + rowHeight - height : scrollTop;
 }
 
-export type Item = { kind: "run"; position: number; id: string | undefined } | { kind: "group"; group: RunGroup; shut: boolean };
+export type Item =
+  { kind: "run"; position: number; id: string | undefined } | { kind: "group"; group: RunGroup; shut: boolean };
 
 export interface Layout {
   count: number;
@@ -32,11 +40,16 @@ export interface Layout {
 }
 
 /** The rows in order. Without groups nothing is built, so ten thousand runs cost nothing here. */
-export function layoutOf(order: readonly (string | undefined)[], groups: readonly RunGroup[] | null, shut: ReadonlySet<string>): Layout {
+export function layoutOf(
+  order: readonly (string | undefined)[],
+  groups: readonly RunGroup[] | null,
+  shut: ReadonlySet<string>,
+): Layout {
   if (!groups) {
     return {
       count: order.length,
-      at: (index) => (index >= 0 && index < order.length ? { kind: "run", position: index, id: order[index] } : undefined),
+      at: (index) =>
+        index >= 0 && index < order.length ? { kind: "run", position: index, id: order[index] } : undefined,
       indexOf: (id) => order.indexOf(id),
     };
   }

@@ -6,7 +6,11 @@ test("a line goes from the left edge to the right, high values at the top", () =
 });
 
 test("values that are not finite leave a gap, and the place is marked", () => {
-  expect(sparkOf([0, 1, null, 0], 62, 10)).toEqual({ path: "M2 8L21.3 2M60 8", broken: { x: 21.3, y: 2 }, end: { x: 60, y: 8 } });
+  expect(sparkOf([0, 1, null, 0], 62, 10)).toEqual({
+    path: "M2 8L21.3 2M60 8",
+    broken: { x: 21.3, y: 2 },
+    end: { x: 60, y: 8 },
+  });
 });
 
 test("nothing, one value and a flat line are drawn without a fault", () => {

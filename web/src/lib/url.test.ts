@@ -2,12 +2,17 @@ import { describe, expect, test } from "vitest";
 import { flag, formatHash, json, list, matchPath, number, oneOf, parseHash } from "./url";
 
 test("an address goes out and comes back the same", () => {
-  const place = { path: "/runs", query: { q: 'config.lr < 0.01 and name ~ "a&b=c#d"', cols: "loss.min,val/acc.max", e: "100%+é 🚀" } };
+  const place = {
+    path: "/runs",
+    query: { q: 'config.lr < 0.01 and name ~ "a&b=c#d"', cols: "loss.min,val/acc.max", e: "100%+é 🚀" },
+  };
   expect(parseHash(formatHash(place))).toEqual(place);
 });
 
 test("addresses stay readable and leave out what is empty", () => {
-  expect(formatHash({ path: "/runs", query: { q: "lr < 1", group: "", cols: "a/b,c" } })).toBe("#/runs?q=lr+%3C+1&cols=a/b,c");
+  expect(formatHash({ path: "/runs", query: { q: "lr < 1", group: "", cols: "a/b,c" } })).toBe(
+    "#/runs?q=lr+%3C+1&cols=a/b,c",
+  );
 });
 
 test("an empty or strange address is the first page", () => {
@@ -16,9 +21,12 @@ test("an empty or strange address is the first page", () => {
 });
 
 describe("lists", () => {
-  test.each([[[]], [["a"]], [["a", "b"]], [["a,b", "c\\d"]], [[""]], [["", "a", ""]], [["\\", ",", "x,"]]])("%j survives", (items) => {
-    expect(list.read(list.write(items))).toEqual(items);
-  });
+  test.each([[[]], [["a"]], [["a", "b"]], [["a,b", "c\\d"]], [[""]], [["", "a", ""]], [["\\", ",", "x,"]]])(
+    "%j survives",
+    (items) => {
+      expect(list.read(list.write(items))).toEqual(items);
+    },
+  );
 });
 
 test("what cannot be understood is refused, so the default is used", () => {

@@ -109,7 +109,15 @@ function Notes({ run }: { run: RunDetail }) {
           <PencilIcon size={12} /> {run.notes ? "Edit" : "Add a note"}
         </button>
       ) : null}
-      {open ? <NotesEditor id={run.id} notes={run.notes} anchor={anchor.current} onClose={() => setOpen(false)} onSaved={() => void readRun(run.id)} /> : null}
+      {open ? (
+        <NotesEditor
+          id={run.id}
+          notes={run.notes}
+          anchor={anchor.current}
+          onClose={() => setOpen(false)}
+          onSaved={() => void readRun(run.id)}
+        />
+      ) : null}
     </div>
   );
 }

@@ -17,11 +17,11 @@ describeKeys("Runs", {
   "/": "write a query",
   "j k": "next, previous run",
   "J K": "choose while moving",
-  "x": "choose the run (also Space)",
-  "Enter": "open the run",
-  "v": "hide or show its lines",
-  "c": "compare the chosen runs in Charts",
-  "Esc": "choose none",
+  x: "choose the run (also Space)",
+  Enter: "open the run",
+  v: "hide or show its lines",
+  c: "compare the chosen runs in Charts",
+  Esc: "choose none",
 });
 
 function Runs() {

@@ -61,7 +61,10 @@ export function Environment({ run }: { run: RunDetail }) {
     ["platform", environment.platform],
     ["python", environment.python],
     ["stepscope", environment.stepscope],
-    ...Object.entries(environment.hardware).map(([key, value]): [string, unknown] => [key.replace(/_bytes$/, ""), hardwareWords(key, value)]),
+    ...Object.entries(environment.hardware).map(([key, value]): [string, unknown] => [
+      key.replace(/_bytes$/, ""),
+      hardwareWords(key, value),
+    ]),
     ...Object.entries(environment.env),
   ];
   const packages = Object.entries(environment.packages);
@@ -76,7 +79,13 @@ export function Environment({ run }: { run: RunDetail }) {
 function hardwareWords(key: string, value: unknown): unknown {
   if (key.endsWith("_bytes") && typeof value === "number") return formatBytes(value);
   if (!Array.isArray(value)) return value;
-  return value.map((one: unknown) => (isNamed(one) ? `${one.name}${one.memory_bytes ? ` (${formatBytes(one.memory_bytes)})` : ""}` : JSON.stringify(one))).join(", ");
+  return value
+    .map((one: unknown) =>
+      isNamed(one)
+        ? `${one.name}${one.memory_bytes ? ` (${formatBytes(one.memory_bytes)})` : ""}`
+        : JSON.stringify(one),
+    )
+    .join(", ");
 }
 
 function isNamed(value: unknown): value is { name: string; memory_bytes?: number } {

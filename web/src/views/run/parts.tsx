@@ -6,7 +6,15 @@ import { copyText, IconButton, TextInput } from "../../components";
 import { CopyIcon, SearchIcon } from "../../components/icons";
 import { formatCell, formatNumber, visibleText } from "../../lib/format";
 
-export function Section({ title, aside, children }: { title: string; aside?: ComponentChildren; children?: ComponentChildren }) {
+export function Section({
+  title,
+  aside,
+  children,
+}: {
+  title: string;
+  aside?: ComponentChildren;
+  children?: ComponentChildren;
+}) {
   return (
     <section class="card" aria-label={title}>
       <header class="card-head">
@@ -43,7 +51,18 @@ export function Pairs({ title, pairs }: { title: string; pairs: readonly (readon
   return (
     <Section
       title={title}
-      aside={pairs.length >= SEARCH_FROM ? <TextInput class="card-search" label={`Find in ${title}`} placeholder="Find" icon={<SearchIcon size={12} />} value={search} onInput={setSearch} /> : null}
+      aside={
+        pairs.length >= SEARCH_FROM ? (
+          <TextInput
+            class="card-search"
+            label={`Find in ${title}`}
+            placeholder="Find"
+            icon={<SearchIcon size={12} />}
+            value={search}
+            onInput={setSearch}
+          />
+        ) : null
+      }
     >
       <dl class="pairs">
         {fits.map(([key, value]) => (
@@ -64,6 +83,7 @@ export function Pairs({ title, pairs }: { title: string; pairs: readonly (readon
 
 export function wordsOf(value: unknown): string {
   if (typeof value === "number") return formatNumber(value, 6);
-  if (value === null || typeof value === "boolean" || typeof value === "string") return value === null ? "null" : formatCell(value);
+  if (value === null || typeof value === "boolean" || typeof value === "string")
+    return value === null ? "null" : formatCell(value);
   return JSON.stringify(value);
 }

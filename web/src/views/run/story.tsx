@@ -24,8 +24,14 @@ export function Failure({ run }: { run: RunDetail }) {
 /** What could not be recorded is said, never hidden. */
 export function Losses({ run }: { run: RunDetail }) {
   const lines = [
-    ...(run.dropped > 0 ? [`${count(run.dropped, "value")} could not be recorded${run.dropped_reasons.length ? `: ${run.dropped_reasons.join("; ")}` : ""}`] : []),
-    ...(run.holes > 0 ? [`${count(run.holes, "stretch", "stretches")} of its files cannot be read; the rest is whole`] : []),
+    ...(run.dropped > 0
+      ? [
+          `${count(run.dropped, "value")} could not be recorded${run.dropped_reasons.length ? `: ${run.dropped_reasons.join("; ")}` : ""}`,
+        ]
+      : []),
+    ...(run.holes > 0
+      ? [`${count(run.holes, "stretch", "stretches")} of its files cannot be read; the rest is whole`]
+      : []),
     ...run.faults.map((fault) => `A fault inside Stepscope while recording: ${fault}`),
   ];
   if (lines.length === 0) return null;

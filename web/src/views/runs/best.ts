@@ -21,7 +21,10 @@ export const bestValues = computed<ReadonlyMap<string, number>>(() => {
   for (const key of shownKeys.value) {
     const goal = goalOf(key);
     if (goal === null) continue;
-    const best = bestOf([...rows.value.values()].map((kept) => kept.cells.get(key)), goal);
+    const best = bestOf(
+      [...rows.value.values()].map((kept) => kept.cells.get(key)),
+      goal,
+    );
     if (best !== null) found.set(key, best);
   }
   return found;
@@ -38,7 +41,10 @@ export async function askBest(): Promise<void> {
   if (!now || rows.peek().size >= now.matched || told.peek().of === of) return;
   const values = new Map<string, number>();
   told.value = { of, values };
-  for (const key of shownKeys.peek().filter((one) => goalOf(one) !== null).slice(0, MOST_COLUMNS)) {
+  for (const key of shownKeys
+    .peek()
+    .filter((one) => goalOf(one) !== null)
+    .slice(0, MOST_COLUMNS)) {
     const asked = inProject(project.peek(), query.peek()).query;
     const request = { query: asked, sort: key, descending: goalOf(key) === "max", columns: [key], limit: 1 };
     const page = await call("POST /api/runs", request).catch(() => null);

@@ -42,12 +42,16 @@ function Value({ column, value, best }: { column: Column; value: Cell | undefine
     if (column.type === "time") return <Age time={value} />;
     if (column.type === "duration") return <span title={`${exactNumber(value)} s`}>{formatDuration(value)}</span>;
     return (
-      <span class={best ? "cell-best" : undefined} title={best ? `${exactNumber(value)}, the best of these runs` : exactNumber(value)}>
+      <span
+        class={best ? "cell-best" : undefined}
+        title={best ? `${exactNumber(value)}, the best of these runs` : exactNumber(value)}
+      >
         {formatCell(value)}
       </span>
     );
   }
-  if (value === "NaN" || value === "Infinity" || value === "-Infinity") return <span class="cell-odd">{formatCell(value)}</span>;
+  if (value === "NaN" || value === "Infinity" || value === "-Infinity")
+    return <span class="cell-odd">{formatCell(value)}</span>;
   return <Words text={formatCell(value)} />;
 }
 
@@ -67,7 +71,8 @@ function Age({ time }: { time: number }) {
 /** A running run's duration goes on between two answers of the server. */
 export function Duration({ kept }: { kept: KeptRow }) {
   const { row, at } = kept;
-  if (row.status !== "running") return <span title={`${row.duration_s.toFixed(1)} s`}>{formatDuration(row.duration_s)}</span>;
+  if (row.status !== "running")
+    return <span title={`${row.duration_s.toFixed(1)} s`}>{formatDuration(row.duration_s)}</span>;
   const seconds = row.duration_s + Math.max(0, now.value - at);
   return <span class="cell-live">{formatDuration(seconds < 10 ? Math.floor(seconds) : seconds)}</span>;
 }

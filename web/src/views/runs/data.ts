@@ -126,7 +126,13 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
 }
 
 function sameRow(a: RunRow, b: RunRow): boolean {
-  return a.version === b.version && a.status === b.status && a.status !== "running" && a.cells.length === b.cells.length && a.cells.every((cell, at) => cell === b.cells[at]);
+  return (
+    a.version === b.version &&
+    a.status === b.status &&
+    a.status !== "running" &&
+    a.cells.length === b.cells.length &&
+    a.cells.every((cell, at) => cell === b.cells[at])
+  );
 }
 
 /** The table says which rows it draws; those that are missing are fetched after a short rest. */

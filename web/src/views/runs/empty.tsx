@@ -22,7 +22,8 @@ export function EmptyStore() {
       <p>
         {stores.length ? (
           <>
-            Stepscope watches <code class="isolate">{visibleText(stores.join(", "))}</code>. A run appears here the moment it starts.
+            Stepscope watches <code class="isolate">{visibleText(stores.join(", "))}</code>. A run appears here the
+            moment it starts.
           </>
         ) : (
           "A run appears here the moment it starts."
@@ -65,7 +66,10 @@ export function NoMatch() {
           In project <strong class="isolate">{visibleText(project.value)}</strong>.
         </p>
       ) : null}
-      <p class="quiet">There {total === 1 ? "is" : "are"} {count(total, "run")} in all. A run without a field matches no comparison with it.</p>
+      <p class="quiet">
+        There {total === 1 ? "is" : "are"} {count(total, "run")} in all. A run without a field matches no comparison
+        with it.
+      </p>
       <div class="state-actions">
         {query.value ? <Button onClick={() => (query.value = "")}>Clear the query</Button> : null}
         {project.value ? <Button onClick={() => (project.value = "")}>All projects</Button> : null}

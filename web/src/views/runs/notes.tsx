@@ -14,7 +14,14 @@ export function NotesCell({ id, notes }: { id: string; notes: string }) {
   if (info.value?.read_only) return <span class="isolate ellipsis">{shown}</span>;
   return (
     <>
-      <button ref={anchor} type="button" class="notes" title={shown || "Add a note"} aria-expanded={open} onClick={() => setOpen(true)}>
+      <button
+        ref={anchor}
+        type="button"
+        class="notes"
+        title={shown || "Add a note"}
+        aria-expanded={open}
+        onClick={() => setOpen(true)}
+      >
         {notes ? <span class="isolate ellipsis">{shown}</span> : <span class="notes-empty">Add a note</span>}
         <PencilIcon size={12} />
       </button>
@@ -41,7 +48,8 @@ export function NotesEditor({ id, notes, anchor, onClose, onSaved }: NotesEditor
   const save = () => {
     if (done.current) return;
     done.current = true;
-    if (draft.current !== notes) void change({ runs: [id], notes: draft.current }).then((saved) => saved && onSaved?.());
+    if (draft.current !== notes)
+      void change({ runs: [id], notes: draft.current }).then((saved) => saved && onSaved?.());
     onClose();
   };
   const cancel = () => {

@@ -63,7 +63,8 @@ export function PeekCard() {
         <StatusDot status={detail.status} />
       </header>
       <p class="quiet">
-        <span class="isolate">{visibleText(detail.project)}</span> · {formatAge(detail.created, now.value)} · {formatDuration(detail.duration_s)}
+        <span class="isolate">{visibleText(detail.project)}</span> · {formatAge(detail.created, now.value)} ·{" "}
+        {formatDuration(detail.duration_s)}
         {detail.environment.host ? <span class="isolate"> · {visibleText(detail.environment.host)}</span> : null}
       </p>
       {detail.error ? <p class="peek-error isolate">{visibleText(detail.error)}</p> : null}

@@ -3,7 +3,14 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Button, Checkbox, IconButton, Popover, TextInput } from "../../components";
-import { ArrowDownIcon, ArrowUpIcon, ChevronDownIcon, CloseIcon, ColumnsIcon, SearchIcon } from "../../components/icons";
+import {
+  ArrowDownIcon,
+  ArrowUpIcon,
+  ChevronDownIcon,
+  CloseIcon,
+  ColumnsIcon,
+  SearchIcon,
+} from "../../components/icons";
 import { visibleText } from "../../lib/format";
 import type { Column } from "../../lib/schema";
 import { chosenColumns, columnOf, moveColumn, offered, setColumns, shownKeys } from "./settings";
@@ -21,12 +28,25 @@ export function ColumnPicker() {
   const anchor = useRef<HTMLButtonElement>(null);
   return (
     <>
-      <button ref={anchor} type="button" class="button" aria-haspopup="dialog" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+      <button
+        ref={anchor}
+        type="button"
+        class="button"
+        aria-haspopup="dialog"
+        aria-expanded={open.value}
+        onClick={() => (open.value = !open.value)}
+      >
         <ColumnsIcon size={14} />
         Columns
       </button>
       {open.value ? (
-        <Popover anchor={anchor.current} label="Columns" align="end" class="picker" onClose={() => (open.value = false)}>
+        <Popover
+          anchor={anchor.current}
+          label="Columns"
+          align="end"
+          class="picker"
+          onClose={() => (open.value = false)}
+        >
           <Picker />
         </Popover>
       ) : null}
@@ -39,18 +59,34 @@ function Picker() {
   const wanted = search.value.trim().toLowerCase();
   const fits = offered.value.filter((column) => `${column.key} ${column.label}`.toLowerCase().includes(wanted));
   const shown = new Set(shownKeys.value);
-  const toggle = (key: string) => setColumns(shown.has(key) ? shownKeys.value.filter((other) => other !== key) : [...shownKeys.value, key]);
+  const toggle = (key: string) =>
+    setColumns(shown.has(key) ? shownKeys.value.filter((other) => other !== key) : [...shownKeys.value, key]);
   return (
     <div class="picker-body">
       <div class="picker-search">
-        <TextInput label="Find a column" placeholder="Find a column" icon={<SearchIcon size={14} />} value={search.value} inputRef={focusOnce} onInput={(text) => (search.value = text)} />
+        <TextInput
+          label="Find a column"
+          placeholder="Find a column"
+          icon={<SearchIcon size={14} />}
+          value={search.value}
+          inputRef={focusOnce}
+          onInput={(text) => (search.value = text)}
+        />
       </div>
       <div class="picker-halves">
         <div class="picker-list">
           {SECTIONS.map(([source, title]) => (
-            <Section key={source} title={title} columns={fits.filter((column) => column.source === source)} shown={shown} onToggle={toggle} />
+            <Section
+              key={source}
+              title={title}
+              columns={fits.filter((column) => column.source === source)}
+              shown={shown}
+              onToggle={toggle}
+            />
           ))}
-          {fits.length === 0 ? <p class="picker-none">No column has “{visibleText(search.value)}” in its name.</p> : null}
+          {fits.length === 0 ? (
+            <p class="picker-none">No column has “{visibleText(search.value)}” in its name.</p>
+          ) : null}
           {fits.length > MOST ? <p class="picker-none">{fits.length - MOST} more: type to find them.</p> : null}
         </div>
         <Order />
@@ -91,8 +127,15 @@ function Section({ title, columns, shown, onToggle }: SectionProps) {
         ? null
         : columns.slice(0, MOST).map((column) => (
             <div key={column.key} class="picker-item" title={visibleText(column.key)}>
-              <Checkbox checked={shown.has(column.key)} label={visibleText(column.label)} visible onChange={() => onToggle(column.key)} />
-              {column.distinct > 1 && column.source === "config" ? <span class="quiet">{column.distinct} values</span> : null}
+              <Checkbox
+                checked={shown.has(column.key)}
+                label={visibleText(column.label)}
+                visible
+                onChange={() => onToggle(column.key)}
+              />
+              {column.distinct > 1 && column.source === "config" ? (
+                <span class="quiet">{column.distinct} values</span>
+              ) : null}
             </div>
           ))}
     </section>
@@ -111,10 +154,18 @@ function Order() {
           <div key={key} class="picker-item" role="listitem">
             <span class="isolate ellipsis">{label}</span>
             <span class="spring" />
-            <IconButton label={`Move ${label} left`} disabled={at === 0} onClick={() => moveColumn(key, keys[at - 1] ?? null)}>
+            <IconButton
+              label={`Move ${label} left`}
+              disabled={at === 0}
+              onClick={() => moveColumn(key, keys[at - 1] ?? null)}
+            >
               <ArrowUpIcon size={12} />
             </IconButton>
-            <IconButton label={`Move ${label} right`} disabled={at === keys.length - 1} onClick={() => moveColumn(key, keys[at + 2] ?? null)}>
+            <IconButton
+              label={`Move ${label} right`}
+              disabled={at === keys.length - 1}
+              onClick={() => moveColumn(key, keys[at + 2] ?? null)}
+            >
               <ArrowDownIcon size={12} />
             </IconButton>
             <IconButton label={`Hide ${label}`} onClick={() => setColumns(keys.filter((other) => other !== key))}>

@@ -38,8 +38,19 @@ export const Row = memo(function Row({ id, index, columns }: RowProps) {
         {kept ? <NameCell row={kept.row} chosen={chosen} index={index} /> : <Skeleton width="60%" />}
       </div>
       {columns.map((column) => (
-        <div key={column.key} class={isNumeric(column) ? "cell cell-number" : "cell"} role="gridcell" data-column={column.key} data-source={column.source} style={{ width: widthOf(column) }}>
-          {kept ? <CellContent column={column} kept={kept} best={isBest(column, kept.cells.get(column.key))} /> : <Skeleton width="50%" />}
+        <div
+          key={column.key}
+          class={isNumeric(column) ? "cell cell-number" : "cell"}
+          role="gridcell"
+          data-column={column.key}
+          data-source={column.source}
+          style={{ width: widthOf(column) }}
+        >
+          {kept ? (
+            <CellContent column={column} kept={kept} best={isBest(column, kept.cells.get(column.key))} />
+          ) : (
+            <Skeleton width="50%" />
+          )}
         </div>
       ))}
       <div class="cell cell-rest" role="presentation" />
@@ -128,7 +139,14 @@ export function GroupRow({ group, shut, index }: { group: RunGroup; shut: boolea
     shutGroups.value = next;
   };
   return (
-    <div class="row row-group" id={rowId(index)} role="row" aria-rowindex={index + 2} aria-expanded={!shut} data-cursor={cursor.value === index || undefined}>
+    <div
+      class="row row-group"
+      id={rowId(index)}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-expanded={!shut}
+      data-cursor={cursor.value === index || undefined}
+    >
       <div class="cell cell-group" role="rowheader">
         <Checkbox
           checked={chosen > 0 && chosen === group.ids.length}

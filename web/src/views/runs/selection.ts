@@ -45,7 +45,11 @@ export function chooseMany(ids: readonly (string | undefined)[], on: boolean): v
     return;
   }
   const all = [...new Set([...selected.peek(), ...wanted])];
-  if (all.length > MOST) toast(`The first ${MOST} of ${all.length.toLocaleString("en-US")} runs are chosen; narrow the query to choose others.`, "warning");
+  if (all.length > MOST)
+    toast(
+      `The first ${MOST} of ${all.length.toLocaleString("en-US")} runs are chosen; narrow the query to choose others.`,
+      "warning",
+    );
   setSelected(all.slice(0, MOST));
 }
 

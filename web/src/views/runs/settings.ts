@@ -35,7 +35,10 @@ const OWN: readonly Column[] = [
 const OWN_KEYS: ReadonlySet<string> = new Set(OWN.map((column) => column.key));
 
 /** Everything the picker offers; the name is always there and so not offered. */
-export const offered = computed<readonly Column[]>(() => [...OWN, ...available.value.filter((column) => column.key !== "name" && !OWN_KEYS.has(column.key))]);
+export const offered = computed<readonly Column[]>(() => [
+  ...OWN,
+  ...available.value.filter((column) => column.key !== "name" && !OWN_KEYS.has(column.key)),
+]);
 
 const byKey = computed(() => new Map(offered.value.map((column) => [column.key, column])));
 
@@ -78,7 +81,16 @@ export function nextSort(key: string): void {
 
 const FIRST_DOWN: ReadonlySet<string> = new Set(["time", "duration"]);
 
-const WIDTHS: Record<string, number> = { name: 260, status: 96, spark: 112, created: 96, duration: 88, tags: 180, notes: 220, project: 110 };
+const WIDTHS: Record<string, number> = {
+  name: 260,
+  status: 96,
+  spark: 112,
+  created: 96,
+  duration: 88,
+  tags: 180,
+  notes: 220,
+  project: 110,
+};
 const storedWidths = readWidths();
 export const widths = signal<Readonly<Record<string, number>>>(storedWidths);
 

@@ -1,6 +1,6 @@
 /** The table: only the rows on the screen are drawn, however many there are. */
 
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { type Signal, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useKeys } from "../../keys";
 import { groupKey, visibleSpan } from "../../lib/rows";
@@ -19,23 +19,7 @@ const BEST_REST_MS = 400;
 
 export function RunsTable() {
   const scroller = useRef<HTMLDivElement>(null);
-  const seen = useSignal({ top: 0, height: 800 });
-  useEffect(() => {
-    const box = scroller.current;
-    if (!box) return;
-    // Rounded to a few rows, so that most scroll events draw nothing.
-    const look = () => {
-      const next = { top: Math.floor(box.scrollTop / (STEP * ROW)) * STEP * ROW, height: box.clientHeight + STEP * ROW };
-      if (next.top !== seen.peek().top || next.height !== seen.peek().height) seen.value = next;
-    };
-    const watch = new ResizeObserver(look);
-    watch.observe(box);
-    box.addEventListener("scroll", look, { passive: true });
-    return () => {
-      watch.disconnect();
-      box.removeEventListener("scroll", look);
-    };
-  }, []);
+  const seen = useSeen(scroller);
   useTopOnNewQuestion(scroller);
   useBest();
   useTableKeys(scroller);
@@ -50,7 +34,8 @@ export function RunsTable() {
   for (let index = span.start; index < span.end; index++) {
     const item = drawn.at(index);
     if (!item) break;
-    if (item.kind === "group") list.push(<GroupRow key={`g${groupKey(item.group.value)}`} group={item.group} shut={item.shut} index={index} />);
+    if (item.kind === "group")
+      list.push(<GroupRow key={`g${groupKey(item.group.value)}`} group={item.group} shut={item.shut} index={index} />);
     else list.push(<Row key={item.id ?? `p${item.position}`} id={item.id} index={index} columns={columns} />);
   }
   return (
@@ -74,6 +59,28 @@ export function RunsTable() {
       </div>
     </div>
   );
+}
+
+/** Which part of the table is on the screen, rounded to a few rows so that most scroll events draw nothing. */
+function useSeen(scroller: { current: HTMLElement | null }): Signal<{ top: number; height: number }> {
+  const seen = useSignal({ top: 0, height: 800 });
+  useEffect(() => {
+    const box = scroller.current;
+    if (!box) return;
+    const look = () => {
+      const top = Math.floor(box.scrollTop / (STEP * ROW)) * STEP * ROW;
+      const height = box.clientHeight + STEP * ROW;
+      if (top !== seen.peek().top || height !== seen.peek().height) seen.value = { top, height };
+    };
+    const watch = new ResizeObserver(look);
+    watch.observe(box);
+    box.addEventListener("scroll", look, { passive: true });
+    return () => {
+      watch.disconnect();
+      box.removeEventListener("scroll", look);
+    };
+  }, []);
+  return seen;
 }
 
 /** Another query, order or grouping starts at the top; new data does not move what is being read. */

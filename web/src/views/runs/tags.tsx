@@ -13,7 +13,12 @@ export async function change(request: EditRequest): Promise<boolean> {
   try {
     const done = await editRuns(request);
     const refused = done.refused[0];
-    if (refused) toast(refused.reason, "error", done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed");
+    if (refused)
+      toast(
+        refused.reason,
+        "error",
+        done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed",
+      );
     return !refused;
   } catch (fault) {
     toast(fault instanceof Error ? fault.message : String(fault), "error", "Not changed");
@@ -44,7 +49,9 @@ export function TagAdder({ runs, has, words }: TagAdderProps) {
   const [draft, setDraft] = useState("");
   const anchor = useRef<HTMLButtonElement>(null);
   if (info.value?.read_only) return null;
-  const fits = tagsInUse().filter((tag) => !has.includes(tag) && tag.toLowerCase().includes(draft.trim().toLowerCase()));
+  const fits = tagsInUse().filter(
+    (tag) => !has.includes(tag) && tag.toLowerCase().includes(draft.trim().toLowerCase()),
+  );
   const add = (tag: string) => {
     const wanted = tag.trim();
     if (wanted !== "") void change({ runs: [...runs], add_tags: [wanted] });
@@ -96,7 +103,11 @@ export function TagsCell({ id, tags }: { id: string; tags: readonly string[] }) 
   return (
     <span class="tags">
       {tags.map((tag) => (
-        <Tag key={tag} text={tag} onRemove={fixed ? undefined : () => void change({ runs: [id], remove_tags: [tag] })} />
+        <Tag
+          key={tag}
+          text={tag}
+          onRemove={fixed ? undefined : () => void change({ runs: [id], remove_tags: [tag] })}
+        />
       ))}
       <TagAdder runs={[id]} has={tags} />
     </span>

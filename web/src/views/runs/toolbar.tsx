@@ -29,7 +29,10 @@ export function Toolbar() {
 function Matched() {
   const now = table.value;
   if (!now) return null;
-  const words = now.matched === now.total ? count(now.total, "run") : `${now.matched.toLocaleString("en-US")} of ${count(now.total, "run")}`;
+  const words =
+    now.matched === now.total
+      ? count(now.total, "run")
+      : `${now.matched.toLocaleString("en-US")} of ${count(now.total, "run")}`;
   return (
     <span class="matched quiet" role="status">
       {words}
@@ -60,7 +63,14 @@ function GroupPicker() {
   const anchor = useRef<HTMLButtonElement>(null);
   const now = groupBy.value;
   const wanted = search.value.trim().toLowerCase();
-  const fits = offered.value.filter((column) => column.type !== "line" && column.type !== "time" && column.type !== "duration" && column.key !== "notes" && `${column.key} ${column.label}`.toLowerCase().includes(wanted));
+  const fits = offered.value.filter(
+    (column) =>
+      column.type !== "line" &&
+      column.type !== "time" &&
+      column.type !== "duration" &&
+      column.key !== "notes" &&
+      `${column.key} ${column.label}`.toLowerCase().includes(wanted),
+  );
   const pick = (key: string) => {
     groupBy.value = key;
     open.value = false;
@@ -69,14 +79,35 @@ function GroupPicker() {
   };
   return (
     <>
-      <button ref={anchor} type="button" class="button" data-on={now !== "" || undefined} aria-haspopup="dialog" aria-expanded={open.value} onClick={() => (open.value = !open.value)}>
+      <button
+        ref={anchor}
+        type="button"
+        class="button"
+        data-on={now !== "" || undefined}
+        aria-haspopup="dialog"
+        aria-expanded={open.value}
+        onClick={() => (open.value = !open.value)}
+      >
         <GroupIcon size={14} />
         {now === "" ? "Group" : <span class="isolate ellipsis group-by">by {visibleText(columnOf(now).label)}</span>}
       </button>
       {open.value ? (
-        <Popover anchor={anchor.current} label="Group runs" align="end" class="group-popover" onClose={() => (open.value = false)}>
+        <Popover
+          anchor={anchor.current}
+          label="Group runs"
+          align="end"
+          class="group-popover"
+          onClose={() => (open.value = false)}
+        >
           <div class="picker-search">
-            <TextInput label="Find a column" placeholder="Group by…" icon={<SearchIcon size={14} />} value={search.value} inputRef={focusOnce} onInput={(text) => (search.value = text)} />
+            <TextInput
+              label="Find a column"
+              placeholder="Group by…"
+              icon={<SearchIcon size={14} />}
+              value={search.value}
+              inputRef={focusOnce}
+              onInput={(text) => (search.value = text)}
+            />
           </div>
           <div class="menu" role="listbox" aria-label="Columns">
             {now !== "" ? (
@@ -85,7 +116,14 @@ function GroupPicker() {
               </button>
             ) : null}
             {fits.slice(0, 60).map((column) => (
-              <button key={column.key} type="button" class="menu-item" role="option" aria-selected={column.key === now} onClick={() => pick(column.key)}>
+              <button
+                key={column.key}
+                type="button"
+                class="menu-item"
+                role="option"
+                aria-selected={column.key === now}
+                onClick={() => pick(column.key)}
+              >
                 <span class="menu-label isolate ellipsis">{visibleText(column.label)}</span>
                 <span class="menu-hint">{column.source}</span>
               </button>
