@@ -79,6 +79,7 @@ class CallDraft:
         "outputs",
         "parent",
         "recomputed",
+        "sequence",
     )
 
     def __init__(self, index: int, module: Any, call: int, parent: CallDraft | None, first_op: int) -> None:
@@ -94,6 +95,8 @@ class CallDraft:
         self.host_us: float | None = None
         self.device_us: float | None = None
         self.recomputed = False
+        self.sequence = 0
+        """Autograd's counter when it began: nodes from here on were made inside."""
         self.error: str | None = None
 
 

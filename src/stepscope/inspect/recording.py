@@ -1,0 +1,52 @@
+"""`stepscope.record`: record what runs inside a `with` block, and look at it as a `Step`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stepscope.errors import UsageError
+from stepscope.inspect.step import Step
+from stepscope.record.recorder import Depth, Recorder
+
+if TYPE_CHECKING:
+    from stepscope.records.step import StepRecord
+
+__all__ = ["Recording", "record"]
+
+
+def record(
+    model: Any = None, *, depth: Depth = "ops", stats: bool = False, cost: bool = True, backward: bool = True
+) -> Recording:
+    """Record every operation that runs inside the `with` block.
+
+        with stepscope.record(model) as step:
+            loss = criterion(model(x), y); loss.backward(); optimizer.step()
+        step.print()
+
+    `depth`: "ops" (torch functions, the default), "modules" (module calls only), "aten" (every ATen operator).
+    `stats` adds the statistics of every tensor, `cost` time, FLOPs and bytes saved for backward; `backward` records
+    the backward ops too. The training is left as it would be without.
+    """
+    from stepscope.record.observers import observers_for
+
+    return Recording(Recorder(model, depth=depth, backward=backward, observers=observers_for(cost=cost, stats=stats)))
+
+
+class Recording:
+    """A recording, on between `__enter__` and `__exit__`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def __enter__(self) -> Step:
+        self._recorder.start()
+        return Step(self._finished)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._recorder.stop(error)
+
+    def _finished(self) -> StepRecord:
+        found = self._recorder.record
+        if found is None:
+            raise UsageError("the step is still being recorded; look at it after the `with` block")
+        return found

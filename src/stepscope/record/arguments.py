@@ -1,0 +1,176 @@
+"""An op's arguments: the tensors among them in order, and the rest as plain data."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+
+from stepscope.record.identity import is_tensor_type
+
+__all__ = ["Snapshot", "plain_arguments", "snapshot", "tensors_in"]
+
+_MOST_ITEMS = 64
+_MOST_LETTERS = 200
+_SIMPLE = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format}
+
+Snapshot = tuple[Callable[..., Any], list[tuple[int, Any]], dict[str, Any] | None]
+"""The function, its positional arguments that are no tensors with their places, and the keywords."""
+
+
+class _Mark:
+    """Stands for the n-th input tensor inside a nested argument."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, inputs: list[Any]) -> Snapshot | None:
+    """Collect tensors into `inputs` and freeze the rest; None when there is nothing but tensors."""
+    rest: list[tuple[int, Any]] = []
+    for place, value in enumerate(args):
+        kind = type(value)
+        if kind in _SIMPLE:
+            rest.append((place, value))
+        elif is_tensor_type(kind):
+            inputs.append(value)
+        else:
+            rest.append((place, _freeze(value, inputs)))
+    words = None
+    if kwargs:
+        words = {}
+        for name, value in kwargs.items():
+            if is_tensor_type(type(value)):
+                inputs.append(value)
+            else:
+                words[name] = _freeze(value, inputs)
+    if not rest and not words:
+        return None
+    return function, rest, words
+
+
+def _freeze(value: Any, inputs: list[Any]) -> Any:
+    kind = type(value)
+    if kind in _SIMPLE:
+        return value
+    if is_tensor_type(kind):
+        inputs.append(value)
+        return _Mark(len(inputs) - 1)
+    if isinstance(value, (list, tuple)):
+        return [_freeze(item, inputs) for item in value]
+    if isinstance(value, dict):
+        return {str(key): _freeze(item, inputs) for key, item in value.items()}
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        return {"slice": [_freeze(part, inputs) for part in parts]}
+    if value is Ellipsis:
+        return "..."
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return name if isinstance(name, str) else f"<{kind.__name__}>"
+
+
+def plain_arguments(frozen: Snapshot | None, numbers: list[int]) -> dict[str, Any]:
+    """The frozen arguments by name, JSON-ready; called once the step is over."""
+    if frozen is None:
+        return {}
+    function, rest, words = frozen
+    names = _positional_names(function, rest)
+    plain = {names.get(place) or f"arg{place}": _plain(value, numbers) for place, value in rest}
+    for name, value in (words or {}).items():
+        plain[name] = _plain(value, numbers)
+    return plain
+
+
+def _plain(value: Any, numbers: list[int]) -> Any:
+    if isinstance(value, (bool, int)) or value is None:
+        return value if value is None or -(2**63) <= value < 2**64 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, str):
+        return value[:_MOST_LETTERS]
+    if isinstance(value, _Mark):
+        return {"tensor": numbers[value.position]}
+    if isinstance(value, (list, tuple)):
+        plain = [_plain(item, numbers) for item in value[:_MOST_ITEMS]]
+        return plain if len(value) <= _MOST_ITEMS else [*plain, f"... {len(value) - _MOST_ITEMS} more"]
+    if isinstance(value, dict):
+        return {name: _plain(item, numbers) for name, item in list(value.items())[:_MOST_ITEMS]}
+    return str(value).removeprefix("torch.")
+
+
+_PYTHON_NAMES: dict[Any, tuple[str, ...] | None] = {}
+
+
+def _positional_names(function: Any, rest: list[tuple[int, Any]]) -> dict[int, str]:
+    """Names of positional arguments: from the Python signature, else from the operator's schema."""
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        return dict(enumerate(code.co_varnames[: code.co_argcount]))
+    best: dict[int, str] = {}
+    fitting = -1
+    for arguments in _schemas(_operator_name(function)):
+        if all(place < len(arguments) for place, _ in rest):
+            score = sum(_fits(value, arguments[place][1]) for place, value in rest)
+            if score > fitting:
+                fitting = score
+                best = {place: name for place, (name, _) in enumerate(arguments)}
+    return best
+
+
+def _operator_name(function: Any) -> str:
+    qualified = getattr(function, "_qualified_op_name", None)
+    if isinstance(qualified, str):
+        return qualified
+    name = getattr(function, "__name__", "")
+    if name.startswith("__") and name.endswith("__"):
+        name = name[2:-2]
+    return f"aten::{name}"
+
+
+_SCHEMAS: dict[str, list[list[tuple[str, str]]]] = {}
+
+
+def _schemas(name: str) -> list[list[tuple[str, str]]]:
+    known = _SCHEMAS.get(name)
+    if known is None:
+        found = torch._C._jit_get_schemas_for_operator(name)
+        known = _SCHEMAS[name] = [[(a.name, str(a.type)) for a in schema.arguments] for schema in found]
+    return known
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind in ("bool", "Optional[bool]")
+    if isinstance(value, int):
+        return "int" in kind or "Scalar" in kind or "number" in kind
+    if isinstance(value, float):
+        return "float" in kind or "Scalar" in kind or "number" in kind
+    if isinstance(value, (list, tuple)):
+        return kind.startswith(("List", "Optional[List"))
+    if isinstance(value, str):
+        return "str" in kind
+    return value is None and kind.startswith("Optional")
+
+
+def tensors_in(value: Any, found: list[Any] | None = None, depth: int = 0) -> list[Any]:
+    """All tensors inside nested tuples, lists, dicts and dataclasses, in order."""
+    found = [] if found is None else found
+    if is_tensor_type(type(value)):
+        found.append(value)
+    elif depth > 6 or value is None:
+        pass
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            tensors_in(item, found, depth + 1)
+    elif isinstance(value, dict):
+        for item in value.values():
+            tensors_in(item, found, depth + 1)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            tensors_in(getattr(value, field.name, None), found, depth + 1)
+    return found

@@ -1,0 +1,102 @@
+"""Depth "aten": every ATen operator, also inside functionals, backward and scripted code, through a dispatch mode.
+
+Below autograd an op has no `grad_fn` yet: forward and backward are tied by autograd's sequence number, which is the
+node's own when the op runs under it, and that of the node now executing during backward.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from stepscope import fence
+from stepscope.record.arguments import snapshot, tensors_in
+from stepscope.record.drafts import OpDraft
+from stepscope.record.observer import OpCall
+from stepscope.record.sites import place_of
+
+if TYPE_CHECKING:
+    from stepscope.record.identity import Entry
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["DispatchMode"]
+
+_disabled = torch._C.DisableTorchFunction
+_executing = getattr(torch._C, "_current_autograd_node", None)
+
+
+class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Records each operator around its call."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._recorder = recorder
+        self._makers: dict[int, OpDraft] = {}
+        self._before = recorder.watchers("before")
+        self._returned = recorder.watchers("returned")
+        self._after = recorder.watchers("after")
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # The default wraps every call in a guard that imports the compiler: 1.5 s at the first op.
+        return False
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if self._recorder.off:
+            return function(*args, **kwargs)
+        begun = self._begin(function, args, kwargs)
+        if begun is None:
+            return function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            begun[0].draft.error = f"{type(error).__name__}: {error}"
+            self._recorder.keep(begun[0].draft)
+            raise
+        self._end(begun[0], begun[1], result)
+        return result
+
+    @fence.fenced("recording an operator")
+    def _begin(self, function: Any, args: Any, kwargs: Any) -> tuple[OpCall, list[Entry]] | None:
+        recorder = self._recorder
+        with _disabled():
+            draft = OpDraft(-1, str(function), recorder.phases.now, recorder.innermost())
+            call = OpCall(draft, function, args, kwargs)
+            draft.args = snapshot(function, args, kwargs, call.inputs)
+            self._tie(draft)
+            if draft.site is None:
+                draft.site = place_of(sys._getframe(2))
+            entries = recorder.read_inputs(draft, call.inputs)
+            for watch in self._before:
+                watch(call)
+            return call, entries
+
+    def _tie(self, draft: OpDraft) -> None:
+        node = _executing() if _executing is not None and self._recorder.phases.in_backward else None
+        if node is None:
+            self._makers[self._recorder.sequence() - 1] = draft
+            return
+        maker = self._makers.get(node._sequence_nr())
+        if maker is not None:
+            draft.forward, draft.call, draft.site = maker, maker.call, maker.site
+            name = node.name()
+            if name not in maker.backward:
+                maker.backward.append(name)
+
+    @fence.fenced("recording an operator")
+    def _end(self, call: OpCall, entries: list[Entry], result: Any) -> None:
+        recorder = self._recorder
+        with _disabled():
+            for watch in self._returned:
+                watch(call)
+            outputs = tensors_in(result)
+            changed = recorder.changed_inputs(call.inputs, entries, call.draft)
+            call.result = result
+            recorder.keep(call.draft)
+            recorder.write_outputs(call, outputs, changed, entries, recorder.sequence())
+            for watch in self._after:
+                watch(call)

@@ -1,0 +1,103 @@
+"""The autograd nodes an op leaves behind, known by sequence number: keeping a node would keep the graph alive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from stepscope.record.drafts import OpDraft
+
+__all__ = ["Nodes", "is_custom"]
+
+_counter = getattr(torch._C._autograd, "_get_sequence_nr", None)
+_LEAF = "torch::autograd::AccumulateGrad"
+_CUSTOM: dict[type, bool] = {}
+
+
+def is_custom(kind: type) -> bool:
+    """Whether a node comes from a Python `autograd.Function`."""
+    known = _CUSTOM.get(kind)
+    if known is None:
+        known = _CUSTOM[kind] = issubclass(kind, torch.autograd.function.BackwardCFunction)
+    return known
+
+
+class Nodes:
+    """Which forward op made which autograd node."""
+
+    def __init__(self) -> None:
+        self.first = self.counter()
+        """Nodes with smaller numbers are older than the recording."""
+        self._makers: dict[int, tuple[OpDraft, str]] = {}
+        self._outputs: dict[int, dict[int, int]] = {}
+        self._highest = -1
+
+    def counter(self) -> int:
+        """The number the next node on this thread will get."""
+        if _counter is not None:
+            return int(_counter())
+        return self._highest + 1
+
+    def knows(self, node: Any) -> bool:
+        return node._sequence_nr() in self._makers
+
+    def claim(self, op: OpDraft, outputs: list[Any], numbers: list[int], since: int) -> list[Any]:
+        """The nodes behind `outputs` made since `since`: they are this op's."""
+        found: list[Any] = []
+        stack: list[Any] = []
+        for tensor, number in zip(outputs, numbers, strict=True):
+            node = tensor.grad_fn
+            if node is not None:
+                stack.append(node)
+                self._outputs.setdefault(node._sequence_nr(), {})[tensor.output_nr] = number
+        while stack:
+            node = stack.pop()
+            sequence = node._sequence_nr()
+            if sequence < since or sequence in self._makers:
+                continue
+            name = node.name()
+            if name == _LEAF:  # all share one number, the largest
+                continue
+            self._makers[sequence] = (op, name)
+            self._highest = max(self._highest, sequence)
+            found.append(node)
+            op.backward.append(name)
+            for source, _ in node.next_functions:
+                if source is not None:
+                    stack.append(source)
+        return found
+
+    def maker(self, node: Any) -> OpDraft | None:
+        """The forward op of a node. The name is compared too: other threads count for themselves."""
+        known = self._makers.get(node._sequence_nr())
+        return known[0] if known is not None and known[1] == node.name() else None
+
+    def tensor_numbers(self, node: Any) -> dict[int, int]:
+        """Which tensors are the outputs of this node's op: output position -> tensor number."""
+        return self._outputs.get(node._sequence_nr(), {})
+
+    def sources(self, node: Any) -> tuple[list[int], list[Any]]:
+        """What flows into a node that nobody claimed: numbers of known tensors, and the leaves themselves."""
+        numbers: dict[int, None] = {}
+        leaves: dict[int, Any] = {}
+        stack = [node]
+        met = {}
+        while stack:
+            node = stack.pop()
+            if id(node) in met:
+                continue
+            met[id(node)] = node
+            for source, place in node.next_functions:
+                if source is None:
+                    continue
+                if source.name() == _LEAF:
+                    leaves[id(source.variable)] = source.variable
+                    continue
+                number = self.tensor_numbers(source).get(place)
+                if number is not None:
+                    numbers[number] = None
+                elif source._sequence_nr() >= self.first:
+                    stack.append(source)
+        return list(numbers), list(leaves.values())

@@ -1,0 +1,214 @@
+"""Backward: each autograd node that runs is an op, tied to the forward op that made it.
+
+All of `Tensor.backward`, `autograd.backward` and `autograd.grad` go through one door into the engine. While the
+recording is on we stand at that door: walk the graph once, give each node a pre- and a post-hook, and take them all
+away when the engine returns. No node is kept; a hook knows its node by plain data.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.drafts import OpDraft, Ref
+
+if TYPE_CHECKING:
+    from stepscope.record.identity import Entry
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["Backward"]
+
+
+class _Node:
+    """What a hook knows of its autograd node."""
+
+    __slots__ = ("draft", "entries", "forward", "name", "next", "outputs", "variable", "waiting")
+
+    def __init__(self, name: str, forward: OpDraft | None, outputs: dict[int, int], variable: Any) -> None:
+        self.name = name
+        self.forward = forward
+        self.outputs = outputs
+        self.variable = variable
+        self.next: list[tuple[_Node, int] | None] = []
+        self.waiting: dict[int, list[Ref]] = {}
+        """Gradients that have arrived at each input; several are summed by the engine."""
+        self.draft: OpDraft | None = None
+        self.entries: list[Entry] = []
+
+
+class Backward:
+    """Stands at the engine's door."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._before = recorder.watchers("backward_before")
+        self._after = recorder.watchers("backward_after")
+        self.loss: Ref | None = None
+
+    def install(self) -> None:
+        installed = self._recorder.installed
+        run = torch.autograd.__dict__.get("_engine_run_backward")
+        if run is not None:
+            installed.patch(torch.autograd, "_engine_run_backward", partial(self._door, run))
+        else:  # before torch 2.2
+            engine = torch.autograd.Variable.__dict__["_execution_engine"]
+            stand_in = _Engine(engine, partial(self._door, engine.run_backward))
+            installed.patch(torch.autograd.Variable, "_execution_engine", stand_in)
+
+    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        recorder = self._recorder
+        if not recorder.listens():
+            return run(roots, *args, **kwargs)
+        handles: list[Any] = []
+        recorder.phases.backward_begins()
+        try:
+            if recorder.backward:
+                self._hook(roots, handles)
+            with recorder.function_mode_on():
+                return run(roots, *args, **kwargs)
+        finally:
+            for handle in handles:
+                handle.remove()
+            recorder.phases.backward_ends()
+
+    @fence.fenced("recording the backward pass")
+    def _hook(self, roots: Any, handles: list[Any]) -> None:
+        with torch._C.DisableTorchFunction():
+            tensors = [root for root in roots if isinstance(root, torch.Tensor)]
+            for tensor in tensors:
+                self._recorder.adopt(tensor)
+            if self.loss is None and tensors:
+                self.loss = self._recorder.refs(tensors[:1])[0]
+            start = [root.grad_fn if isinstance(root, torch.Tensor) else root.node for root in roots]
+            nodes: list[Any] = []
+            plain: dict[int, _Node] = {}
+            stack = [node for node in start if node is not None]
+            while stack:
+                node = stack.pop()
+                if id(node) not in plain:
+                    plain[id(node)] = self._describe(node)
+                    nodes.append(node)
+                    stack.extend(source for source, _ in node.next_functions if source is not None)
+            for node in nodes:
+                mine = plain[id(node)]
+                mine.next = [None if to is None else (plain[id(to)], place) for to, place in node.next_functions]
+                handles.append(node.register_prehook(partial(self._pre, mine)))
+                handles.append(node.register_hook(partial(self._post, mine)))
+
+    def _describe(self, node: Any) -> _Node:
+        recorder = self._recorder
+        name = node.name()
+        if name == "torch::autograd::AccumulateGrad":
+            return _Node("AccumulateGrad", None, {}, weakref.ref(node.variable))
+        forward = recorder.nodes.maker(node)
+        if forward is None and node._sequence_nr() >= recorder.nodes.first:
+            recorder.drafts.not_seen("the forward of an autograd node", name)
+        return _Node(name, forward, recorder.nodes.tensor_numbers(node), None)
+
+    def _pre(self, node: _Node, gradients: Any) -> None:
+        recorder = self._recorder
+        if recorder.off:
+            return
+        try:
+            with torch._C.DisableTorchFunction():
+                recorder.threads.add(threading.get_ident())
+                inputs = [self._arriving(node, place, g) for place, g in enumerate(gradients) if g is not None]
+                node.entries = [entry for entry, _ in inputs]
+                draft = recorder.new_draft(node.name, "backward")
+                draft.inputs = [(entry.number, version) for entry, version in inputs]
+                if node.forward is not None:
+                    draft.forward, draft.call, draft.site = node.forward, node.forward.call, node.forward.site
+                node.draft = draft
+                for watch in self._before:
+                    watch(draft, gradients)
+        except Exception as fault:
+            fence.report("recording a backward op", fault)
+
+    def _arriving(self, node: _Node, place: int, gradient: Any) -> tuple[Entry, int]:
+        """A gradient that flows in; one nobody made is the engine's sum of those that arrived."""
+        tensors = self._recorder.tensors
+        version = tensors.version(gradient)
+        entry = tensors.known(gradient)
+        parts = node.waiting.pop(place, [])
+        if entry is None or (version != entry.version and len(parts) > 1):
+            before = None if entry is None else entry
+            entry = before or tensors.create(gradient, "gradient", [], version)
+            if parts:
+                total = self._recorder.new_draft("accumulate", "backward")
+                total.inputs = parts
+                total.outputs = [(entry.number, version)]
+                total.inplace = before is not None
+                if node.forward is not None:
+                    total.forward, total.call, total.site = node.forward, node.forward.call, node.forward.site
+                tensors.write(entry, version, total)
+        if entry.draft.grad_of is None:
+            entry.draft.grad_of = node.outputs.get(place)
+        return entry, version
+
+    def _post(self, node: _Node, produced: Any, gradients: Any) -> None:
+        recorder = self._recorder
+        draft = node.draft
+        if recorder.off or draft is None:
+            return
+        try:
+            with torch._C.DisableTorchFunction():
+                for watch in self._after:
+                    watch(draft, produced, gradients)
+                if node.variable is not None:
+                    self._accumulated(node, draft)
+                else:
+                    for target, gradient in zip(node.next, produced, strict=False):
+                        if gradient is not None:
+                            ref = self._leaving(node, draft, gradient)
+                            if target is not None:
+                                target[0].waiting.setdefault(target[1], []).append(ref)
+                node.entries = []
+        except Exception as fault:
+            fence.report("recording a backward op", fault)
+
+    def _leaving(self, node: _Node, draft: OpDraft, gradient: Any) -> Ref:
+        tensors = self._recorder.tensors
+        version = tensors.version(gradient)
+        entry = tensors.known(gradient)
+        if entry is None:
+            entry = tensors.create(gradient, "gradient", node.entries, version)
+            draft.view = draft.view or entry.draft.view_of is not None
+            tensors.write(entry, version, draft)
+        elif entry.draft.kind == "intermediate":
+            entry.draft.kind = "gradient"
+        ref = (entry.number, version)
+        draft.outputs.append(ref)
+        return ref
+
+    def _accumulated(self, node: _Node, draft: OpDraft) -> None:
+        variable = node.variable()
+        if variable is None or variable.grad is None:
+            return
+        tensors = self._recorder.tensors
+        parameter = tensors.read(variable)[0]
+        gradient = variable.grad
+        version = tensors.version(gradient)
+        entry = tensors.known(gradient)
+        if entry is None:
+            entry = tensors.create(gradient, "gradient", node.entries, version)
+        else:
+            draft.inplace = True
+        entry.draft.grad_of = parameter.number
+        tensors.write(entry, version, draft)
+        draft.outputs.append((entry.number, version))
+
+
+class _Engine:
+    """The execution engine with our door in front of it."""
+
+    def __init__(self, engine: Any, door: Any) -> None:
+        self._engine = engine
+        self.run_backward = door
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)

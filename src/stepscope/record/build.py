@@ -1,0 +1,172 @@
+"""From drafts to the frozen `StepRecord`, once the step is over and nothing of it runs any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.arguments import plain_arguments
+from stepscope.record.construction import construction_sites
+from stepscope.record.sites import Sites
+from stepscope.record.structure import describe_model
+from stepscope.records.step import Cost, ModuleCall, ModuleInfo, Op, StepRecord, TensorInfo, TensorRef, Unseen
+
+if TYPE_CHECKING:
+    from stepscope.record.drafts import CallDraft, OpDraft, Ref
+    from stepscope.record.identity import TensorDraft
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["build_record"]
+
+
+def build_record(recorder: Recorder, wall_us: float, error: str | None) -> StepRecord:
+    """The step as plain data."""
+    sites = Sites()
+    _settle_roots(recorder)
+    drafts = recorder.drafts
+    if recorder.tensors.unseen_writes:
+        drafts.not_seen("what wrote into a tensor in place")
+    if recorder.optimizers.seen:
+        drafts.notes["optimizers"] = recorder.optimizers.seen
+    model = recorder.modules.roots[0] if recorder.modules.roots else None
+    return StepRecord(
+        depth=recorder.depth,
+        started=recorder.started,
+        wall_us=wall_us,
+        model="" if model is None else type(model).__name__,
+        torch=str(torch.__version__),
+        device=_main_device(recorder),
+        modules=tuple(_modules(recorder, sites)),
+        ops=tuple(_op(draft, sites) for draft in drafts.ops),
+        tensors=tuple(_tensor(draft, sites) for draft in recorder.tensors.drafts),
+        calls=tuple(_call(call) for call in drafts.calls),
+        sites=tuple(sites.sites),
+        loss=None if recorder.engine.loss is None else TensorRef(*recorder.engine.loss),
+        unseen=tuple(Unseen(what=what, where=where, count=n) for (what, where), n in drafts.unseen.items()),
+        error=error,
+        notes=drafts.notes,
+    )
+
+
+def _settle_roots(recorder: Recorder) -> None:
+    """Without a model given: the first module called is it; without any module, what ran before backward is forward."""
+    modules = recorder.modules
+    if modules.roots and modules.roots[0] is None:
+        prefix = modules.entry_of(modules.roots[1])
+        if prefix is not None:
+            name = prefix.path
+            for entry in modules.entries.values():
+                if entry.root == 1:
+                    entry.path, entry.root = entry.path[len(name) :].lstrip("."), 0
+        modules.roots[0] = modules.roots.pop(1)
+        _rename_phases(recorder)
+    elif not modules.roots:
+        _rename_phases(recorder)
+
+
+def _rename_phases(recorder: Recorder) -> None:
+    for draft in recorder.drafts.ops:
+        if draft.phase == "setup":
+            draft.phase = "forward"
+
+
+def _main_device(recorder: Recorder) -> str:
+    counts: dict[str, int] = {}
+    for draft in recorder.tensors.drafts:
+        name = str(draft.device)
+        counts[name] = counts.get(name, 0) + draft.bytes
+    return max(counts, key=lambda name: counts[name]) if counts else "cpu"
+
+
+def _modules(recorder: Recorder, sites: Sites) -> list[ModuleInfo]:
+    found: list[ModuleInfo] = []
+    taken: set[str] = set()
+    for root in recorder.modules.roots:
+        entry = None if root is None else recorder.modules.entry_of(root)
+        if entry is None:
+            continue
+        places = {path: sites.index(site) for path, site in _construction(root).items()}
+        prefix = entry.path
+        named = {f"{prefix}.{path}".strip("."): site for path, site in places.items() if site is not None}
+        for info in describe_model(root, prefix, named):
+            if info.path not in taken:
+                taken.add(info.path)
+                found.append(info)
+    return found
+
+
+@fence.fenced("finding where modules were constructed", default={})
+def _construction(root: Any) -> dict[str, Any]:
+    return construction_sites(root)
+
+
+def _refs(refs: list[Ref]) -> tuple[TensorRef, ...]:
+    return tuple(TensorRef(number, version) for number, version in refs)
+
+
+def _op(draft: OpDraft, sites: Sites) -> Op:
+    call = draft.call
+    return Op(
+        index=draft.index,
+        name=draft.name,
+        phase=draft.phase,
+        module=None if call is None else call.module.path,
+        call=0 if call is None else call.call,
+        site=sites.index(draft.site),
+        args=plain_arguments(draft.args, [number for number, _ in draft.inputs]),
+        inputs=_refs(draft.inputs),
+        outputs=_refs(draft.outputs),
+        inplace=draft.inplace,
+        view=draft.view,
+        forward=None if draft.forward is None else draft.forward.index,
+        backward=tuple(draft.backward),
+        cost=Cost(
+            host_us=draft.host_us,
+            device_us=draft.device_us,
+            flops=draft.flops,
+            macs=draft.macs,
+            saved_bytes=draft.saved_bytes,
+        ),
+        input_stats=None if draft.input_stats is None else tuple(draft.input_stats),
+        output_stats=None if draft.output_stats is None else tuple(draft.output_stats),
+        error=draft.error,
+    )
+
+
+def _tensor(draft: TensorDraft, sites: Sites) -> TensorInfo:
+    kind: Any = draft.kind
+    return TensorInfo(
+        id=draft.number,
+        shape=tuple(int(size) for size in draft.shape),
+        dtype=str(draft.dtype).removeprefix("torch."),
+        device=str(draft.device),
+        kind=kind,
+        name=draft.name,
+        aliases=draft.names,
+        requires_grad=draft.requires_grad,
+        strides=None if draft.strides is None else tuple(draft.strides),
+        layout="strided" if draft.layout is None else str(draft.layout).removeprefix("torch."),
+        storage=draft.storage,
+        view_of=draft.view_of,
+        grad_of=draft.grad_of,
+        bytes=draft.bytes,
+        site=sites.index(draft.site),
+    )
+
+
+def _call(call: CallDraft) -> ModuleCall:
+    return ModuleCall(
+        path=call.module.path,
+        call=call.call,
+        parent=None if call.parent is None else call.parent.index,
+        first_op=call.first_op,
+        last_op=call.last_op,
+        inputs=_refs(call.inputs),
+        outputs=_refs(call.outputs),
+        host_us=call.host_us,
+        device_us=call.device_us,
+        recomputed=call.recomputed,
+        error=call.error,
+    )

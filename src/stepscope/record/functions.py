@@ -1,0 +1,112 @@
+"""The torch-function mode: every torch call of the user's code comes by here, once, with its arguments."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from stepscope import fence
+from stepscope.record.arguments import snapshot, tensors_in
+from stepscope.record.drafts import OpDraft
+from stepscope.record.identity import Entry, is_tensor_type
+from stepscope.record.names import OP, PASS, Plan, plan_for
+from stepscope.record.observer import OpCall
+from stepscope.record.sites import place_of
+
+if TYPE_CHECKING:
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["FunctionMode"]
+
+_disabled = torch._C.DisableTorchFunction
+
+
+class FunctionMode(TorchFunctionMode):
+    """Records each op around its call. While the op runs the mode is off, so a functional is one op."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+        self._plans: dict[Any, Plan] = {}
+        self._before = recorder.watchers("before")
+        self._returned = recorder.watchers("returned")
+        self._after = recorder.watchers("after")
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        plan = self._plans.get(function)
+        if plan is None:
+            plan = self._plans[function] = plan_for(function)
+        if plan[0] == PASS or self._recorder.off:
+            return function(*args, **kwargs)
+        state = self._begin(function, plan, args, kwargs)
+        if state is None:
+            return function(*args, **kwargs)
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            self._failed(state, error)
+            raise
+        self._end(state, plan, result)
+        return result
+
+    def _begin(self, function: Any, plan: Plan, args: Any, kwargs: Any) -> _State | None:
+        try:
+            recorder = self._recorder
+            with _disabled():
+                draft = OpDraft(-1, plan[1], recorder.phases.now, recorder.innermost())
+                call = OpCall(draft, function, args, kwargs)
+                draft.args = snapshot(function, args, kwargs, call.inputs)
+                draft.site = place_of(sys._getframe(2))
+                state = _State(call, recorder.read_inputs(draft, call.inputs))
+                if plan[1] == "backward":  # listed before the ops it runs, not after them
+                    draft.phase = "backward"
+                    recorder.keep(draft)
+                for watch in self._before:
+                    watch(call)
+                state.sequence = recorder.sequence()
+            return state
+        except Exception as fault:
+            fence.report("recording an op", fault)
+            return None
+
+    def _end(self, state: _State, plan: Plan, result: Any) -> None:
+        try:
+            with _disabled():
+                call = state.call
+                for watch in self._returned:
+                    watch(call)
+                outputs = [result] if is_tensor_type(type(result)) else tensors_in(result)
+                recorder = self._recorder
+                changed = recorder.changed_inputs(call.inputs, state.entries, call.draft)
+                if not outputs and not changed and plan[0] == OP:
+                    return  # a question, not an op
+                call.result = result
+                if call.draft.index < 0:
+                    recorder.keep(call.draft)
+                recorder.write_outputs(call, outputs, changed, state.entries, state.sequence)
+                for watch in self._after:
+                    watch(call)
+        except Exception as fault:
+            fence.report("recording an op", fault)
+
+    @fence.fenced("recording an op that raised")
+    def _failed(self, state: _State, error: BaseException) -> None:
+        draft = state.call.draft
+        draft.error = f"{type(error).__name__}: {error}"
+        if draft.index < 0:
+            self._recorder.keep(draft)
+
+
+class _State:
+    """One op between its call and its return."""
+
+    __slots__ = ("call", "entries", "sequence")
+
+    def __init__(self, call: OpCall, entries: list[Entry]) -> None:
+        self.call = call
+        self.entries = entries
+        self.sequence = 0

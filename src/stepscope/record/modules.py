@@ -1,0 +1,225 @@
+"""Modules: which one is running, by its real name, and what each consists of."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.modules import module as torch_module
+
+from stepscope import fence
+from stepscope.record.arguments import tensors_in
+from stepscope.record.drafts import CallDraft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["ModuleEntry", "ModuleHooks"]
+
+
+class ModuleEntry:
+    """A module object and the names it goes by."""
+
+    __slots__ = ("aliases", "calls", "path", "ref", "root", "type")
+
+    def __init__(self, module: Any, path: str, root: int) -> None:
+        self.ref = weakref.ref(module)
+        self.type = type_name(module)
+        self.path = path
+        self.aliases: list[str] = []
+        self.root = root
+        """Which of the recording's roots it belongs to: 0 is the model."""
+        self.calls = 0
+
+
+def type_name(module: Any) -> str:
+    """The class; for scripted modules the class they were scripted from."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return str(module.original_name)
+    return type(module).__name__
+
+
+def _has_fast_path(module: Any) -> bool:
+    """Whether torch runs this call as one fused kernel, which it does not do under a torch-function mode.
+
+    Recording would make it take the other path, whose results differ in the last bits; so it is left alone.
+    """
+    kinds = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
+    if not isinstance(module, kinds) or module.training:
+        return False
+    return not torch.is_grad_enabled() or not any(p.requires_grad for p in module.parameters())
+
+
+class ModuleHooks:
+    """Two global forward hooks that keep the stack of module calls."""
+
+    def __init__(self, recorder: Recorder, model: Any) -> None:
+        self._recorder = recorder
+        self.model = model
+        self.roots: list[Any] = []
+        self.entries: dict[int, ModuleEntry] = {}
+        self.stack: list[CallDraft] = []
+        self._opaque: list[tuple[CallDraft, Any]] = []
+        self._before = recorder.watchers("module_before")
+        self._after = recorder.watchers("module_after")
+        if model is not None:
+            self.add_root(model)
+
+    def install(self) -> None:
+        installed = self._recorder.installed
+        enter = fence.fenced("recording a module")(self._enter)
+        leave = fence.fenced("recording a module")(self._leave)
+        installed.add(torch_module.register_module_forward_pre_hook(enter).remove)
+        try:
+            handle = torch_module.register_module_forward_hook(leave, with_kwargs=True, always_call=True)
+        except TypeError:  # older torch: without keywords, and nothing is heard of a module that raised
+            plain = fence.fenced("recording a module")(lambda m, args, result: self._leave(m, args, {}, result))
+            handle = torch_module.register_module_forward_hook(plain)
+        installed.add(handle.remove)
+
+    def add_root(self, module: Any) -> ModuleEntry:
+        """Learn the names of a whole tree of modules, its parameters and buffers."""
+        tree = list(module.named_modules(remove_duplicate=False))
+        number = self._number_for(module, tree)
+        while len(self.roots) <= number:
+            self.roots.append(None)
+        self.roots[number] = module
+        prefix = "" if number == 0 else self._free_name(type_name(module))
+        placed: set[int] = set()
+        for path, part in tree:
+            full = ".".join(name for name in (prefix, path) if name)
+            entry = self.entry_of(part)
+            if entry is None:
+                entry = self.entries[id(part)] = ModuleEntry(part, full, number)
+            elif id(part) in placed:
+                entry.aliases.append(full)
+            elif entry.root >= number:  # known so far as a tree of its own; now its real place shows
+                entry.path, entry.root, entry.aliases = full, number, []
+            placed.add(id(part))
+        self._name_tensors(module, prefix)
+        return self.entries[id(module)]
+
+    def _number_for(self, module: Any, tree: list[tuple[str, Any]]) -> int:
+        """0 for the model: the one given, else the first with parameters that is called. Others follow."""
+        if self.model is not None:
+            return len(self.roots)  # the model itself is added first, so it is 0
+        inside = {id(part) for _, part in tree}
+        for number, root in enumerate(self.roots):
+            if root is not None and id(root) in inside:
+                return number
+        has_parameters = any(part._parameters for _, part in tree)
+        if has_parameters and (not self.roots or self.roots[0] is None):
+            return 0
+        return max(1, len(self.roots))
+
+    def _free_name(self, name: str) -> str:
+        taken = {entry.path for entry in self.entries.values()}
+        count = 2
+        free = name
+        while free in taken:
+            free = f"{name}_{count}"
+            count += 1
+        return free
+
+    def _name_tensors(self, module: Any, prefix: str) -> None:
+        names = self._recorder.tensors.names
+        for kind, found in (("parameter", _named(module, "_parameters")), ("buffer", _named(module, "_buffers"))):
+            for name, tensor in found:
+                full = f"{prefix}.{name}" if prefix else name
+                known = names.get(id(tensor))
+                if known is not None and known[0]() is tensor:
+                    if full not in known[2]:
+                        names[id(tensor)] = (known[0], known[1], (*known[2], full))
+                else:
+                    names[id(tensor)] = (weakref.ref(tensor), kind, (full,))
+
+    def entry_of(self, module: Any) -> ModuleEntry | None:
+        entry = self.entries.get(id(module))
+        return entry if entry is not None and entry.ref() is module else None
+
+    def _enter(self, module: Any, args: Any) -> None:
+        recorder = self._recorder
+        if not recorder.listens():
+            return
+        entry = self.entry_of(module)
+        if entry is None or (self.model is None and not self.stack and module not in self.roots):
+            entry = self.add_root(module)
+        with torch._C.DisableTorchFunction():
+            parent = self.stack[-1] if self.stack else None
+            drafts = recorder.drafts
+            call = CallDraft(len(drafts.calls), entry, entry.calls, parent, len(drafts.ops))
+            call.sequence = recorder.sequence()
+            entry.calls += 1
+            call.recomputed = recorder.phases.in_backward
+            call.inputs = recorder.refs(tensors_in(args))
+            drafts.calls.append(call)
+            self.stack.append(call)
+            if entry.root == 0 and (parent is None or parent.module.root != 0):
+                recorder.phases.module_begins()
+            if isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module):
+                self._close_off(call)
+            for watch in self._before:
+                watch(call)
+
+    def _close_off(self, call: CallDraft) -> None:
+        guard = torch._C.DisableTorchFunction()
+        self._opaque.append((call, guard))
+        guard.__enter__()
+
+    def _leave(self, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        recorder = self._recorder
+        if not recorder.listens() or not self.stack:
+            return
+        entry = self.entry_of(module)
+        while self.stack and self.stack[-1].module is not entry:  # one that raised without telling us
+            self._close(self.stack.pop(), "left by an exception")
+        if not self.stack:
+            return
+        call = self.stack.pop()
+        error = sys.exc_info()[1] if result is None else None
+        closed = self._opaque.pop() if self._opaque and self._opaque[-1][0] is call else None
+        if closed is not None:
+            closed[1].__exit__(None, None, None)
+        with torch._C.DisableTorchFunction():
+            if kwargs:
+                call.inputs.extend(ref for ref in recorder.refs(tensors_in(kwargs)) if ref not in call.inputs)
+            outputs = tensors_in(result)
+            if closed is not None:
+                self._say_closed(module, call)
+                recorder.whole_module(call, tensors_in((args, kwargs)), outputs)
+            elif recorder.depth == "modules" and call.index == len(recorder.drafts.calls) - 1:
+                recorder.whole_module(call, tensors_in((args, kwargs)), outputs)
+            call.outputs = recorder.refs(outputs)
+            self._close(call, None if error is None else f"{type(error).__name__}: {error}")
+            for watch in self._after:
+                watch(call)
+
+    def _say_closed(self, module: Any, call: CallDraft) -> None:
+        scripted = isinstance(module, torch.jit.ScriptModule)
+        what = "inside scripted code" if scripted else "inside a fused inference kernel of torch"
+        self._recorder.drafts.not_seen(what, call.module.path or call.module.type)
+
+    def _close(self, call: CallDraft, error: str | None) -> None:
+        call.last_op = len(self._recorder.drafts.ops) - 1
+        call.error = error
+        root = call.module.root == 0
+        if root and (call.parent is None or call.parent.module.root != 0):
+            self._recorder.phases.module_ends()
+
+    def close_all(self, error: str | None) -> None:
+        """Calls still open when the recording ends."""
+        while self._opaque:
+            self._opaque.pop()[1].__exit__(None, None, None)
+        while self.stack:
+            self._close(self.stack.pop(), error)
+
+
+def _named(root: Any, which: str) -> Iterator[tuple[str, Any]]:
+    for path, module in root.named_modules(remove_duplicate=False):
+        for name, tensor in getattr(module, which, {}).items():
+            if tensor is not None:
+                yield f"{path}.{name}" if path else name, tensor

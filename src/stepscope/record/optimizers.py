@@ -1,0 +1,65 @@
+"""Optimizers: their steps are a phase, and their state gets names."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch.optim.optimizer as torch_optimizer
+
+from stepscope import fence
+from stepscope.record.identity import is_tensor_type
+
+if TYPE_CHECKING:
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["OptimizerHooks"]
+
+
+class OptimizerHooks:
+    """The global hooks around every optimizer's `step`."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.seen: list[str] = []
+
+    def install(self) -> None:
+        before = getattr(torch_optimizer, "register_optimizer_step_pre_hook", None)
+        after = getattr(torch_optimizer, "register_optimizer_step_post_hook", None)
+        if before is None or after is None:
+            return
+        self._recorder.installed.add(before(fence.fenced("recording an optimizer")(self._before)).remove)
+        self._recorder.installed.add(after(fence.fenced("recording an optimizer")(self._after)).remove)
+
+    def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        recorder = self._recorder
+        if not recorder.listens():
+            return
+        name = type(optimizer).__name__
+        if name not in self.seen:
+            self.seen.append(name)
+        self._name_state(optimizer)
+        recorder.phases.optimizer_begins()
+
+    def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self._recorder.listens():
+            return
+        self._recorder.phases.optimizer_ends()
+        self._name_state(optimizer)
+
+    def _name_state(self, optimizer: Any) -> None:
+        """Call the state of a parameter by the parameter's name: `fc.weight/exp_avg`."""
+        tensors = self._recorder.tensors
+        for parameter, state in optimizer.state.items():
+            if not isinstance(state, dict):
+                continue
+            named = tensors.names.get(id(parameter))
+            owner = named[2][0] if named is not None and named[0]() is parameter and named[2] else "parameter"
+            for key, value in state.items():
+                if not is_tensor_type(type(value)):
+                    continue
+                entry = tensors.known(value)
+                if entry is None:
+                    tensors.names[id(value)] = (weakref.ref(value), "state", (f"{owner}/{key}",))
+                elif entry.draft.name is None:
+                    entry.draft.kind, entry.draft.name = "state", f"{owner}/{key}"

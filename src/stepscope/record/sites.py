@@ -1,0 +1,118 @@
+"""Where in the user's source an op was called: the first frame outside torch, Python's library and Stepscope.
+
+During the step only `(code, f_lasti)` is kept; lines, columns and source text are looked up when the step is over.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import sysconfig
+from types import CodeType, FrameType
+
+import torch
+
+import stepscope
+from stepscope.records.step import Site
+
+__all__ = ["Place", "Sites", "is_users", "place_of", "site_at"]
+
+Place = tuple[CodeType, int]
+
+_USERS: dict[CodeType, bool] = {}
+
+
+def _folders() -> tuple[str, ...]:
+    folders = [os.path.dirname(torch.__file__), os.path.dirname(stepscope.__file__)]
+    library = sysconfig.get_paths()
+    stdlib = [library["stdlib"], library["platstdlib"]]
+    return tuple(os.path.join(os.path.abspath(folder), "") for folder in folders + stdlib)
+
+
+_OURS = _folders()
+_PACKAGES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("purelib", "platlib")})
+
+
+def is_users(code: CodeType) -> bool:
+    """Whether this code is the user's (or a library's on top of torch), and not torch's, Python's or ours."""
+    known = _USERS.get(code)
+    if known is None:
+        file = code.co_filename
+        if file.startswith((*_OURS[:2], "<frozen")):
+            known = False
+        else:  # site-packages lies inside the standard library's folder
+            known = file.startswith(_PACKAGES) or not file.startswith(_OURS)
+        _USERS[code] = known
+    return known
+
+
+def place_of(frame: FrameType | None) -> Place | None:
+    """The first place in the user's own code, from `frame` outwards."""
+    users = _USERS
+    while frame is not None:
+        code = frame.f_code
+        mine = users.get(code)
+        if mine is None:
+            mine = is_users(code)
+        if mine:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def site_at(place: Place) -> Site:
+    """Turn a place into file, line and columns."""
+    code, instruction = place
+    line, end_line, column, end_column = _position(code, instruction)
+    function = getattr(code, "co_qualname", code.co_name)
+    text = linecache.getline(code.co_filename, line).strip()
+    return Site(
+        file=code.co_filename,
+        line=line,
+        function=function,
+        end_line=end_line,
+        column=column,
+        end_column=end_column,
+        text=text,
+    )
+
+
+def _position(code: CodeType, instruction: int) -> tuple[int, int | None, int | None, int | None]:
+    if sys.version_info >= (3, 11):
+        for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
+            if index * 2 == instruction:
+                if line is not None:
+                    return line, end_line, column, end_column
+                break
+    for start, end, line in code.co_lines():
+        if start <= instruction < end and line is not None:
+            return line, None, None, None
+    return code.co_firstlineno, None, None, None
+
+
+class Sites:
+    """The table of a step's sites; each is listed once."""
+
+    def __init__(self) -> None:
+        self.sites: list[Site] = []
+        self._places: dict[Place, int] = {}
+        self._indices: dict[tuple[str, int, int | None, int | None, str], int] = {}
+
+    def index(self, place: Place | Site | None) -> int | None:
+        if place is None:
+            return None
+        if isinstance(place, Site):
+            return self.add(place)
+        known = self._places.get(place)
+        if known is None:
+            known = self._places[place] = self.add(site_at(place))
+        return known
+
+    def add(self, site: Site) -> int:
+        key = (site.file, site.line, site.column, site.end_column, site.function)
+        known = self._indices.get(key)
+        if known is None:
+            known = self._indices[key] = len(self.sites)
+            self.sites.append(site)
+        return known

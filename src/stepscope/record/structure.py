@@ -1,0 +1,80 @@
+"""What a model consists of: one `ModuleInfo` per module object, with a hash that is equal for equal blocks."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+
+from stepscope import fence
+from stepscope.records.step import ModuleInfo
+
+__all__ = ["describe_model"]
+
+
+def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = None) -> list[ModuleInfo]:
+    """All modules of a tree in definition order, each object once, shared ones with their other names as aliases.
+
+    Works without running the model. `sites` maps paths to indices of construction sites.
+    """
+    places: dict[int, list[str]] = {}
+    objects: dict[int, Any] = {}
+    for path, module in root.named_modules(remove_duplicate=False):
+        objects[id(module)] = module
+        places.setdefault(id(module), []).append(".".join(part for part in (prefix, path) if part))
+    counted: set[int] = set()
+    hashes: dict[int, str] = {}
+    return [
+        _describe(objects[key], paths, counted, _structure(objects[key], hashes), (sites or {}).get(paths[0]))
+        for key, paths in places.items()
+    ]
+
+
+def _describe(module: Any, paths: list[str], counted: set[int], structure: str, site: int | None) -> ModuleInfo:
+    parameters = [p for p in module._parameters.values() if p is not None and id(p) not in counted]
+    buffers = [b for b in module._buffers.values() if b is not None and id(b) not in counted]
+    counted.update(id(tensor) for tensor in (*parameters, *buffers))
+    return ModuleInfo(
+        path=paths[0],
+        type=_type(module),
+        aliases=tuple(paths[1:]),
+        parameters=sum(_numel(p) for p in parameters),
+        trainable=sum(_numel(p) for p in parameters if p.requires_grad),
+        parameter_bytes=sum(_bytes(p) for p in parameters),
+        buffers=sum(_numel(b) for b in buffers),
+        buffer_bytes=sum(_bytes(b) for b in buffers),
+        extra=_extra(module),
+        site=site,
+        structure=structure,
+        training=bool(module.training),
+    )
+
+
+def _type(module: Any) -> str:
+    return str(module.original_name) if isinstance(module, torch.jit.ScriptModule) else type(module).__name__
+
+
+def _numel(tensor: Any) -> int:
+    return 0 if torch.nn.parameter.is_lazy(tensor) else int(tensor.numel())
+
+
+def _bytes(tensor: Any) -> int:
+    return 0 if torch.nn.parameter.is_lazy(tensor) else int(tensor.numel() * tensor.element_size())
+
+
+@fence.fenced("asking a module for its extra_repr", default="")
+def _extra(module: Any) -> str:
+    return str(module.extra_repr())
+
+
+def _structure(module: Any, hashes: dict[int, str]) -> str:
+    known = hashes.get(id(module))
+    if known is None:
+        hashes[id(module)] = ""  # a module inside itself would never end
+        shapes = [tuple(p.shape) for p in module._parameters.values() if p is not None and _numel(p)]
+        children = [_structure(child, hashes) for child in module._modules.values() if child is not None]
+        kind = f"{type(module).__module__}.{_type(module)}"
+        text = repr((kind, _extra(module), shapes, children))
+        known = hashes[id(module)] = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return known
