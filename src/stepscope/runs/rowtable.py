@@ -55,6 +55,9 @@ def join_points(parts: list[Points]) -> Points:
 _FEW = 256
 """Rows that are quicker summed up when asked than kept summed up: a run may have a table for each of its rows."""
 
+_NARROW = 8
+"""Of more columns than this, one pass over all of them costs less than one for each."""
+
 
 class RowTable:
     """Rows of one keyset, each column contiguous, with room to grow: adding costs the same however many there are."""
@@ -103,7 +106,7 @@ class RowTable:
 
     def summary(self, column: int) -> MetricSummary:
         """The column in a few numbers; what was summed up before is not looked at again."""
-        if self.count < _FEW and len(self.seqs):
+        if self.count < _FEW and len(self.names) < _NARROW and len(self.seqs):
             return summarise_points(self.steps[: self.count], self.values[column, : self.count])
         return self._sum_up().summary(column)
 
