@@ -21,13 +21,16 @@ from stepscope.records import (
     Console,
     Dropped,
     End,
+    Environment,
     FaultNote,
     Finding,
     FindingEvent,
+    GitState,
     Media,
     MetricRule,
     NameChange,
     NotesChange,
+    RunMeta,
     SummaryUpdate,
     TagsChange,
 )
@@ -35,6 +38,7 @@ from stepscope.runs import runlogs
 from stepscope.runs.compact import compact
 from stepscope.runs.folder import RunFolder, open_run
 from stepscope.runs.frames import Kind, encode
+from stepscope.runs.layout import create_run
 from stepscope.runs.status import Machine
 from stepscope.runs.writer import RunWriter
 
@@ -625,3 +629,16 @@ def test_series_as_tables(store: Path) -> None:
 def test_it_says_what_it_is(store: Path) -> None:
     path = run_with(store, RawLog().define(0, "a").row(0, 0, 1.0).event(End(time=1.0, status="finished")))
     assert repr(open_run(path)) == f"<RunFolder 'n' ({path.name}): finished, 1 series, {path}>"
+
+
+def test_what_was_gathered_late_completes_the_meta(store: Path) -> None:
+    meta = RunMeta(id="01JCQ4AAAAAAAAAAAAAAAAAAAA", project="p", name="n", created=1.0, hardware={"cpu_count": 2})
+    path = create_run(store, meta)
+    writer = RunWriter(path, run_id=meta.id)
+    late = GitState(commit="abc", dirty=True, diff="+x")
+    writer.event(Environment(time=2.0, git=late, packages={"torch": "2.1"}, hardware={"gpus": [{"name": "H200"}]}))
+    writer.close(End(time=3.0, status="finished"))
+    run = open_run(path)
+    assert run.meta.hardware == {"cpu_count": 2, "gpus": [{"name": "H200"}]}
+    assert run.meta.git == late
+    assert run.meta.packages == {"torch": "2.1"}

@@ -62,7 +62,7 @@ class RunFolder:
 
     def __init__(self, path: str | PathLike[str], *, machine: Machine | None = None) -> None:
         self.path = Path(path)
-        self.meta: RunMeta = read_meta(self.path)
+        self._written: RunMeta = read_meta(self.path)
         self._lock = threading.RLock()
         self._machine = machine or this_machine()
         self._logs = RunLogs(self.path)
@@ -108,24 +108,29 @@ class RunFolder:
     # -- what it is --------------------------------------------------------------------------------------------
 
     @property
+    def meta(self) -> RunMeta:
+        """What the run is: `meta.json`, and what was found out while the training was already running."""
+        return self._story.meta
+
+    @property
     def id(self) -> str:
-        return self.meta.id
+        return self._written.id
 
     @property
     def project(self) -> str:
-        return self.meta.project
+        return self._written.project
 
     @property
     def group(self) -> str | None:
-        return self.meta.group
+        return self._written.group
 
     @property
     def created(self) -> float:
-        return self.meta.created
+        return self._written.created
 
     @property
     def _story(self) -> Story:
-        story: Story = self._remember("story", lambda logs: tell(self.meta, (one.record for one in logs.events())))
+        story: Story = self._remember("story", lambda logs: tell(self._written, (one.record for one in logs.events())))
         return story
 
     @property
@@ -172,7 +177,7 @@ class RunFolder:
     def standing(self) -> Standing:
         """The status with its reason, times, error and traceback."""
         with self._open() as logs:
-            return derive(logs.states(), self._machine, self.meta.created)
+            return derive(logs.states(), self._machine, self._written.created)
 
     @property
     def status(self) -> Status:
@@ -194,12 +199,12 @@ class RunFolder:
     @property
     def attempts(self) -> list[Attempt]:
         with self._open() as logs:
-            return attempts_of(logs.states(), self._machine, self.meta.created)
+            return attempts_of(logs.states(), self._machine, self._written.created)
 
     @property
     def duration_s(self) -> float:
         """Time spent training: all attempts together, without the pauses between them."""
-        return time_spent(self.attempts, self.standing, self.meta.created, self._machine.now())
+        return time_spent(self.attempts, self.standing, self._written.created, self._machine.now())
 
     @property
     def ranks(self) -> list[int]:

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from stepscope.records import (
     Alert,
     Artifact,
     ConfigUpdate,
     Dropped,
+    Environment,
     Event,
     FaultNote,
     Finding,
@@ -30,6 +33,8 @@ __all__ = ["Story", "tell"]
 class Story:
     """A run's own words, the latest said last."""
 
+    meta: RunMeta
+    """Completed by what was gathered late."""
     name: str
     notes: str
     tags: list[str]
@@ -46,7 +51,7 @@ class Story:
 
 def tell(meta: RunMeta, events: Iterable[Event]) -> Story:
     """The story so far; `events` in the order of their times."""
-    story = Story(meta.name, meta.notes, list(meta.tags), dict(meta.config))
+    story = Story(meta, meta.name, meta.notes, list(meta.tags), dict(meta.config))
     for event in events:
         _add(story, event)
     return story
@@ -76,3 +81,14 @@ def _add(story: Story, event: Event) -> None:
         story.faults.append(event)
     elif isinstance(event, Dropped):
         story.drops.append(event)
+    elif isinstance(event, Environment):
+        story.meta = _completed(story.meta, event)
+
+
+def _completed(meta: RunMeta, late: Environment) -> RunMeta:
+    return replace(
+        meta,
+        git=late.git or meta.git,
+        packages={**meta.packages, **late.packages},
+        hardware={**meta.hardware, **late.hardware},
+    )

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stepscope.records import Alert, Artifact, Environment, Finding, GitState, RunMeta, Status
+from stepscope.records import Alert, Artifact, Finding, GitState, RunMeta, Status
 from stepscope.runs import attempts as runs_attempts
 from stepscope.runs.folder import RunFolder
 from stepscope.runs.summary import MetricSummary
@@ -110,7 +110,7 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
     """Everything the run's own page shows, but not its series."""
     entry = ctx.catalogue.entry(request.run)
     folder = ctx.runs.get(request.run)
-    meta = _completed(folder.meta, folder.events(Environment))
+    meta = folder.meta
     standing, drops = folder.standing, folder.drops
     return RunDetail(
         id=folder.id,
@@ -170,18 +170,6 @@ def _summary_value(name: str, one: MetricSummary, chosen: Any) -> SummaryValue:
         last_step=one.last_step,
         chosen=cell(chosen),
     )
-
-
-def _completed(meta: RunMeta, late: list[Environment]) -> RunMeta:
-    """With what was gathered while the training was already running."""
-    for more in late:
-        meta = replace(
-            meta,
-            git=more.git or meta.git,
-            packages={**meta.packages, **more.packages},
-            hardware={**meta.hardware, **more.hardware},
-        )
-    return meta
 
 
 def _surroundings(meta: RunMeta) -> Surroundings:
