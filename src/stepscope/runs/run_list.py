@@ -25,9 +25,9 @@ _SHOWN = 20
 def runs(dir: str | os.PathLike[str] = DEFAULT_STORE, query: str = "") -> RunList:
     """The runs in a folder, newest first; nothing but a list of them is read yet.
 
-    >>> good = stepscope.runs("stepscope-runs", "config.lr < 0.01 and loss.min < 0.3")
-    >>> good[0].series("loss").values.min()
-    >>> good.to_pandas()[["name", "config.lr", "loss.min"]]
+        good = stepscope.runs("stepscope-runs", "config.lr < 0.01 and loss.min < 0.3")
+        good[0].series("loss").values.min()
+        good.to_pandas()[["name", "config.lr", "loss.min"]]
 
     docs/query.md is the manual of the query language.
     """
@@ -41,7 +41,7 @@ def runs(dir: str | os.PathLike[str] = DEFAULT_STORE, query: str = "") -> RunLis
 def run(ref: str | os.PathLike[str], dir: str | os.PathLike[str] = DEFAULT_STORE) -> RunFolder:
     """One run: by the path of its folder, or by its id, the beginning of it, its name, `project/name`, `last` or `@2`.
 
-    >>> stepscope.run("last").series("loss").to_pandas()
+        stepscope.run("last").series("loss").to_pandas()
     """
     from stepscope.runs.folder import open_run
 

@@ -46,10 +46,10 @@ NO_PROGRESS_S = 2.0
 class RunWriter:
     """Writes one process's part of a run.
 
-    >>> writer = RunWriter(path, run_id=meta.id)
-    >>> row = writer.keyset(("loss", "acc"))
-    >>> row.write(0, (0.7, 0.1))
-    >>> writer.close(End(time=time.time(), status="finished"))
+        writer = RunWriter(path, run_id=meta.id)
+        row = writer.keyset(("loss", "acc"))
+        row.write(0, (0.7, 0.1))
+        writer.close(End(time=time.time(), status="finished"))
     """
 
     def __init__(
