@@ -41,7 +41,7 @@ def runs(dir: str | os.PathLike[str] = DEFAULT_STORE, query: str = "") -> RunLis
 def run(ref: str | os.PathLike[str], dir: str | os.PathLike[str] = DEFAULT_STORE) -> RunFolder:
     """One run: by the path of its folder, or by its id, the beginning of it, its name, `project/name`, `last` or `@2`.
 
-        stepscope.run("last").series("loss").to_pandas()
+    stepscope.run("last").series("loss").to_pandas()
     """
     from stepscope.runs.folder import open_run
 
