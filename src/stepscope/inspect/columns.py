@@ -1,0 +1,114 @@
+"""The columns a table can have: what each is called, how its values are written, which go first when room is short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stepscope.errors import UsageError
+from stepscope.inspect.figures import clean, count, duration, shape, size
+
+__all__ = ["COLUMNS", "Column", "choose_columns"]
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    meaning: str
+    show: Callable[[Any], str]
+    rank: int
+    """Where room is short, the columns with the highest rank are left out first."""
+    numeric: bool = True
+    least: int | None = None
+    """Text that may be cut down to so many letters; None: never cut."""
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else clean(str(value))
+
+
+def _shapes(value: Sequence[Sequence[int]] | None) -> str:
+    if value is None:
+        return "-"
+    shown = ", ".join(shape(one) for one in value[:2])
+    return f"{shown}, +{len(value) - 2}" if len(value) > 2 else shown
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f} %"
+
+
+def _rate(value: float | None) -> str:
+    return "-" if value is None else f"{count(value)}/s"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+COLUMNS: dict[str, Column] = {
+    "module": Column(
+        "module", "the module's name inside its parent; its full path in CSV and JSON", _text, 0, False, 18
+    ),
+    "op": Column("op", "the function that was called", _text, 0, False, 14),
+    "line": Column("line", "file and line of the user's code", _text, 0, False, 12),
+    "phase": Column("phase", "set-up, forward, loss, backward, optimizer, other", _text, 12, False),
+    "tensor": Column("tensor", "the tensor's name in the state dict", _text, 0, False, 18),
+    "index": Column("#", "the op's place in the order of execution", _text, 2),
+    "type": Column("type", "the module's class", _text, 4, False, 10),
+    "input": Column("input", "shapes of the tensors that go in (first call)", _shapes, 6, False, 11),
+    "output": Column("output", "shapes of the tensors that come out (first call)", _shapes, 3, False, 11),
+    "shape": Column("shape", "the tensor's shape", lambda value: shape(value), 2, False, 9),
+    "dtype": Column("dtype", "of what comes out", _text, 20, False),
+    "device": Column("device", "of what comes out", _text, 21, False),
+    "params": Column("params", "parameters, shared ones counted once, at their first place", count, 1),
+    "params_percent": Column("params %", "share of all parameters", _percent, 19),
+    "trainable": Column("trainable", "parameters that ask for a gradient", count, 15),
+    "param_bytes": Column("param bytes", "memory of the parameters", size, 16),
+    "flops": Column("FLOPs", "floating-point operations forward; a multiply-add is two", count, 5),
+    "macs": Column("MACs", "multiply-adds forward", count, 13),
+    "backward_flops": Column("backward FLOPs", "floating-point operations backward", count, 17),
+    "time_us": Column("time", "all of its ops; on the device where there is one, else on the host", duration, 7),
+    "time_percent": Column("time %", "share of the time of all ops", _percent, 11),
+    "forward_us": Column("forward", "time of the ops forward", duration, 8),
+    "backward_us": Column("backward", "time of the ops backward", duration, 9),
+    "saved_bytes": Column("saved", "kept for backward, each memory counted once", size, 10),
+    "ops": Column("ops", "how many operations ran", count, 18),
+    "calls": Column("calls", "how many times the module ran", count, 14),
+    "module_path": Column("module", "the module it ran in", _text, 5, False, 12),
+    "function": Column("function", "the user's function", _text, 15, False, 10),
+    "source": Column("source", "the line of source", _text, 6, False, 16),
+    "args": Column("arguments", "arguments that are no tensors", _text, 14, False, 12),
+    "forward_op": Column("of", "the forward op that a backward op differentiates", _text, 19, False),
+    # profile_layers
+    "forward_spread_us": Column("±", "interquartile range of the forward time", duration, 12),
+    "backward_spread_us": Column("±", "interquartile range of the backward time", duration, 13),
+    "update_us": Column("update", "time of the optimizer's step for its parameters", duration, 10),
+    "update_spread_us": Column("±", "interquartile range of the update time", duration, 14),
+    "flops_per_s": Column("FLOPs/s", "forward FLOPs per second", _rate, 11),
+    "runs": Column("runs", "how many runs it was seen in", count, 20),
+    # checkpoints
+    "bytes": Column("bytes", "memory of the values", size, 5),
+    "min": Column("min", "smallest finite value", _number, 7),
+    "max": Column("max", "largest finite value", _number, 8),
+    "mean": Column("mean", "of the finite values", _number, 6),
+    "std": Column("std", "of the finite values", _number, 6),
+    "norm": Column("norm", "Euclidean norm of the finite values", _number, 9),
+    "nan": Column("NaN", "values that are not a number", count, 3),
+    "inf": Column("Inf", "infinite values", count, 4),
+    "zero_percent": Column("zeros", "share of values that are zero", _percent, 10),
+}
+
+
+def choose_columns(asked: Sequence[str] | None, usual: Sequence[str]) -> list[str]:
+    """The columns a user asked for, after the first one, which names the row; the usual ones when not asked."""
+    if asked is None:
+        return list(usual)
+    if isinstance(asked, str):
+        asked = [name.strip() for name in asked.split(",")]
+    known = [name for name in COLUMNS if name in usual] + [name for name in COLUMNS if name not in usual]
+    for name in asked:
+        if name not in usual:
+            raise UsageError(f"there is no column {name!r} here; there are {', '.join(c for c in known if c in usual)}")
+    return [usual[0], *(name for name in dict.fromkeys(asked) if name != usual[0])]

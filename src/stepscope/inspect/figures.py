@@ -1,0 +1,89 @@
+"""Numbers and shapes as people read them, and text that is safe to print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+__all__ = ["clean", "count", "duration", "shape", "share", "size"]
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|.)?")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def clean(text: str) -> str:
+    """Text on one line without escape sequences or control characters: a saved step may come from anywhere.
+
+    >>> clean("net\\x1b[31m.layer\\n")
+    'net.layer'
+    """
+    text = _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\n", " ").replace("\t", " "))).strip()
+    return text.encode("utf-8", "replace").decode()
+
+
+def count(value: float | None) -> str:
+    """A number of parameters or operations, with three or four digits.
+
+    >>> [count(v) for v in (None, 0, 512, 9999, 25_557_032, 4_089_184_256)]
+    ['-', '0', '512', '9,999', '25.56 M', '4.089 G']
+    """
+    if value is None:
+        return "-"
+    if abs(value) < 10_000:
+        return f"{value:,.0f}"
+    for unit, scale in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= scale * 0.99995:
+            return f"{value / scale:.4g} {unit}"
+    return f"{value:.4g}"
+
+
+def size(value: float | None) -> str:
+    """Bytes, in powers of 1024.
+
+    >>> [size(v) for v in (None, 0, 999, 4096, 157_286_400)]
+    ['-', '0', '999 B', '4 KiB', '150 MiB']
+    """
+    if value is None:
+        return "-"
+    if value == 0:
+        return "0"
+    if abs(value) < 1024:
+        return f"{value:.0f} B"
+    for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
+        if abs(value) >= scale * 0.9995:
+            return f"{value / scale:.4g} {unit}"
+    return f"{value / 1024:.4g} KiB"
+
+
+def duration(us: float | None) -> str:
+    """Microseconds, in the unit that fits.
+
+    >>> [duration(v) for v in (None, 0.4, 12.3, 4567.0, 2_500_000.0)]
+    ['-', '0.4 us', '12.3 us', '4.57 ms', '2.5 s']
+    """
+    if us is None:
+        return "-"
+    if us < 999.5:
+        return f"{us:.3g} us"
+    return f"{us / 1e3:.3g} ms" if us < 999_500 else f"{us / 1e6:.3g} s"
+
+
+def share(part: float | None, whole: float | None) -> str:
+    """A part of a whole in percent.
+
+    >>> share(1, 8), share(None, 8)
+    ('12.5 %', '-')
+    """
+    if part is None or not whole:
+        return "-"
+    return f"{100 * part / whole:.1f} %"
+
+
+def shape(sizes: Sequence[int] | None) -> str:
+    """
+    >>> shape((1, 3, 224, 224)), shape(()), shape(None)
+    ('1×3×224×224', 'scalar', '-')
+    """
+    if sizes is None:
+        return "-"
+    return "×".join(map(str, sizes)) if sizes else "scalar"

@@ -1,0 +1,193 @@
+"""The table by module: the tree of modules in the order they ran, each with all that ran inside it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+from stepscope.inspect.table import Row
+from stepscope.inspect.tally import Tally
+
+if TYPE_CHECKING:
+    from stepscope.inspect.visit import Lookup
+    from stepscope.records.step import ModuleCall, ModuleInfo, Op
+
+__all__ = ["MODULE_COLUMNS", "module_rows"]
+
+MODULE_COLUMNS = [
+    "module", "type", "input", "output", "dtype", "device", "params", "trainable", "flops", "macs", "backward_flops",
+    "forward_us", "backward_us", "time_us", "saved_bytes", "ops", "calls", "params_percent", "param_bytes",
+    "time_percent",
+]  # fmt: skip
+
+
+def module_rows(lookup: Lookup, depth: int | None) -> list[Row]:
+    """Depth 0 is the model alone, 1 its children, None everything."""
+    tree = _Tree(lookup)
+    rows = [row for root in tree.roots for row in tree.rows_below(root, 0, depth)]
+    outside = _outside(lookup)
+    return rows + [Row(f"({phase})", {"module": f"({phase})", **tally.cells()}) for phase, tally in outside.items()]
+
+
+def _outside(lookup: Lookup) -> dict[str, Tally]:
+    """What ran in no module, by phase."""
+    found: dict[str, Tally] = {}
+    for op in lookup.record.ops:
+        if lookup.innermost_call(op) is None and lookup.module_of(op) is None:
+            found.setdefault(op.phase, Tally()).add(op)
+    return found
+
+
+class _Tree:
+    def __init__(self, lookup: Lookup) -> None:
+        self.lookup = lookup
+        self.tallies = _inclusive(lookup)
+        self.calls: dict[str, list[ModuleCall]] = defaultdict(list)
+        for call in lookup.record.calls:
+            self.calls[call.path].append(call)
+        self.own: dict[str, ModuleInfo] = {module.path: module for module in lookup.record.modules}
+        self.children: dict[str, list[str]] = defaultdict(list)
+        self.roots: list[str] = []
+        for path in lookup.modules:
+            parent = _parent(path)
+            while parent is not None and parent not in lookup.modules:
+                parent = _parent(parent)
+            (self.roots if parent is None or parent == path else self.children[parent]).append(path)
+        order = {path: place for place, path in enumerate(lookup.modules)}
+        first: dict[str, int] = {}
+        for place, call in enumerate(lookup.record.calls):
+            for path in _chain_paths(lookup, call):
+                first.setdefault(path, place)
+        late = len(lookup.record.calls)
+        for siblings in (self.roots, *self.children.values()):
+            siblings.sort(key=lambda path: (first.get(path, late), order[path]))
+        self.all_parameters = sum(module.parameters for module in lookup.record.modules)
+        self.all_time = Tally(lookup.record.ops).time_us
+        self._sums: dict[str, Counter[str]] = {}
+
+    def rows_below(self, path: str, level: int, depth: int | None) -> list[Row]:
+        rows = [self.row(path, level)]
+        if path in self.own and (depth is None or level < depth):
+            for child in self.children[path]:
+                rows += self.rows_below(child, level + 1, depth)
+        return rows
+
+    def row(self, path: str, level: int) -> Row:
+        module = self.lookup.modules[path]
+        parent = _parent(path)
+        label = path.removeprefix(f"{parent}.") if parent else path
+        if level == 0:
+            label = module.type if path == "" else path
+        cells: dict[str, Any] = {"module": path, "type": module.type}
+        if path not in self.own:
+            return Row(label, cells, level, f"shared: is {module.path}", "dim")
+        calls = self.calls.get(path, [])
+        sums = self.sums(path)
+        cells.update(
+            params=sums["parameters"],
+            trainable=sums["trainable"],
+            param_bytes=sums["bytes"],
+            params_percent=100 * sums["parameters"] / self.all_parameters if self.all_parameters else None,
+            calls=len(calls) if self.lookup.record.calls else None,
+        )
+        tally = self.tallies.get(path)
+        if tally is not None:
+            cells.update(tally.cells())
+            if tally.time_us is not None and self.all_time:
+                cells["time_percent"] = 100 * tally.time_us / self.all_time
+        mark, style = self._describe_calls(path, calls, cells)
+        return Row(label, cells, level, mark, style)
+
+    def _describe_calls(self, path: str, calls: list[ModuleCall], cells: dict[str, Any]) -> tuple[str, str]:
+        if not calls:
+            ran = path in self.tallies or not self.lookup.record.calls or self.children[path]
+            return ("", "") if ran else ("not called", "dim")
+        first = calls[0]
+        outputs = self.lookup.infos(first.outputs)
+        cells["input"] = [list(tensor.shape) for tensor in self.lookup.infos(first.inputs)]
+        if first.error is None or outputs:
+            cells["output"] = [list(tensor.shape) for tensor in outputs]
+        if outputs:
+            cells["dtype"], cells["device"] = outputs[0].dtype, outputs[0].device
+        failed = next((call for call in calls if call.error), None)
+        if failed is not None:
+            return "failed", "bold red"
+        marks = [f"{len(calls)} calls"] if len(calls) > 1 else []
+        if any(_inside_itself(self.lookup, call) for call in calls):
+            marks.append("recursive")
+        again = sum(call.recomputed for call in calls)
+        if again:
+            marks.append(f"{again} recomputed")
+        return ", ".join(marks), ""
+
+    def sums(self, path: str) -> Counter[str]:
+        """Parameters of a module and all below it."""
+        known = self._sums.get(path)
+        if known is None:
+            known = self._sums[path] = Counter()
+            module = self.own.get(path)
+            if module is not None:
+                known.update(parameters=module.parameters, trainable=module.trainable, bytes=module.parameter_bytes)
+                for child in self.children[path]:
+                    known.update(self.sums(child))
+        return known
+
+
+def _parent(path: str) -> str | None:
+    if path == "":
+        return None
+    return path.rpartition(".")[0]
+
+
+def _inside_itself(lookup: Lookup, call: ModuleCall) -> bool:
+    return any(around.path == call.path for around in lookup.enclosing(call.parent))
+
+
+def _chain_paths(lookup: Lookup, call: ModuleCall) -> list[str]:
+    """The call's path and the containers between it and the call around it (a ModuleList itself never runs)."""
+    above = None if call.parent is None else lookup.record.calls[call.parent].path
+    path = call.path
+    if above is not None:
+        names = [path, *lookup.modules[path].aliases] if path in lookup.modules else [path]
+        path = next((name for name in names if above == "" or name.startswith(f"{above}.")), path)
+    found = [call.path]
+    while (parent := _parent(path)) is not None and parent != above:
+        if above not in (None, "") and not parent.startswith(f"{above}."):
+            break
+        if parent in lookup.modules:
+            found.append(parent)
+        path = parent
+    return found
+
+
+def _inclusive(lookup: Lookup) -> dict[str, Tally]:
+    """What ran inside each module, its children's included, following the calls: a shared module counts for its caller."""
+    chains: dict[int, set[str]] = {}
+
+    def chain(call: int) -> set[str]:
+        known = chains.get(call)
+        if known is None:
+            one = lookup.record.calls[call]
+            known = set(_chain_paths(lookup, one))
+            if one.parent is not None:
+                known |= chain(one.parent)
+            chains[call] = known
+        return known
+
+    tallies: dict[str, Tally] = {}
+
+    def paths_of(op: Op) -> set[str]:
+        call = lookup.innermost_call(op)
+        if call is not None:
+            return chain(call)
+        path = lookup.module_of(op)
+        found: set[str] = set()
+        while path is not None:
+            found.add(path)
+            path = _parent(path)
+        return found
+
+    for op in lookup.record.ops:
+        for path in paths_of(op):
+            tallies.setdefault(path, Tally()).add(op)
+    return tallies
