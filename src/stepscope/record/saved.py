@@ -1,0 +1,108 @@
+"""Bytes kept for backward, op by op, read from the autograd nodes right after each op.
+
+Reading beats `saved_tensors_hooks`: a pack hook would switch off autograd's own check for in-place changes, so a buggy
+script would behave differently while recorded. Each storage counts once, at the op that kept it first; parameters do
+not count, they are there anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from stepscope.record.autograd import is_custom
+from stepscope.record.identity import is_tensor_type
+from stepscope.record.observer import Observer, OpCall
+
+if TYPE_CHECKING:
+    from stepscope.record.drafts import Drafts
+
+__all__ = ["SavedObserver", "hooks_are_on", "saved_tensors"]
+
+_top_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+_names: dict[type, tuple[str, ...]] = {}
+
+
+def hooks_are_on() -> bool:
+    """Whether someone packs saved tensors now (checkpointing, offloading): unpacking would run their code."""
+    return _top_hooks is None or _top_hooks(True) is not None
+
+
+def saved_tensors(node: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors an autograd node keeps, with the names it gives them (`self`, `result`, `weight` ...).
+
+    Raises RuntimeError once backward has freed them. Must not be called on nodes made under saved-tensor hooks.
+    """
+    kind = type(node)
+    if is_custom(kind):
+        yield from _of_custom(node)
+        return
+    names = _names.get(kind)
+    if names is None:
+        names = _names[kind] = tuple(name for name in dir(kind) if name.startswith("_saved_"))
+    for name in names:
+        value = getattr(node, name)
+        if is_tensor_type(type(value)):
+            yield name[7:], value
+        elif isinstance(value, (list, tuple)):
+            yield from ((name[7:], item) for item in value if is_tensor_type(type(item)))
+        elif value is not None:  # a number; it will be one for every node of this kind
+            _names[kind] = tuple(kept for kept in _names[kind] if kept != name)
+
+
+def _of_custom(node: Any) -> Iterator[tuple[str, Any]]:
+    """What a custom Function saved, and what it put on `ctx` behind autograd's back."""
+    for value in node.saved_tensors:
+        if is_tensor_type(type(value)):
+            yield "saved", value
+    for name, value in vars(node).items():
+        if is_tensor_type(type(value)):
+            yield name, value
+
+
+class SavedObserver(Observer):
+    """Fills `saved_bytes`."""
+
+    def __init__(self) -> None:
+        # A weak reference to a storage also keeps its address from being used again, so an address is a name.
+        self._seen: dict[int, StorageWeakRef] = {}
+        self._drafts: Drafts | None = None
+
+    def start(self, drafts: Drafts) -> None:
+        self._drafts = drafts
+        if _top_hooks is None:
+            drafts.not_seen("bytes saved for backward", "this needs a newer torch")
+
+    def after(self, call: OpCall) -> None:
+        if not call.nodes:
+            return
+        if hooks_are_on():
+            if _top_hooks is not None and self._drafts is not None:
+                self._drafts.not_seen("tensors saved for backward through hooks (checkpointing, offloading)")
+            return
+        for tensor in call.inputs:
+            if isinstance(tensor, torch.nn.Parameter):
+                self._first_time(tensor)
+        total = 0
+        for node in call.nodes:
+            for _, tensor in saved_tensors(node):
+                total += self._first_time(tensor)
+        call.draft.saved_bytes = total
+
+    def _first_time(self, tensor: Any) -> int:
+        """The bytes of a storage not met before, else 0."""
+        try:
+            storage = tensor.untyped_storage()
+        except (RuntimeError, NotImplementedError):  # sparse, nested, transformed: no storage of its own
+            return int(tensor.element_size() * tensor._nnz()) if tensor.is_sparse else 0
+        key = storage._cdata
+        if key in self._seen:
+            return 0
+        self._seen[key] = StorageWeakRef(storage)
+        return int(storage.nbytes())
+
+    def finish(self, drafts: Drafts) -> None:
+        self._seen.clear()
