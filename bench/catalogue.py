@@ -21,7 +21,7 @@ MEASURE = """
 import sys, time
 began = time.perf_counter()
 from pathlib import Path
-from stepscope.runs.catalogue import Catalogue
+from stepscope.runs.catalogue.catalogue import Catalogue
 imported = time.perf_counter()
 used = time.process_time()
 catalogue = Catalogue(Path(sys.argv[1]))
@@ -55,9 +55,9 @@ print(f"  {'peak memory':<40} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrs
 def make_store(store: Path, runs: int, metrics: int, rows: int) -> None:
     """Believable ended runs, written by the real writer."""
     from stepscope.records import End, RunMeta
-    from stepscope.runs.ids import new_run_id
-    from stepscope.runs.layout import create_run
-    from stepscope.runs.writer import RunWriter
+    from stepscope.runs.format.ids import new_run_id
+    from stepscope.runs.format.layout import create_run
+    from stepscope.runs.write.writer import RunWriter
 
     chance = random.Random(1)
     names = ("loss", *(f"metric{at}" for at in range(metrics - 1)))

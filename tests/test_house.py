@@ -77,7 +77,7 @@ def test_nothing_heavy_comes_with_import_stepscope() -> None:
 
 def test_reading_and_serving_never_import_torch() -> None:
     code = (
-        "import sys, stepscope.runs.catalogue, stepscope.runs.folder, stepscope.server.app, stepscope.cli.main;"
+        "import sys, stepscope.runs.catalogue.catalogue, stepscope.runs.read.folder, stepscope.server.app, stepscope.cli.main;"
         "print('torch' in sys.modules)"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stepscope.runs.catalogue import Catalogue
+from stepscope.runs.catalogue.catalogue import Catalogue
 
 ROWS = 1500
 WRITER = f"""

@@ -27,8 +27,8 @@ def finish(run):
 def warm():
     import numpy  # noqa: F401
 
-    import stepscope.runs.catalogue
-    import stepscope.runs.folder  # noqa: F401
+    import stepscope.runs.catalogue.catalogue
+    import stepscope.runs.read.folder  # noqa: F401
 
 
 def read(folder: Path, name: str):

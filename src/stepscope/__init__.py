@@ -43,7 +43,7 @@ _HOMES = {
     "Embedding": "stepscope.track.media",
     "File": "stepscope.track.media",
     # reading back: anywhere, without torch
-    "run": "stepscope.runs.run_list",
+    "run": "stepscope.runs.catalogue.run_list",
     "StepscopeError": "stepscope.errors",
 }
 _ROOMS = {"runs"}  # packages that are also functions
@@ -52,7 +52,7 @@ __all__ = [*_HOMES, *_ROOMS, "__version__"]
 
 if TYPE_CHECKING:
     from stepscope.errors import StepscopeError as StepscopeError
-    from stepscope.runs.run_list import run as run, runs as runs
+    from stepscope.runs.catalogue.run_list import run as run, runs as runs
     from stepscope.track.media import (
         Audio as Audio,
         ConfusionMatrix as ConfusionMatrix,

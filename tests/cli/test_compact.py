@@ -10,7 +10,7 @@ from stepscope.cli.main import commands
 
 
 def test_ended_runs_get_smaller_and_keep_every_value(store: Path) -> None:
-    with stepscope.init(project="p", name="one", dir=store, console=False, system=False) as run:
+    with stepscope.init(project="p", name="one", dir=store, console=False, system=False, git=False) as run:
         for step in range(3000):
             run.log({"loss": 1 / (step + 1)})
     before = stepscope.run("one", store).series("loss").values.tolist()

@@ -15,10 +15,10 @@ from stepscope.errors import MissingExtra, NotFound, StorageError, UsageError
 from stepscope.export import export_chunks, export_run
 from stepscope.export.as_csv import safe_text
 from stepscope.records import ConfigUpdate, End, RunMeta
-from stepscope.runs.folder import RunFolder, open_run
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.read.folder import RunFolder, open_run
+from stepscope.runs.write.writer import RunWriter
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.records import End, Event, RunMeta
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.write.writer import RunWriter
 
 LONG_AGO = 1_790_000_000.0
 

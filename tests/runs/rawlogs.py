@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 
 from stepscope.records import FileHeader, RunMeta
-from stepscope.runs.frames import ROW, Kind, encode
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.logs import LogReader
+from stepscope.runs.format.frames import ROW, Kind, encode
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.read.logs import LogReader
 
 BASE = 1_700_000_000.5
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stepscope.errors import UsageError
-from stepscope.runs.align import align, as_x
-from stepscope.runs.series import Series
+from stepscope.runs.points.align import align, as_x
+from stepscope.runs.points.series import Series
 
 nan = float("nan")
 

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from stepscope.records import Alert, Console
-from stepscope.runs.backlog import Backlog, Entry, Note
-from stepscope.runs.packing import clean_text, pack
+from stepscope.runs.format.packing import clean_text, pack
+from stepscope.runs.write.backlog import Backlog, Entry, Note
 
 
 def note(size: int, *, precious: bool = False, name: bytes = b"n") -> Note:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import NotFound, UsageError
-from stepscope.runs import blobs
+from stepscope.runs.format import blobs
 
 
 def names(run: Path) -> list[str]:

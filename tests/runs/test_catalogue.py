@@ -26,15 +26,15 @@ from stepscope.records import (
     SummaryUpdate,
     TagsChange,
 )
-from stepscope.runs import read_head
-from stepscope.runs.catalogue import Catalogue
-from stepscope.runs.columns import default_columns
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.index import Index
-from stepscope.runs.layout import create_run
-from stepscope.runs.main_metric import main_metric, sparkline
-from stepscope.runs.ordering import grouped, natural_key, ordered
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.catalogue import read_head
+from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.runs.catalogue.columns import default_columns
+from stepscope.runs.catalogue.index import Index
+from stepscope.runs.catalogue.main_metric import main_metric, sparkline
+from stepscope.runs.catalogue.ordering import grouped, natural_key, ordered
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.write.writer import RunWriter
 
 from .making import LONG_AGO, make_old, make_run
 
@@ -201,13 +201,13 @@ def test_the_status_of_a_silent_run_is_worked_out_again_without_reading(
     catalogue = Catalogue(store, index=index)
     assert catalogue.entries()[0].status == "running"
     reads.clear()
-    from stepscope.runs import status
+    from stepscope.runs.read import status
 
     real = status.this_machine()
     later = status.Machine("elsewhere", "boot", lambda: time.time() + 1000, lambda pid: None)
     assert real.host != later.host
     monkeypatch.setattr(catalogue.get(path.name), "_machine", later)
-    monkeypatch.setattr("stepscope.runs.runlogs.time.monotonic", lambda base=time.monotonic: base() + 1000)
+    monkeypatch.setattr("stepscope.runs.read.runlogs.time.monotonic", lambda base=time.monotonic: base() + 1000)
     assert catalogue.refresh().changed == [path.name]
     assert catalogue.entries()[0].status == "lost"
     assert reads == []
@@ -331,7 +331,7 @@ def test_a_long_first_look_shows_what_it_has_and_lets_others_ask(
 ) -> None:
     for number in range(6):
         make_run(store, f"run-{number}")
-    monkeypatch.setattr("stepscope.runs.catalogue._PUBLISH_S", 0.0)
+    monkeypatch.setattr("stepscope.runs.catalogue.catalogue._PUBLISH_S", 0.0)
     catalogue = Catalogue(store, index=index)
     seen: list[int] = []
 

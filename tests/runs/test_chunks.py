@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stepscope.errors import BadData
-from stepscope.runs.chunks import MAX_CHUNK_POINTS, chunk_head, decode_chunk, encode_chunk
+from stepscope.runs.format.chunks import MAX_CHUNK_POINTS, chunk_head, decode_chunk, encode_chunk
 
 bits = st.integers(0, 2**64 - 1)
 points = st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), bits, bits), min_size=1, max_size=40)

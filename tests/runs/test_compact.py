@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stepscope.records import Alert, Console, End, Media, TagsChange
-from stepscope.runs import compact as compact_module
-from stepscope.runs.compact import compact, covered_files
-from stepscope.runs.compact_source import read_sections, read_source
-from stepscope.runs.folder import open_run
-from stepscope.runs.frames import Kind, encode
-from stepscope.runs.layout import log_files
-from stepscope.runs.summary import MetricSummary
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.compact import compact as compact_module
+from stepscope.runs.compact.compact import compact, covered_files
+from stepscope.runs.compact.source import read_sections, read_source
+from stepscope.runs.format.frames import Kind, encode
+from stepscope.runs.format.layout import log_files
+from stepscope.runs.read.folder import open_run
+from stepscope.runs.read.summary import MetricSummary
+from stepscope.runs.write.writer import RunWriter
 
 from .making import make_run
 
@@ -137,7 +137,7 @@ def test_a_compaction_between_two_listings_hides_nothing(store: Path, monkeypatc
             compact(path)
         return log_files(folder)
 
-    monkeypatch.setattr("stepscope.runs.runlogs.log_files", listing)
+    monkeypatch.setattr("stepscope.runs.read.runlogs.log_files", listing)
     assert open_run(path).metrics() == sorted(SERIES)
 
 

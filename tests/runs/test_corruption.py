@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from stepscope.records import Alert, Console, Media
-from stepscope.runs import chains, logs
-from stepscope.runs.frames import HEADER, MAGIC, Hole, Kind, encode
-from stepscope.runs.logs import LogReader
+from stepscope.runs.format.frames import HEADER, MAGIC, Hole, Kind, encode
+from stepscope.runs.read import chains, logs
+from stepscope.runs.read.logs import LogReader
 
 from .rawlogs import RawLog, rows_in
 
@@ -181,7 +181,7 @@ def test_a_length_that_claims_everything_allocates_nothing(tmp_path: Path) -> No
 import resource, sys
 from pathlib import Path
 import numpy
-from stepscope.runs.logs import LogReader
+from stepscope.runs.read.logs import LogReader
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + (48 << 20), used + (48 << 20)))
 reader = LogReader({str(path)!r})

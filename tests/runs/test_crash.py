@@ -19,11 +19,11 @@ import msgspec
 import pytest
 
 from stepscope.records import Media
-from stepscope.runs import logfile
-from stepscope.runs.frames import Frame, Kind, scan
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import log_files
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.frames import Frame, Kind, scan
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import log_files
+from stepscope.runs.write import logfile
+from stepscope.runs.write.writer import RunWriter
 
 from .written import in_child, new_run, payloads, quiet_writer, read_logs, rows, wait_for
 
@@ -225,7 +225,7 @@ def test_spawned_processes_write_to_the_run_of_their_parent(store: Path) -> None
     run = new_run(store)
     script = (
         "import sys, pathlib\n"
-        "from stepscope.runs.writer import RunWriter\n"
+        "from stepscope.runs.write.writer import RunWriter\n"
         "path = pathlib.Path(sys.argv[1])\n"
         "writer = RunWriter(path, run_id=path.name, role='worker', mode='direct')\n"
         "writer.keyset(('a',)).write(int(sys.argv[2]), (1.0,))\n"

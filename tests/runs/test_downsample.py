@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stepscope.errors import UsageError
-from stepscope.runs.downsample import downsample
-from stepscope.runs.pyramid import BLOCK, Pyramid
+from stepscope.runs.points.downsample import downsample
+from stepscope.runs.points.pyramid import BLOCK, Pyramid
 
 nan, inf = float("nan"), float("inf")
 

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 from stepscope.records import Alert, Dropped, End, Media
-from stepscope.runs import delivery, logfile
-from stepscope.runs.frames import Kind
-from stepscope.runs.layout import read_meta
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.frames import Kind
+from stepscope.runs.format.layout import read_meta
+from stepscope.runs.write import delivery, logfile
+from stepscope.runs.write.writer import RunWriter
 
 from .written import events, in_child, new_run, payloads, quiet_writer, read_logs, rows, until, wait_for
 
@@ -198,7 +198,7 @@ def test_a_sync_that_fails_is_told_and_the_training_goes_on(run: Path, monkeypat
         raise OSError(errno.ENOSPC, "full")
 
     told: list[str] = []
-    monkeypatch.setattr("stepscope.runs.background.sync_data", refused)
+    monkeypatch.setattr("stepscope.runs.write.background.sync_data", refused)
     writer = RunWriter(run, run_id=run.name, heartbeat_s=0, fsync_s=0.02, mode="direct", on_problem=told.append)
     logged = log_some(writer)
     until(lambda: bool(told))
@@ -341,7 +341,7 @@ def test_a_write_that_hangs_blocks_one_thread_and_no_other(run: Path, disk: Disk
 
 
 def test_a_lock_that_is_never_released_is_left_behind(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stepscope.runs.background.STUCK_S", 0.2)
+    monkeypatch.setattr("stepscope.runs.write.background.STUCK_S", 0.2)
     writer = quiet_writer(run)
     row = writer.keyset(("a",))
     row.write(0, (0,))
@@ -458,7 +458,7 @@ def test_a_disk_without_inodes_still_takes_rows(small_disk: Path, monkeypatch: p
 
 STRACED = """
 import os, pathlib, sys, time
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.write.writer import RunWriter
 path = pathlib.Path(sys.argv[1])
 told = []
 writer = RunWriter(path, run_id=path.name, heartbeat_s=0, fsync_s=0, mode="auto", on_problem=told.append)

@@ -34,13 +34,13 @@ from stepscope.records import (
     SummaryUpdate,
     TagsChange,
 )
-from stepscope.runs import runlogs
-from stepscope.runs.compact import compact
-from stepscope.runs.folder import RunFolder, open_run
-from stepscope.runs.frames import Kind, encode
-from stepscope.runs.layout import create_run
-from stepscope.runs.status import Machine
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.compact.compact import compact
+from stepscope.runs.format.frames import Kind, encode
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.read import runlogs
+from stepscope.runs.read.folder import RunFolder, open_run
+from stepscope.runs.read.status import Machine
+from stepscope.runs.write.writer import RunWriter
 
 from .rawlogs import BASE, RawLog, run_with
 

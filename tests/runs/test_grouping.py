@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import NotFound
-from stepscope.runs.grouping import band, group_series
-from stepscope.runs.series import Series
+from stepscope.runs.points.grouping import band, group_series
+from stepscope.runs.points.series import Series
 
 nan, inf = float("nan"), float("inf")
 

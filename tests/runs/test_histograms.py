@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stepscope.errors import BadData
-from stepscope.runs.histograms import PERCENTS, Histogram, common_edges, decode_histogram, percentiles, rebin, ridge
+from stepscope.runs.points.histograms import (
+    PERCENTS,
+    Histogram,
+    common_edges,
+    decode_histogram,
+    percentiles,
+    rebin,
+    ridge,
+)
 
 
 def histogram(edges: list[float], counts: list[float]) -> Histogram:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 
-from stepscope.runs.ids import id_time, is_run_id, new_run_id
+from stepscope.runs.format.ids import id_time, is_run_id, new_run_id
 
 
 def test_an_id_is_26_safe_letters_that_begin_with_its_time() -> None:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.runs import index as index_module
-from stepscope.runs.catalogue import Catalogue
-from stepscope.runs.index import Index, Row, cache_folder
+from stepscope.runs.catalogue import index as index_module
+from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.runs.catalogue.index import Index, Row, cache_folder
 
 from .making import make_old, make_run
 
@@ -159,8 +159,8 @@ def test_two_processes_killed_while_indexing_leave_a_sound_index(store: Path, tm
     make_old(store)
     code = (
         "import os, sys; from pathlib import Path\n"
-        "import stepscope.runs.store_scan as scan; scan._BATCH = 2\n"
-        "from stepscope.runs.catalogue import Catalogue; from stepscope.runs.index import Index\n"
+        "import stepscope.runs.catalogue.store_scan as scan; scan._BATCH = 2\n"
+        "from stepscope.runs.catalogue.catalogue import Catalogue; from stepscope.runs.catalogue.index import Index\n"
         "print('ready', flush=True)\n"
         "while True:\n"
         "    store, index = os.path.realpath(sys.argv[1]), Index(Path(sys.argv[2]))\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from stepscope.runs import lease
+from stepscope.runs.format import lease
 
 
 def test_the_start_of_a_process_is_the_one_psutil_gives() -> None:

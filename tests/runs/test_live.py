@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from stepscope.records import End
-from stepscope.runs.folder import RunFolder, open_run
+from stepscope.runs.read.folder import RunFolder, open_run
 
 from .written import in_child, new_run, quiet_writer, wait_for
 

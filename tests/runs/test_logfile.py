@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from stepscope.records import FileHeader
-from stepscope.runs import logfile
-from stepscope.runs.frames import Kind
-from stepscope.runs.logfile import LogFile
+from stepscope.runs.format.frames import Kind
+from stepscope.runs.write import logfile
+from stepscope.runs.write.logfile import LogFile
 
 from .written import read_logs
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stepscope.records import Alert, Console, Media
-from stepscope.runs import bytesource, logs as logs_module
-from stepscope.runs.frames import ROW, Hole, Kind, encode
-from stepscope.runs.logs import LogReader
+from stepscope.runs.format.frames import ROW, Hole, Kind, encode
+from stepscope.runs.read import bytesource, logs as logs_module
+from stepscope.runs.read.logs import LogReader
 
 from .rawlogs import BASE, RawLog, rows_in
 

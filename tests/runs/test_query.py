@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stepscope.errors import QueryError
-from stepscope.runs.query import Field, parse, parse_field
-from stepscope.runs.query_evaluate import glob
-from stepscope.runs.query_fields import field_key
+from stepscope.runs.query.evaluate import glob
+from stepscope.runs.query.fields import field_key
+from stepscope.runs.query.query import Field, parse, parse_field
 
 NOW = datetime(2026, 11, 15, 12).timestamp()
 DOCS = Path(__file__).parents[2] / "docs" / "query.md"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import NotFound
-from stepscope.runs.run_list import run, runs
+from stepscope.runs.catalogue.run_list import run, runs
 
 from .making import LONG_AGO, make_run
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stepscope.errors import MissingExtra, UsageError
-from stepscope.runs.series import Point, Series
+from stepscope.runs.points.series import Point, Series
 
 nan = float("nan")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stepscope.errors import UsageError
-from stepscope.runs.smooth import ema, gaussian, running_mean, smooth
+from stepscope.runs.points.smooth import ema, gaussian, running_mean, smooth
 
 nan = float("nan")
 some = st.lists(st.one_of(st.floats(-1e6, 1e6), st.just(nan)), max_size=60).map(np.array)

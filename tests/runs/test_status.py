@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from stepscope.records import End, FileHeader
-from stepscope.runs.attempts import attempts_of, time_spent
-from stepscope.runs.status import LogState, Machine, Standing, derive
+from stepscope.runs.read.attempts import attempts_of, time_spent
+from stepscope.runs.read.status import LogState, Machine, Standing, derive
 
 NOW = 10_000.0
 

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 
 from stepscope.records import Alert, Console, End, Media, TagsChange
-from stepscope.runs import logfile
-from stepscope.runs.frames import Kind
-from stepscope.runs.layout import log_files
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.frames import Kind
+from stepscope.runs.format.layout import log_files
+from stepscope.runs.write import logfile
+from stepscope.runs.write.writer import RunWriter
 
 from .written import events, in_child, new_run, payloads, quiet_writer, read_logs, row_times, rows, until, wait_for
 
@@ -228,7 +228,7 @@ def test_the_heart_beats_and_stops_with_the_end(run: Path) -> None:
 
 def test_sync_reaches_the_disk_in_the_background_and_on_close(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
-    monkeypatch.setattr("stepscope.runs.background.sync_data", synced.append)
+    monkeypatch.setattr("stepscope.runs.write.background.sync_data", synced.append)
     writer = RunWriter(run, run_id=run.name, heartbeat_s=0, fsync_s=0.02)
     writer.keyset(("a",)).write(0, (1.0,))
     until(lambda: len(synced) > 0)
@@ -406,7 +406,7 @@ def test_a_dead_interpreter_makes_no_noise(run: Path) -> None:
     """A script that ends without closing its writer, with thread and backlog, says nothing on stderr."""
     script = (
         "import sys, pathlib\n"
-        "from stepscope.runs.writer import RunWriter\n"
+        "from stepscope.runs.write.writer import RunWriter\n"
         f"path = pathlib.Path({str(run)!r})\n"
         "for mode in ('direct', 'queued'):\n"
         "    writer = RunWriter(path, run_id=path.name, heartbeat_s=0.001, fsync_s=0.001, mode=mode)\n"
@@ -420,6 +420,6 @@ def test_a_dead_interpreter_makes_no_noise(run: Path) -> None:
 
 
 def test_writing_does_not_load_torch_or_numpy() -> None:
-    code = "import sys, stepscope.runs.writer; print(*(set(sys.modules) & {'torch', 'numpy', 'psutil'}))"
+    code = "import sys, stepscope.runs.write.writer; print(*(set(sys.modules) & {'torch', 'numpy', 'psutil'}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout == "\n"

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from stepscope.records import Event, FileHeader, RunMeta
-from stepscope.runs.frames import Frame, Hole, Kind, scan
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run, log_files
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.frames import Frame, Hole, Kind, scan
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run, log_files
+from stepscope.runs.write.writer import RunWriter
 
 
 class Log(NamedTuple):

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from stepscope.runs.catalogue import Catalogue
+from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
 from stepscope.server.settings import Settings
 

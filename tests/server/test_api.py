@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from tests.views.conftest import write_run
 
 from stepscope.records import Media, NotesChange, TagsChange
-from stepscope.runs.catalogue import Catalogue
+from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
 from stepscope.server.settings import Settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.runs.catalogue import Catalogue
+from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
 from stepscope.server.settings import Settings
 

@@ -12,10 +12,10 @@ import pytest
 from tests.views.conftest import write_run
 
 from stepscope.records import Alert, Dropped, End, RunMeta
-from stepscope.runs.catalogue import Catalogue
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import COMPACT, create_run, log_files
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import COMPACT, create_run, log_files
+from stepscope.runs.write.writer import RunWriter
 from stepscope.server.settings import Settings
 from stepscope.server.tidy import REST_S, Tidy
 from stepscope.server.watch import Watch

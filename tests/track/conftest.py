@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from stepscope.records import Console, Event, FileHeader, Media
-from stepscope.runs.layout import log_files, read_meta, run_folders
-from stepscope.runs.logs import LogReader
+from stepscope.runs.format.layout import log_files, read_meta, run_folders
+from stepscope.runs.read.logs import LogReader
 
 
 class Recorded:

@@ -16,9 +16,9 @@ import pytest
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Artifact, ArtifactFile, RunMeta
 from stepscope.runs.artifacts import choose, history, read_artifacts, restore
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.write.writer import RunWriter
 from stepscope.track.artifacts import log_artifact
 
 
@@ -96,7 +96,7 @@ def test_the_order_of_files_does_not_matter_but_their_names_do(writer: RunWriter
 def test_a_resumed_run_goes_on_counting(run: Path, elsewhere: bool) -> None:
     script = f"""
 from pathlib import Path
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.write.writer import RunWriter
 from stepscope.track.artifacts import log_artifact
 run = Path({str(run)!r})
 writer = RunWriter(run, run_id=run.name, heartbeat_s=0, fsync_s=0)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from stepscope.runs.layout import log_files, run_folders
-from stepscope.runs.stamps import is_sealed
+from stepscope.runs.catalogue.stamps import is_sealed
+from stepscope.runs.format.layout import log_files, run_folders
 from stepscope.track import ranks
 
 Reader = Callable[[Path], Any]

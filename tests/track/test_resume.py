@@ -11,8 +11,8 @@ import pytest
 import stepscope
 from stepscope.errors import Ambiguous, NotFound
 from stepscope.records import ConfigUpdate
-from stepscope.runs.folder import RunFolder
-from stepscope.runs.layout import run_folders
+from stepscope.runs.format.layout import run_folders
+from stepscope.runs.read.folder import RunFolder
 from stepscope.track.run import Run
 
 Reader = Callable[[Path], Any]

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from stepscope.records import End, Event, Media, RunMeta
-from stepscope.runs.catalogue import Catalogue
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.live import Hub
 from stepscope.views.opened import OpenRuns

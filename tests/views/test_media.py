@@ -11,8 +11,8 @@ import pytest
 
 from stepscope.errors import NotFound, UsageError
 from stepscope.records import Artifact, ArtifactFile, Media
-from stepscope.runs.layout import BLOBS
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.layout import BLOBS
+from stepscope.runs.write.writer import RunWriter
 from stepscope.views.blob import BlobRequest, blob
 from stepscope.views.charts import HistogramsRequest, MediaRequest, PanelsRequest, panels
 from stepscope.views.context import Context

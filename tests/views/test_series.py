@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from stepscope.errors import UsageError
-from stepscope.runs.layout import read_meta
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.layout import read_meta
+from stepscope.runs.write.writer import RunWriter
 from stepscope.views import series as series_view
 from stepscope.views.charts import PanelInfo, PanelsRequest, SeriesRequest, Smoothing, panels
 from stepscope.views.context import Context

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 from stepscope.records import Alert, End, Event, Finding, FindingEvent, GitState, RunMeta
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.write.writer import RunWriter
 
 ANIMALS = ["otter", "falcon", "heron", "lynx", "marten", "newt", "osprey", "puffin", "raven", "stoat"]
 MOODS = ["brave", "calm", "eager", "gentle", "keen", "lively", "merry", "noble", "proud", "witty"]

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 from stepscope.records import Alert, End, RunMeta
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import create_run
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.write.writer import RunWriter
 from stepscope.server.serve import running
 from stepscope.server.settings import Settings
 

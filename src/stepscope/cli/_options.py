@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from stepscope.runs.catalogue import Catalogue
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.catalogue.catalogue import Catalogue
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["catalogue_of", "json_option", "open_named", "print_json", "store_option"]
 
@@ -38,7 +38,7 @@ def json_option(function: F) -> F:
 def catalogue_of(store: Path) -> Catalogue:
     """The catalogue of a store that must exist."""
     from stepscope.errors import NotFound
-    from stepscope.runs.catalogue import Catalogue
+    from stepscope.runs.catalogue.catalogue import Catalogue
 
     if not store.exists():
         raise NotFound(
@@ -50,8 +50,8 @@ def catalogue_of(store: Path) -> Catalogue:
 
 def open_named(ref: str, store: Path) -> RunFolder:
     """The run a user named: a path, an id or its beginning, a name, `last`."""
-    from stepscope.runs.folder import open_run
-    from stepscope.runs.resolve import find_run
+    from stepscope.runs.catalogue.resolve import find_run
+    from stepscope.runs.read.folder import open_run
 
     return open_run(find_run(ref, store))
 

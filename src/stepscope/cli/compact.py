@@ -22,7 +22,7 @@ def command(query: tuple[str, ...], store: Path, as_json: bool) -> None:
 
     `stepscope ui` does this by itself in the background.
     """
-    from stepscope.runs.compact import compact
+    from stepscope.runs.compact.compact import compact
 
     before = after = points = runs = 0
     with catalogue_of(store) as catalogue:

@@ -15,7 +15,7 @@ from stepscope.cli._terminal import STATUS_STYLE, age, clean, console, duration,
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from stepscope.runs.entry import RunEntry
+    from stepscope.runs.catalogue.entry import RunEntry
 
 __all__ = ["command"]
 
@@ -59,7 +59,7 @@ def command(
 
 
 def _default_columns(entries: Sequence[RunEntry]) -> list[str]:
-    from stepscope.runs.columns import default_columns, run_columns
+    from stepscope.runs.catalogue.columns import default_columns, run_columns
 
     return default_columns(run_columns(entries), entries)
 
@@ -68,7 +68,7 @@ def _table(entries: Sequence[RunEntry], columns: Sequence[str]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from stepscope.runs.query import parse_field
+    from stepscope.runs.query.query import parse_field
 
     table = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
     table.add_column("run", no_wrap=True, overflow="ellipsis", max_width=32)

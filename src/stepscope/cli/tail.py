@@ -14,7 +14,7 @@ from stepscope.cli._terminal import STATUS_STYLE, clean, console, duration, numb
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["command"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from stepscope.export.wide import wide_blocks
 
 if TYPE_CHECKING:
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["long_csv", "number_text", "safe_text", "wide_csv"]
 

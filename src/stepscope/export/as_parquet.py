@@ -12,7 +12,7 @@ from stepscope.export.as_json import jsonable
 from stepscope.export.wide import wide_blocks
 
 if TYPE_CHECKING:
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["write_parquet"]
 

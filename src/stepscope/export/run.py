@@ -11,7 +11,7 @@ from stepscope.errors import StorageError, UsageError
 from stepscope.export.select import choose_series
 
 if TYPE_CHECKING:
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["FORMATS", "Format", "Layout", "export_chunks", "export_run"]
 

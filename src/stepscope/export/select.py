@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from stepscope.errors import NotFound
-from stepscope.runs.query_evaluate import glob
+from stepscope.runs.query.evaluate import glob
 
 if TYPE_CHECKING:
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["choose_series"]
 

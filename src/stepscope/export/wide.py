@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["WideBlock", "wide_blocks"]
 

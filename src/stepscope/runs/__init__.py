@@ -5,4 +5,4 @@ Called as a function, `stepscope.runs("dir", "config.lr < 0.01")` lists the runs
 
 from stepscope._callable import make_callable
 
-make_callable(__name__, "stepscope.runs.run_list:runs")
+make_callable(__name__, "stepscope.runs.catalogue.run_list:runs")

@@ -16,11 +16,11 @@ import msgspec
 
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Artifact, ArtifactFile, FileHeader
-from stepscope.runs.blobs import blob_path
-from stepscope.runs.frames import Kind, decode_at
-from stepscope.runs.ids import new_run_id
-from stepscope.runs.layout import COMPACT, log_files
-from stepscope.runs.logs import LogReader
+from stepscope.runs.format.blobs import blob_path
+from stepscope.runs.format.frames import Kind, decode_at
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import COMPACT, log_files
+from stepscope.runs.read.logs import LogReader
 
 __all__ = ["Process", "check_inner_path", "choose", "digest_of", "history", "read_artifacts", "restore"]
 

@@ -26,7 +26,7 @@ from stepscope.views.route import all_routes
 from stepscope.views.series import LineCache
 
 if TYPE_CHECKING:
-    from stepscope.runs.catalogue import Catalogue
+    from stepscope.runs.catalogue.catalogue import Catalogue
 
 __all__ = ["create_app"]
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from stepscope.errors import StepscopeError
 from stepscope.records import Alert
-from stepscope.runs.entry import RunEntry
+from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.views.live import MAX_NOTICES, Notice
 from stepscope.views.opened import OpenRuns
 

@@ -17,7 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from stepscope.errors import ConfigError, StepscopeError
-from stepscope.runs.catalogue import Catalogue
+from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
 from stepscope.server.protocol import uvicorn_options
 from stepscope.server.settings import Settings, is_loopback, read_token_file

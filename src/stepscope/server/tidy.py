@@ -7,12 +7,12 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from stepscope.runs.compact import compact
-from stepscope.runs.entry import RunEntry
-from stepscope.runs.layout import log_files
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.compact.compact import compact
+from stepscope.runs.format.layout import log_files
 
 if TYPE_CHECKING:
-    from stepscope.runs.catalogue import Catalogue
+    from stepscope.runs.catalogue.catalogue import Catalogue
 
 __all__ = ["Tidy"]
 

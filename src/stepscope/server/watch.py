@@ -16,7 +16,7 @@ from stepscope.views.live import Hub, Live, RunChange
 from stepscope.views.opened import OpenRuns
 
 if TYPE_CHECKING:
-    from stepscope.runs.catalogue import Catalogue, Changes
+    from stepscope.runs.catalogue.catalogue import Catalogue, Changes
 
 __all__ = ["Watch"]
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.errors import UsageError
 from stepscope.records import Artifact, ArtifactFile
-from stepscope.runs import blobs, lease
 from stepscope.runs.artifacts import Process, check_inner_path, digest_of, read_artifacts
+from stepscope.runs.format import blobs, lease
 from stepscope.track.config import masked
 from stepscope.track.messages import say_once
 from stepscope.track.secrets import mask_text
 
 if TYPE_CHECKING:
-    from stepscope.runs.writer import RunWriter
+    from stepscope.runs.write.writer import RunWriter
 
 __all__ = ["log_artifact"]
 

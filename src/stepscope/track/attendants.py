@@ -20,7 +20,7 @@ from stepscope.track.secrets import mask_text
 from stepscope.track.system import Sampler
 
 if TYPE_CHECKING:
-    from stepscope.runs.writer import RunWriter
+    from stepscope.runs.write.writer import RunWriter
     from stepscope.track.run import Run
 
 __all__ = ["ATTEMPT_VARIABLE", "RUN_VARIABLE", "Attendants", "Options"]

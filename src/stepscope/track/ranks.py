@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from stepscope.runs.filesystem import make_private_folder
-from stepscope.runs.layout import is_run_folder, write_file
-from stepscope.runs.lease import host_name, process_started
+from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.layout import is_run_folder, write_file
+from stepscope.runs.format.lease import host_name, process_started
 from stepscope.track.children import is_child_process
 
 __all__ = ["Note", "Place", "leave_note", "place", "read_note", "wait_for_note"]

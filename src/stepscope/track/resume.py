@@ -10,14 +10,14 @@ import msgspec
 
 from stepscope.errors import Ambiguous, BadData, NotFound
 from stepscope.records import RunMeta
-from stepscope.runs.ids import is_run_id
-from stepscope.runs.layout import is_run_folder, read_meta, run_folders
-from stepscope.runs.lease import boot_id, host_name, process_started
+from stepscope.runs.format.ids import is_run_id
+from stepscope.runs.format.layout import is_run_folder, read_meta, run_folders
+from stepscope.runs.format.lease import boot_id, host_name, process_started
 from stepscope.track.config import masked
 from stepscope.track.messages import say
 
 if TYPE_CHECKING:
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["Past", "changed_settings", "find_run", "newest_like", "past_of"]
 
@@ -66,7 +66,7 @@ def newest_like(store: Path, project: str, name: str | None, unfinished: bool) -
 
 def _name(path: Path) -> str | None:
     """A run's name as it is now, or None if it cannot be read."""
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
     try:
         return RunFolder(path).name
@@ -75,7 +75,7 @@ def _name(path: Path) -> str | None:
 
 
 def _is_unfinished(path: Path) -> bool:
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
     folder = RunFolder(path)
     return folder.status != "finished" and not _is_alive(folder)
@@ -96,7 +96,7 @@ def _is_alive(folder: RunFolder) -> bool:
 
 def past_of(path: Path) -> Past:
     """What the earlier attempts of a run left."""
-    from stepscope.runs.folder import RunFolder
+    from stepscope.runs.read.folder import RunFolder
 
     folder = RunFolder(path)
     if _is_alive(folder):

@@ -33,7 +33,7 @@ from stepscope.track.secrets import mask_text
 from stepscope.track.summary import Summary, Tags
 
 if TYPE_CHECKING:
-    from stepscope.runs.writer import RunWriter
+    from stepscope.runs.write.writer import RunWriter
     from stepscope.track.attendants import Attendants
     from stepscope.track.sink import RunSink
 
@@ -43,8 +43,8 @@ __all__ = ["Run"]
 class Run:
     """One training being recorded. Made by `stepscope.init`; nothing here raises into the training.
 
-        with stepscope.init(project="vae", config={"lr": 1e-3}) as run:
-            run.log({"loss": 0.5, "acc": {"train": 0.9}})
+    with stepscope.init(project="vae", config={"lr": 1e-3}) as run:
+        run.log({"loss": 0.5, "acc": {"train": 0.9}})
     """
 
     def __init__(

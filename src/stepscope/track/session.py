@@ -12,7 +12,7 @@ import stepscope
 from stepscope import fence
 from stepscope.errors import UsageError
 from stepscope.records import RunMeta
-from stepscope.runs.ids import new_run_id
+from stepscope.runs.format.ids import new_run_id
 from stepscope.track import messages, ranks
 from stepscope.track.attendants import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.children import is_child_process

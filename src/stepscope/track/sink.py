@@ -10,7 +10,7 @@ from typing import Any
 
 from stepscope.errors import StepscopeError
 from stepscope.records import Dropped
-from stepscope.runs.writer import Keyset, RunWriter
+from stepscope.runs.write.writer import Keyset, RunWriter
 from stepscope.track.background import Worker
 from stepscope.track.messages import say_once
 from stepscope.track.secrets import mask_shapes, mask_text

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from stepscope.errors import Forbidden, NotFound
-from stepscope.runs.folder import RunFolder
-from stepscope.runs.ids import is_run_id
+from stepscope.runs.format.ids import is_run_id
+from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
 from stepscope.views.route import Download, route
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import msgspec
 
 from stepscope.errors import NotFound
-from stepscope.runs.ordering import natural_key
-from stepscope.runs.summary import rule_for
+from stepscope.runs.catalogue.ordering import natural_key
+from stepscope.runs.read.summary import rule_for
 from stepscope.views.context import Context
 from stepscope.views.route import route
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepscope.runs.catalogue import Catalogue
+    from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.views.live import Hub
     from stepscope.views.opened import OpenRuns
     from stepscope.views.series import LineCache

@@ -10,7 +10,7 @@ import msgspec
 
 from stepscope.errors import Forbidden, NotFound, StorageError, UsageError
 from stepscope.records import Event, NameChange, NotesChange, TagsChange
-from stepscope.runs.writer import RunWriter
+from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.route import route
 

@@ -8,7 +8,7 @@ import msgspec
 
 from stepscope.errors import NotFound
 from stepscope.export import export_chunks
-from stepscope.runs.ids import is_run_id
+from stepscope.runs.format.ids import is_run_id
 from stepscope.views.context import Context
 from stepscope.views.route import Download, route
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Media
-from stepscope.runs.folder import RunFolder
-from stepscope.runs.histograms import Histogram, decode_histogram, ridge
+from stepscope.runs.points.histograms import Histogram, decode_histogram, ridge
+from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Histograms, HistogramsRequest
 from stepscope.views.context import Context
 from stepscope.views.route import route

@@ -9,8 +9,8 @@ import numpy as np
 
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Media
-from stepscope.runs.folder import RunFolder
-from stepscope.runs.histograms import decode_histogram
+from stepscope.runs.points.histograms import decode_histogram
+from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Histogram, MediaData, MediaItem, MediaRequest, MediaSteps
 from stepscope.views.context import Context
 from stepscope.views.plain import plain

@@ -8,14 +8,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepscope.runs.folder import RunFolder, open_run
-from stepscope.runs.layout import COMPACT, log_files
+from stepscope.runs.format.layout import COMPACT, log_files
+from stepscope.runs.read.folder import RunFolder, open_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stepscope.runs.catalogue import Catalogue
-    from stepscope.runs.entry import RunEntry
+    from stepscope.runs.catalogue.catalogue import Catalogue
+    from stepscope.runs.catalogue.entry import RunEntry
 
 __all__ = ["OpenRuns"]
 

@@ -8,9 +8,9 @@ import msgspec
 from msgspec.structs import replace
 
 from stepscope.records import Alert, Artifact, Finding, GitState, RunMeta, Status
-from stepscope.runs import attempts as runs_attempts
-from stepscope.runs.folder import RunFolder
-from stepscope.runs.summary import MetricSummary
+from stepscope.runs.read import attempts as runs_attempts
+from stepscope.runs.read.folder import RunFolder
+from stepscope.runs.read.summary import MetricSummary
 from stepscope.views.context import Context
 from stepscope.views.edit import is_writable
 from stepscope.views.plain import plain

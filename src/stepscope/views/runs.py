@@ -8,10 +8,10 @@ import msgspec
 
 from stepscope.errors import QueryError
 from stepscope.records import Status
-from stepscope.runs.columns import default_columns
-from stepscope.runs.entry import RunEntry
-from stepscope.runs.ordering import grouped
-from stepscope.runs.query import Field, parse_field
+from stepscope.runs.catalogue.columns import default_columns
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.ordering import grouped
+from stepscope.runs.query.query import Field, parse_field
 from stepscope.views.context import Context
 from stepscope.views.plain import plain
 from stepscope.views.route import route

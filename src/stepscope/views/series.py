@@ -13,8 +13,8 @@ import msgspec
 import numpy as np
 
 from stepscope.errors import NotFound, UsageError
-from stepscope.runs.folder import RunFolder
-from stepscope.runs.series import Series
+from stepscope.runs.points.series import Series
+from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Line, SeriesData, SeriesRequest
 from stepscope.views.context import Context
 from stepscope.views.route import route

@@ -1,0 +1,104 @@
+"""What the table of runs can show: the facts, the config keys and the metrics that the runs have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
+
+__all__ = ["RunColumn", "default_columns", "run_columns"]
+
+_LABELS = {"git.commit": "commit", "git.branch": "branch", "id": "run id"}
+_SHOWN_STATS = ("last", "min", "max", "mean")
+_MOST_DISTINCT = 1000
+"""Beyond this, different values are not counted any further."""
+_MOST_METRICS = 5000
+
+
+@dataclass(frozen=True)
+class RunColumn:
+    key: str
+    """As in a query: `name`, `config.lr`, `loss.min`."""
+    label: str
+    source: Literal["run", "config", "metric"]
+    type: Literal["text", "number", "bool", "time", "duration"]
+    distinct: int
+    """How many different values the runs have (of a metric: how many runs have it)."""
+    count: int
+    """How many runs have one."""
+
+
+def run_columns(entries: Sequence[RunEntry]) -> list[RunColumn]:
+    """All columns for these runs: facts, then config by name, then metrics in the order they were logged."""
+    return [*_facts(entries), *_config(entries), *_metrics(entries)]
+
+
+def default_columns(columns: Iterable[RunColumn], entries: Sequence[RunEntry]) -> list[str]:
+    """The columns to begin with: config that differs between the runs, and what most of them are judged by."""
+    runs = len(entries)
+    differing = [one for one in columns if one.source == "config" and one.distinct > 1 and one.count * 4 >= runs]
+    differing.sort(key=lambda one: -one.count)
+    mains: dict[str, int] = {}
+    for entry in entries:
+        if entry.main is not None:
+            mains[entry.main] = mains.get(entry.main, 0) + 1
+    best = sorted(mains, key=lambda name: -mains[name])[:2]
+    metrics = [field_key(Field("metric", name, stat)) for name in best for stat in ("last", "min")]
+    return [one.key for one in differing[:6]] + metrics
+
+
+def _facts(entries: Sequence[RunEntry]) -> list[RunColumn]:
+    columns = []
+    for name, kind in RUN_FIELDS.items():
+        field = Field("run", name)
+        found = [value for entry in entries if (value := entry.value(field)) not in (None, "", [])]
+        distinct = len({tuple(value) for value in found} if kind == "tags" else set(found))
+        shown: Any = "text" if kind == "tags" else kind
+        columns.append(RunColumn(name, _LABELS.get(name, name), "run", shown, distinct, len(found)))
+    return columns
+
+
+def _config(entries: Sequence[RunEntry]) -> list[RunColumn]:
+    seen: dict[str, tuple[dict[Any, None], list[int], set[type]]] = {}
+    for entry in entries:
+        for key, value in entry.config.items():
+            known = seen.get(key)
+            if known is None:
+                known = seen[key] = ({}, [0], set())
+            known[1][0] += 1
+            known[2].add(value.__class__)
+            if len(known[0]) < _MOST_DISTINCT:
+                known[0][value if value.__class__ in _PLAIN else repr(value)] = None
+    return [
+        RunColumn(field_key(Field("config", key)), key, "config", _config_type(kinds), len(values), count[0])
+        for key, (values, count, kinds) in sorted(seen.items())
+    ]
+
+
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def _config_type(kinds: set[type]) -> Literal["text", "number", "bool"]:
+    kinds = kinds - {type(None)}
+    if kinds and kinds <= {int, float}:
+        return "number"
+    return "bool" if kinds == {bool} else "text"
+
+
+def _metrics(entries: Sequence[RunEntry]) -> list[RunColumn]:
+    runs_by_names: dict[int, tuple[tuple[str, ...], int]] = {}
+    for entry in entries:  # runs with the same metrics share one tuple
+        names = entry.metrics.names
+        runs_by_names[id(names)] = (names, runs_by_names.get(id(names), (names, 0))[1] + 1)
+    counts: dict[str, int] = {}
+    for names, runs in runs_by_names.values():
+        for name in names:
+            counts[name] = counts.get(name, 0) + runs
+    return [
+        RunColumn(field_key(Field("metric", name, stat)), f"{name} {stat}", "metric", "number", count, count)
+        for name, count in list(counts.items())[:_MOST_METRICS]
+        for stat in _SHOWN_STATS
+    ]

@@ -1,0 +1,177 @@
+"""A run as the catalogue knows it: enough to list, filter, sort and group it without opening its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.records import Status
+from stepscope.runs.catalogue.metric_stats import MetricStats
+from stepscope.runs.query.fields import Field
+
+__all__ = ["Head", "RunEntry"]
+
+
+class Head(msgspec.Struct, array_like=True, gc=False):
+    """What the index keeps of a run, apart from the numbers of its metrics."""
+
+    id: str
+    name: str
+    project: str
+    status: Status
+    created: float
+    ended: float | None
+    duration_s: float
+    tags: list[str]
+    notes: str
+    group: str | None
+    host: str
+    user: str
+    commit: str | None
+    branch: str | None
+    config: dict[str, Any]
+    summary: dict[str, Any]
+    """Values set by hand, and what summary rules chose, by name."""
+    main: str | None
+    spark: list[float | None]
+    findings: int
+    dropped: int
+    version: int
+
+
+class RunEntry:
+    """One line of the catalogue: the facts of a run as of the last `refresh`."""
+
+    __slots__ = ("_path", "head", "metrics")
+
+    def __init__(self, path: str, head: Head, metrics: MetricStats) -> None:
+        self._path = path
+        self.head = head
+        self.metrics = metrics
+        """The `MetricSummary` of each metric, by name; unpacked when asked for."""
+
+    @property
+    def path(self) -> Path:
+        return Path(self._path)
+
+    @property
+    def id(self) -> str:
+        return self.head.id
+
+    @property
+    def name(self) -> str:
+        return self.head.name
+
+    @property
+    def project(self) -> str:
+        return self.head.project
+
+    @property
+    def status(self) -> Status:
+        return self.head.status
+
+    @property
+    def created(self) -> float:
+        return self.head.created
+
+    @property
+    def ended(self) -> float | None:
+        return self.head.ended
+
+    @property
+    def duration_s(self) -> float:
+        return self.head.duration_s
+
+    @property
+    def tags(self) -> list[str]:
+        return self.head.tags
+
+    @property
+    def notes(self) -> str:
+        return self.head.notes
+
+    @property
+    def group(self) -> str | None:
+        return self.head.group
+
+    @property
+    def host(self) -> str:
+        return self.head.host
+
+    @property
+    def user(self) -> str:
+        return self.head.user
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Flat, nested keys joined with `/`."""
+        return self.head.config
+
+    @property
+    def main(self) -> str | None:
+        """The metric that stands for the run."""
+        return self.head.main
+
+    @property
+    def spark(self) -> list[float | None]:
+        """About forty values of the main metric; None where it is not finite."""
+        return self.head.spark
+
+    @property
+    def findings(self) -> int:
+        return self.head.findings
+
+    @property
+    def dropped(self) -> int:
+        return self.head.dropped
+
+    @property
+    def version(self) -> int:
+        """Grows whenever anything in the run changed."""
+        return self.head.version
+
+    def value(self, field: Field, now: float = 0.0) -> Any:
+        """The value of a field of the query language, or None when the run has none. `now` is what age counts from."""
+        if field.source == "metric":
+            return self._metric(field)
+        if field.source == "config":
+            config = self.head.config
+            found = config.get(field.name)
+            return config.get(field.name.replace(".", "/")) if found is None and "." in field.name else found
+        if field.source == "summary":
+            chosen = self.head.summary.get(field.name)
+            return self.metrics.number(field.name, "last") if chosen is None else chosen
+        return _FACTS[field.name](self.head, now)
+
+    def _metric(self, field: Field) -> float | int | None:
+        stat = field.stat or "last"
+        if field.name in self.metrics:
+            return self.metrics.number(field.name, stat)
+        return self.metrics.number(f"{field.name}.{stat}", "last")  # a metric whose own name ends in .max, say
+
+    def __repr__(self) -> str:
+        return f"<RunEntry {self.id} {self.name!r} {self.status}>"
+
+
+_FACTS: dict[str, Callable[[Head, float], Any]] = {
+    "name": lambda head, now: head.name,
+    "project": lambda head, now: head.project,
+    "id": lambda head, now: head.id,
+    "status": lambda head, now: head.status,
+    "tags": lambda head, now: head.tags,
+    "notes": lambda head, now: head.notes,
+    "host": lambda head, now: head.host or None,
+    "user": lambda head, now: head.user or None,
+    "group": lambda head, now: head.group,
+    "created": lambda head, now: head.created,
+    "ended": lambda head, now: head.ended,
+    "age": lambda head, now: now - head.created,
+    "duration": lambda head, now: head.duration_s,
+    "findings": lambda head, now: head.findings,
+    "dropped": lambda head, now: head.dropped,
+    "git.commit": lambda head, now: head.commit,
+    "git.branch": lambda head, now: head.branch,
+}

@@ -1,0 +1,121 @@
+"""The numbers of all metrics of a run as one packed string of bytes, from which any one is read at once.
+
+Ten thousand runs of fifty metrics are half a million summaries: as objects they take seconds to make, as bytes they are
+read from the index as they are, and a query or sort unpacks only the number it asks for.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope.runs.read.summary import MetricSummary
+
+__all__ = ["MetricStats", "pack_stats"]
+
+_FLOATS = ("last", "first", "min", "max", "mean")
+_INTEGERS = ("count", "nan", "inf", "last_step", "min_step", "max_step", "first_step")
+_NAMES = _FLOATS + _INTEGERS
+_ALL = Struct(f"<{len(_FLOATS)}d{len(_INTEGERS)}q")
+_SLOTS = {name: (8 * at, Struct("<d" if name in _FLOATS else "<q")) for at, name in enumerate(_NAMES)}
+_get_all = attrgetter(*_NAMES)
+_NO_INTEGER = -(2**63)
+_OF_FINITE = frozenset(("min", "max", "mean"))
+"""These are of the finite values, so that NaN can stand for "there is none"."""
+
+
+def pack_stats(summaries: Iterable[MetricSummary]) -> bytes:
+    """The summaries of a run's metrics, in the order of their names."""
+    return b"".join(map(_pack, summaries))
+
+
+def _pack(summary: MetricSummary) -> bytes:
+    numbers = _get_all(summary)
+    try:
+        return _ALL.pack(*numbers)
+    except struct.error:  # a step that there is not, or one beyond 64 bits
+        floats, integers = numbers[: len(_FLOATS)], numbers[len(_FLOATS) :]
+        return _ALL.pack(*floats, *map(_integer, integers))
+
+
+class MetricStats(Mapping[str, "MetricSummary"]):
+    """A run's metrics by name. The bytes are only fetched when a number is asked for."""
+
+    __slots__ = ("_data", "_fetch", "_kept", "_places", "folder", "names")
+
+    def __init__(
+        self, names: tuple[str, ...], places: dict[str, int], folder: str, fetch: Callable[[str], bytes]
+    ) -> None:
+        """`places` has the position of each name, shared by runs with the same; `fetch(folder)` has the bytes."""
+        self.names = names
+        self.folder = folder
+        self._places = places
+        self._fetch = fetch
+        self._data: bytes | None = None
+        self._kept: dict[tuple[str, str], Any] | None = None
+
+    def fill(self, data: bytes) -> None:
+        """Have the bytes at hand."""
+        self._data = data
+        self._kept = None
+
+    def take(self) -> bytes:
+        """The bytes, which from now on are fetched again when needed."""
+        data = self._data if self._data is not None else self._bytes()
+        self._data = None
+        return data
+
+    def keep(self, data: bytes, wanted: Iterable[tuple[str, str]]) -> None:
+        """Have some numbers at hand, out of the run's bytes, without keeping these."""
+        if self._data is None:
+            self._data = data
+            kept = {pair: self._raw(self._places[pair[0]], pair[1]) for pair in wanted if pair[0] in self._places}
+            self._kept = {**(self._kept or {}), **kept}
+            self._data = None
+
+    def number(self, name: str, stat: str) -> float | int | None:
+        """One number of one metric, or None when there is none."""
+        place = self._places.get(name)
+        if place is None:
+            return None
+        kept = self._kept
+        value = kept[name, stat] if kept is not None and (name, stat) in kept else self._raw(place, stat)
+        return None if value != value and stat in _OF_FINITE else value
+
+    def __getitem__(self, name: str) -> MetricSummary:
+        from stepscope.runs.read.summary import MetricSummary
+
+        place = self._places[name]
+        return MetricSummary(**{stat: self._raw(place, stat) for stat in _NAMES})
+
+    def _raw(self, place: int, stat: str) -> Any:
+        offset, slot = _SLOTS[stat]
+        data = self._data if self._data is not None else self._bytes()
+        value = slot.unpack_from(data, place * _ALL.size + offset)[0]
+        return None if value == _NO_INTEGER and offset >= 8 * len(_FLOATS) else value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def _bytes(self) -> bytes:
+        data = self._fetch(self.folder)
+        self._data = data if len(data) == _ALL.size * len(self.names) else _ALL.pack(*_EMPTY) * len(self.names)
+        return self._data
+
+
+def _integer(value: int | None) -> int:
+    return _NO_INTEGER if value is None else min(max(value, _NO_INTEGER + 1), 2**63 - 1)
+
+
+_EMPTY = (math.nan,) * len(_FLOATS) + (0, 0, 0) + (_NO_INTEGER,) * 4

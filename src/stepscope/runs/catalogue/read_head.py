@@ -1,0 +1,97 @@
+"""Read a run for the catalogue: once in full when it has ended, and piece by piece while it goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.records import SummaryUpdate
+from stepscope.runs.catalogue.entry import Head
+from stepscope.runs.catalogue.main_metric import main_metric, sparkline
+from stepscope.runs.catalogue.metric_stats import pack_stats
+from stepscope.runs.read.folder import RunFolder, open_run
+from stepscope.runs.read.summary import MetricSummary, rule_for
+
+__all__ = ["Reading", "read_run"]
+
+_MOST_CONFIG_TEXT = 2000
+"""A longer text in a config (a whole prompt, say) is cut in the catalogue; the run itself has all of it."""
+
+
+class Reading:
+    """What a look at a run brought."""
+
+    def __init__(self, folder: RunFolder, version: int) -> None:
+        summaries = folder.summaries()
+        self.folder = folder
+        self.names = tuple(summaries)
+        self.stats = pack_stats(summaries.values())
+        self.head = _head(folder, summaries, version)
+
+    def again(self) -> Head:
+        """The head with the status as it is now, from what was read then: no file is opened."""
+        standing = self.folder.standing
+        head = msgspec.structs.replace(
+            self.head, status=standing.status, ended=standing.ended, duration_s=self.folder.duration_s
+        )
+        if standing.status != self.head.status:
+            head.version += 1
+        self.head = head
+        return head
+
+
+def read_run(path: Path, before: Reading | None = None, version: int = 0) -> Reading:
+    """Read a run, or only what is new since it was last read; its version is at least the given one.
+
+    Raises what `open_run` raises.
+    """
+    folder = open_run(path) if before is None else before.folder
+    folder.refresh()
+    return Reading(folder, max(folder.version, version))
+
+
+def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) -> Head:
+    meta, standing = folder.meta, folder.standing
+    main = main_metric(tuple(summaries), tuple(folder.rules))
+    return Head(
+        id=meta.id,
+        name=folder.name,
+        project=folder.project,
+        status=standing.status,
+        created=folder.created,
+        ended=standing.ended,
+        duration_s=folder.duration_s,
+        tags=folder.tags,
+        notes=folder.notes,
+        group=folder.group,
+        host=meta.host,
+        user=meta.user,
+        commit=meta.git.commit if meta.git else None,
+        branch=meta.git.branch if meta.git else None,
+        config={key: _short(value) for key, value in folder.config.items()},
+        summary=_chosen(folder, summaries),
+        main=main,
+        spark=sparkline(folder.series(main).values) if main is not None else [],
+        findings=len(folder.findings),
+        dropped=folder.dropped,
+        version=version,
+    )
+
+
+def _chosen(folder: RunFolder, summaries: dict[str, MetricSummary]) -> dict[str, Any]:
+    """Summary values that are not simply the last value of a metric: chosen by a rule, or set by hand."""
+    chosen: dict[str, Any] = {}
+    rules = [rule for rule in folder.rules if rule.summary not in (None, "last")]
+    for name, summary in summaries.items() if rules else ():
+        rule = rule_for(name, rules)
+        if rule is not None:
+            chosen[name] = summary.by_rule(rule.summary)
+    for update in folder.events(SummaryUpdate):
+        chosen.update(update.values)
+    return chosen
+
+
+def _short(value: Any) -> Any:
+    return value[:_MOST_CONFIG_TEXT] if isinstance(value, str) else value

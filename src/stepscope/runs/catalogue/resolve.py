@@ -1,0 +1,111 @@
+"""Which run is meant: a path, an id or the beginning of one, a name, `project/name`, `last` or `@2`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from stepscope.errors import Ambiguous, NotFound
+from stepscope.runs.catalogue.discover import find_run_folders
+from stepscope.runs.format.ids import is_run_id
+from stepscope.runs.format.layout import is_run_folder
+
+__all__ = ["Choosable", "choose", "find_run"]
+
+_SHORTEST_PREFIX = 4
+_MOST_LISTED = 8
+
+
+class Choosable(Protocol):
+    """What is asked of a run to tell it from others."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def project(self) -> str: ...
+    @property
+    def created(self) -> float: ...
+
+
+R = TypeVar("R", bound=Choosable)
+
+
+def find_run(ref: str | os.PathLike[str], store: Path) -> Path:
+    """The folder of the run that `ref` names, in a store or anywhere by its path."""
+    text = os.fspath(ref)
+    path = Path(text).expanduser()
+    if is_run_folder(path):
+        return path
+    if is_run_id(text):
+        for found in find_run_folders(store):
+            if os.path.basename(found.path) == text:
+                return Path(found.path)
+    if os.sep in text and path.exists():
+        raise NotFound(f"{path} is no run folder: it has no meta.json; give the folder of a run, or its name or id")
+    from stepscope.runs.catalogue.catalogue import Catalogue
+
+    with Catalogue(store) as catalogue:
+        return choose(text, catalogue.entries()).path
+
+
+def choose(ref: str, runs: Sequence[R]) -> R:
+    """The one run of several that `ref` names; says which ones it could be when that is not clear."""
+    if not runs:
+        raise NotFound(f"there is no run {ref!r}: the store is empty; record one with stepscope.init(...)")
+    recent = _by_age(runs, ref)
+    if recent is not None:
+        return recent
+    for fits in (
+        [run for run in runs if run.id == ref],
+        [run for run in runs if run.name == ref],
+        [run for run in runs if f"{run.project}/{run.name}" == ref],
+        [run for run in runs if len(ref) >= _SHORTEST_PREFIX and run.id.startswith(ref.upper())],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            raise Ambiguous(_which(ref, fits))
+    raise NotFound(f"there is no run {ref!r}{_suggestion(ref, runs)}")
+
+
+def _by_age(runs: Sequence[R], ref: str) -> R | None:
+    """`last` and `@1` are the newest run, `@2` the one before it."""
+    if ref == "last":
+        ref = "@1"
+    if not ref.startswith("@") or not ref[1:].isdecimal():
+        return None
+    number = int(ref[1:])
+    newest = sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
+    if not 1 <= number <= len(newest):
+        raise NotFound(f"there is no run {ref!r}; @1 is the newest, @{len(newest)} the oldest")
+    return newest[number - 1]
+
+
+def _which(ref: str, fits: Sequence[Choosable]) -> str:
+    newest = sorted(fits, key=lambda run: run.created, reverse=True)
+    lines = [
+        f"  {run.id}  {run.project}/{run.name}  {datetime.fromtimestamp(run.created):%Y-%m-%d %H:%M}"
+        for run in newest[:_MOST_LISTED]
+    ]
+    if len(newest) > _MOST_LISTED:
+        lines.append(f"  ... and {len(newest) - _MOST_LISTED} more")
+    return "\n".join([f"{ref!r} fits {len(fits)} runs; give the id of one, or enough of it to tell:", *lines])
+
+
+def _suggestion(ref: str, runs: Iterable[Choosable]) -> str:
+    names = list(dict.fromkeys(run.name for run in runs))[:2000]
+    contained = [name for name in names if ref.lower() in name.lower()]
+    close = contained or get_close_matches(ref, names, n=3)
+    if close:
+        return f"; did you mean {' or '.join(repr(name) for name in close[:3])}?"
+    return f"; `stepscope runs` lists all {len(names)}" if len(names) > 3 else f"; there is {_and(names)}"
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(map(repr, names))

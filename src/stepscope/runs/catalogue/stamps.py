@@ -1,0 +1,67 @@
+"""Stamps: has anything in a run folder changed since it was last read?
+
+Listing ten thousand runs must not open ten thousand folders. A run that has ended and whose log files are all sealed
+changes only when a file is added or removed, and that changes the folder's own modification time: one `stat` is enough.
+Any other run is looked into: names, sizes and times of its files.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from zlib import crc32
+
+from stepscope.runs.format.frames import HEADER, Kind, decode_at
+from stepscope.runs.format.layout import COMPACT
+
+__all__ = ["RACY_S", "folder_stamp", "is_sealed", "listing_stamp", "may_settle"]
+
+RACY_S = 2.0
+"""A folder changed less than this ago may change again without its time showing it (FAT counts in 2 s)."""
+
+
+def folder_stamp(found: os.stat_result) -> str:
+    """The stamp of a settled run, from one `stat` of its folder."""
+    return f"={found.st_mtime_ns:x}.{found.st_ino:x}"
+
+
+def listing_stamp(path: Path) -> str:
+    """The stamp of a run that may still grow: its files, how large they are and when they were written to."""
+    parts: list[str] = []
+    for folder in (path, path / COMPACT):
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name.endswith((".log", ".json")):
+                        found = entry.stat()
+                        parts.append(f"{entry.name}\0{found.st_size}\0{found.st_mtime_ns}")
+        except OSError:
+            continue  # no such folder, or a file that went away meanwhile: then the stamp differs next time
+    parts.sort()
+    text = "\0".join(parts).encode(errors="surrogateescape")
+    return f"~{len(parts):x}.{len(text):x}.{crc32(text):08x}"
+
+
+def may_settle(path: Path, found: os.stat_result, now: float | None = None) -> bool:
+    """Whether the folder of an ended run can from now on be known by `folder_stamp` alone."""
+    age = (time.time() if now is None else now) - found.st_mtime
+    if age < RACY_S:
+        return False
+    try:
+        with os.scandir(path) as entries:
+            return all(is_sealed(entry.path) for entry in entries if entry.name.endswith(".log"))
+    except OSError:
+        return False
+
+
+def is_sealed(path: str | Path) -> bool:
+    """Whether a log file ends with a `SEAL` frame: its writer will add nothing more."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(-HEADER.size, os.SEEK_END)
+            tail = file.read(HEADER.size)
+    except OSError:
+        return False
+    frame = decode_at(memoryview(tail), 0)
+    return frame is not None and frame.kind == Kind.SEAL

@@ -1,0 +1,1 @@
+"""Compaction: the rows of finished log files become columns."""

@@ -1,0 +1,228 @@
+"""Compaction: the rows of finished log files become columns, in a fraction of the bytes.
+
+    compact/<n>.log = a row of sections, one per log file it stands for:
+        HEADER    that file's own header: by its `file_id`, readers know what the section stands for
+        CHUNK *   each series in columns, in the order it was logged
+        others    events, media records, console and the last heartbeat, byte for byte, in their order
+        SEAL
+
+Nothing is removed before the new file is on the disk and has been read back and compared, bit for bit. Interrupted
+anywhere, a run is as it was or has a section beside its source; a reader takes one of the two. A log file that is
+damaged, still open or would not get smaller stays as it is. docs/design/001-the-run-folder.md has the rule.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stepscope.errors import BadData
+from stepscope.runs.catalogue.stamps import is_sealed
+from stepscope.runs.compact.source import Source, read_sections, read_source
+from stepscope.runs.format.chunks import CHUNK_POINTS, encode_chunk
+from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
+from stepscope.runs.format.frames import Kind, encode
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import COMPACT, log_files
+
+__all__ = ["CompactResult", "compact", "covered_files"]
+
+_FILE_BYTES = 64 << 20
+"""About how much of the sources goes into one compacted file, so that verifying it needs little memory."""
+
+_ABANDONED_S = 3600.0
+"""A half-written file that is older belongs to no compaction that still goes on."""
+
+
+@dataclass
+class CompactResult:
+    """What `compact` did to one run."""
+
+    run: Path
+    files: int = 0
+    """Log files that were replaced."""
+    points: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Log files that stayed, and why."""
+
+
+def compact(run: Path, *, gone: bool = False) -> CompactResult:
+    """Replace the finished log files of a run by compacted ones. Safe at any time, also twice at once.
+
+    `gone` says that no process writes to the run any more (its status is killed): then files without a seal, as a kill
+    leaves them, count as finished too. A folder we may not write to is left alone.
+    """
+    result = CompactResult(run)
+    if not os.access(run, os.W_OK | os.X_OK):
+        result.skipped[run.name] = "the folder is read-only"
+        return result
+    try:
+        done = _remove_leftovers(run)
+        for batch in _batches(run, done, gone, result):
+            _replace(run, batch, result)
+    except OSError as fault:  # a full disk, a folder that went away: what is there stays as it is
+        result.skipped[run.name] = str(fault)
+    return result
+
+
+def covered_files(run: Path) -> dict[str, Path]:
+    """The `file_id` of every log file that a sound section of a compacted file stands for, and where that is."""
+    covered: dict[str, Path] = {}
+    for path in log_files(run / COMPACT):
+        try:
+            for section in read_sections(path.read_bytes()):
+                covered[section.header.file_id] = path
+        except (BadData, OSError):
+            continue  # sections before the damage are sound
+    return covered
+
+
+def _remove_leftovers(run: Path) -> set[Path]:
+    """After an interruption: finish removing the sources whose section is in place, and what was half written."""
+    for unfinished in (run / COMPACT).glob(".*.tmp"):
+        if time.time() - unfinished.stat().st_mtime > _ABANDONED_S:
+            unfinished.unlink(missing_ok=True)
+    done: set[Path] = set()
+    covered = covered_files(run)
+    if covered:
+        for path in log_files(run):
+            if path.name.endswith(".log") and _same_section(path, covered):
+                path.unlink(missing_ok=True)
+                done.add(path)
+        sync_folder(run)
+    return done
+
+
+def _same_section(path: Path, covered: dict[str, Path]) -> bool:
+    try:
+        source = read_source(path)
+        where = covered.get(source.header.file_id)
+        return where is not None and any(section.is_same(source) for section in read_sections(where.read_bytes()))
+    except (BadData, OSError):
+        return False
+
+
+def _batches(run: Path, done: set[Path], gone: bool, result: CompactResult) -> Iterator[list[Path]]:
+    """The log files worth compacting, in groups of bounded size."""
+    batch: list[Path] = []
+    size = 0
+    for path in log_files(run):
+        if path in done:
+            continue
+        if not gone and not is_sealed(path):
+            result.skipped[path.name] = "it is still open"
+            continue
+        batch.append(path)
+        size += path.stat().st_size
+        if size >= _FILE_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _replace(run: Path, paths: list[Path], result: CompactResult) -> None:
+    """Write one compacted file, check it, put it in its place, and only then remove what it stands for."""
+    folder = run / COMPACT
+    temporary = folder / f".{new_run_id()}.tmp"
+    step = CompactResult(run, skipped=result.skipped)
+    make_private_folder(folder, exist_ok=True)
+    try:
+        replaced = _write(temporary, paths, step)
+        if not replaced:
+            return
+        _verify(temporary, replaced)
+        _put_in_place(temporary, folder)
+    except BadData as fault:
+        result.skipped[run.name] = str(fault)
+        return
+    finally:
+        temporary.unlink(missing_ok=True)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    for path in replaced:
+        path.unlink(missing_ok=True)
+    sync_folder(run)
+    result.files += step.files
+    result.points += step.points
+    result.bytes_before += step.bytes_before
+    result.bytes_after += step.bytes_after
+
+
+def _write(temporary: Path, paths: list[Path], step: CompactResult) -> list[Path]:
+    replaced = []
+    seq = 0
+    with os.fdopen(create_private(temporary), "wb") as out:
+        for path in paths:
+            try:
+                source = read_source(path)
+            except BadData as fault:
+                step.skipped[path.name] = str(fault)
+                continue
+            frames = [encode(kind, seq + at, payload) for at, (kind, payload) in enumerate(_section(source))]
+            before, after = path.stat().st_size, sum(map(len, frames))
+            if after >= before:
+                step.skipped[path.name] = "it would not get smaller"
+                continue
+            out.write(b"".join(frames))
+            seq += len(frames)
+            replaced.append(path)
+            step.files += 1
+            step.points += source.points
+            step.bytes_before += before
+            step.bytes_after += after
+        out.flush()
+        os.fsync(out.fileno())
+    return replaced
+
+
+def _section(source: Source) -> Iterator[tuple[int, bytes]]:
+    """The frames of one section: kind and payload."""
+    header = source.header
+    yield Kind.HEADER, source.header_frame
+    for name, points in source.series.items():
+        for start in range(0, len(points.values), CHUNK_POINTS):
+            part = slice(start, start + CHUNK_POINTS)
+            payload = encode_chunk(
+                name,
+                points.steps[part],
+                points.times[part],
+                points.values[part],
+                attempt=header.attempt,
+                rank=header.rank,
+                role=header.role,
+                base_time=header.base_time,
+                exact={at - start: n for at, n in points.exact.items() if start <= at < start + CHUNK_POINTS},
+            )
+            yield Kind.CHUNK, payload
+    yield from source.others
+    yield Kind.SEAL, b""
+
+
+def _verify(temporary: Path, paths: list[Path]) -> None:
+    """Read both sides again from the disk and compare everything."""
+    sections = read_sections(temporary.read_bytes())
+    for path in paths:
+        section = next(sections, None)
+        if section is None or not section.is_same(read_source(path)):
+            raise BadData(f"{path.name} was not the same after compaction; it was left as it is")
+
+
+def _put_in_place(temporary: Path, folder: Path) -> None:
+    """Give the file the next free number. The name is claimed first, so that two compactions never share one."""
+    taken = [int(path.stem) for path in log_files(folder) if path.stem.isdigit()]
+    number = max(taken, default=-1) + 1
+    while True:
+        path = folder / f"{number:06d}.log"
+        try:
+            os.close(create_private(path))
+            break
+        except FileExistsError:
+            number += 1
+    os.replace(temporary, path)
+    sync_folder(folder)

@@ -1,0 +1,1 @@
+"""The bytes of a run folder: frames, chunks, names, places. What writing and reading share."""

@@ -1,0 +1,289 @@
+"""Chunks: about a thousand points of one series as columns, the payload of a `CHUNK` frame.
+
+A chunk is a msgpack array: what the chunk is (name, attempt, rank, role), what it holds (count, step range,
+minimum, maximum, how many NaN and Inf), then the three columns. Steps are deltas, times are ticks from a base or
+deltas of their bits, values are float32 where that is exact; each column is split into byte planes and deflated
+when that makes it smaller. What comes back is bit for bit what went in, whatever the numbers are.
+
+A compacted file (`compact/<n>.log`) is a row of *sections*, one per segment it replaces. Each begins with that
+segment's own HEADER frame; its points follow as CHUNK frames, its other frames as they were, in their order,
+and a SEAL closes it. A reader tells by the header's `file_id`, `kind` and `segment` what it has seen already.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.errors import BadData
+from stepscope.runs.format.frames import TICK
+from stepscope.runs.read.summary import MetricSummary, summarise_points
+
+__all__ = ["CHUNK_POINTS", "MAX_CHUNK_POINTS", "Chunk", "ChunkHead", "chunk_head", "decode_chunk", "encode_chunk"]
+
+CHUNK_POINTS = 1024
+"""How many points a writer puts into one chunk."""
+MAX_CHUNK_POINTS = 1 << 20
+"""More than this is a damaged or hostile chunk: it is refused before anything is allocated."""
+
+_RAW, _DEFLATED = 0, 1
+
+
+class _Column(msgspec.Struct, frozen=True, array_like=True):
+    """One column: how its numbers are coded, the byte width of one, the packing, and the bytes."""
+
+    coding: int
+    width: int
+    packing: int
+    start: int
+    """First number of a delta-coded column, as an unsigned 64-bit integer."""
+    data: bytes
+
+
+class ChunkHead(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
+    """What a chunk holds, without its columns: enough to skip it or to draw it from afar."""
+
+    name: str
+    count: int
+    attempt: int
+    rank: int
+    role: str
+    first_step: int
+    last_step: int
+    min_step: int
+    max_step: int
+    first_time: float
+    last_time: float
+    low: float
+    """The least finite value; NaN when there is none."""
+    high: float
+    finite: int
+    nan: int
+    pos_inf: int
+    neg_inf: int
+    first: float
+    """The value at the least step."""
+    last: float
+    """The value at the greatest step."""
+    mean: float
+    low_step: int | None
+    high_step: int | None
+
+    @property
+    def summary(self) -> MetricSummary:
+        """The chunk's part of the series' summary, without unpacking it."""
+        return MetricSummary(
+            last=self.last,
+            min=self.low,
+            max=self.high,
+            mean=self.mean,
+            first=self.first,
+            count=self.count,
+            nan=self.nan,
+            inf=self.pos_inf + self.neg_inf,
+            last_step=self.max_step,
+            min_step=self.low_step,
+            max_step=self.high_step,
+            first_step=self.min_step,
+        )
+
+
+class _Payload(ChunkHead, frozen=True, array_like=True, kw_only=True):
+    base_time: float
+    steps: _Column
+    times: _Column
+    values: _Column
+    exact: dict[int, str] = {}
+
+
+class Chunk(NamedTuple):
+    """The points of a chunk. `exact` has the integers, by position, that a float64 could not hold."""
+
+    head: ChunkHead
+    steps: npt.NDArray[np.int64]
+    times: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
+    exact: dict[int, int]
+
+
+_encoder = msgspec.msgpack.Encoder()
+_payload_decoder = msgspec.msgpack.Decoder(_Payload)
+_head_decoder = msgspec.msgpack.Decoder(ChunkHead)
+
+
+def encode_chunk(
+    name: str,
+    steps: npt.ArrayLike,
+    times: npt.ArrayLike,
+    values: npt.ArrayLike,
+    *,
+    attempt: int = 0,
+    rank: int = 0,
+    role: str = "run",
+    base_time: float | None = None,
+    exact: Mapping[int, int] | None = None,
+) -> bytes:
+    """The payload of a `CHUNK` frame. Give the file's `base_time`: times then cost a byte or two a point.
+
+    >>> chunk = decode_chunk(encode_chunk("loss", [0, 1, 2], [1.0, 2.0, 3.0], [0.5, float("nan"), -0.0]))
+    >>> chunk.values
+    array([ 0.5,  nan, -0. ])
+    """
+    step_array = np.ascontiguousarray(steps, dtype=np.int64)
+    time_array = np.ascontiguousarray(times, dtype=np.float64)
+    value_array = np.ascontiguousarray(values, dtype=np.float64)
+    count = len(value_array)
+    if not 0 < count <= MAX_CHUNK_POINTS or len(step_array) != count or len(time_array) != count:
+        raise ValueError(f"a chunk holds 1 to {MAX_CHUNK_POINTS} points in columns of one length, not {count}")
+    summary = summarise_points(step_array, value_array)
+    payload = _Payload(
+        name=name,
+        count=count,
+        attempt=attempt,
+        rank=rank,
+        role=role,
+        first_step=int(step_array[0]),
+        last_step=int(step_array[-1]),
+        min_step=int(step_array.min()),
+        max_step=int(step_array.max()),
+        first_time=float(time_array[0]),
+        last_time=float(time_array[-1]),
+        low=summary.min,
+        high=summary.max,
+        finite=summary.finite,
+        nan=summary.nan,
+        pos_inf=int((value_array == np.inf).sum()),
+        neg_inf=int((value_array == -np.inf).sum()),
+        first=summary.first,
+        last=summary.last,
+        mean=summary.mean,
+        low_step=summary.min_step,
+        high_step=summary.max_step,
+        base_time=base_time if base_time is not None else 0.0,
+        steps=_pack_deltas(step_array.view(np.uint64)),
+        times=_pack_times(time_array, base_time),
+        values=_pack_floats(value_array),
+        exact={position: str(number) for position, number in (exact or {}).items()},
+    )
+    return _encoder.encode(payload)
+
+
+def chunk_head(payload: bytes | memoryview) -> ChunkHead:
+    """What a chunk holds; its columns stay packed."""
+    try:
+        return _head_decoder.decode(payload)
+    except (msgspec.DecodeError, msgspec.ValidationError, ValueError) as fault:
+        raise BadData(f"a chunk that cannot be read: {fault}") from fault
+
+
+def decode_chunk(payload: bytes | memoryview) -> Chunk:
+    """The points of a chunk; `BadData` for anything that is not one."""
+    try:
+        body = _payload_decoder.decode(payload)
+        count = body.count
+        if not 0 < count <= MAX_CHUNK_POINTS:
+            raise ValueError(f"it claims {count} points")
+        steps = _unpack_deltas(body.steps, count).view(np.int64)
+        times = _unpack_times(body.times, count, body.base_time)
+        values = _unpack_floats(body.values, count)
+        exact = {position: int(number) for position, number in body.exact.items() if 0 <= position < count}
+    except (msgspec.DecodeError, msgspec.ValidationError, ValueError, OverflowError, zlib.error) as fault:
+        raise BadData(f"a chunk that cannot be read: {fault}") from fault
+    return Chunk(body, steps, times, values, exact)
+
+
+# -- columns ---------------------------------------------------------------------------------------------------
+
+_DELTA, _CONSTANT, _TICKS, _FLOATS = 0, 1, 2, 3
+_WIDTHS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def _pack_deltas(numbers: npt.NDArray[np.uint64], coding: int = _DELTA) -> _Column:
+    """Differences modulo 2**64, folded so that small ones of either sign are small numbers."""
+    start = int(numbers[0])
+    deltas = np.diff(numbers).view(np.int64)
+    folded = ((deltas << 1) ^ (deltas >> 63)).view(np.uint64)
+    if coding == _DELTA and (len(folded) == 0 or (folded == folded[0]).all()):
+        constant = int(folded[0]) if len(folded) else 0
+        return _Column(_CONSTANT, 8, _RAW, start, constant.to_bytes(8, "little"))
+    largest = int(folded.max()) if len(folded) else 0
+    width = next(width for width in _WIDTHS if largest < 1 << (8 * width))
+    packing, data = _pack_planes(folded.astype(_WIDTHS[width]))
+    return _Column(coding, width, packing, start, data)
+
+
+def _unpack_deltas(column: _Column, count: int) -> npt.NDArray[np.uint64]:
+    if column.coding == _CONSTANT:
+        folded = np.full(count - 1, int.from_bytes(column.data[:8], "little"), dtype=np.uint64)
+    else:
+        folded = _unpack_planes(column, count - 1).astype(np.uint64)
+    deltas = (folded >> np.uint64(1)) ^ (np.uint64(0) - (folded & np.uint64(1)))
+    numbers = np.empty(count, dtype=np.uint64)
+    numbers[0] = column.start
+    numbers[1:] = deltas
+    return np.cumsum(numbers, dtype=np.uint64)
+
+
+def _pack_times(times: npt.NDArray[np.float64], base_time: float | None) -> _Column:
+    if base_time is not None:
+        with np.errstate(all="ignore"):
+            ticks = np.rint((times - base_time) / TICK)
+            usable = np.isfinite(ticks) & (ticks >= 0) & (ticks < 2**53)
+        if usable.all() and (_from_ticks(ticks, base_time).view(np.uint64) == times.view(np.uint64)).all():
+            return _pack_deltas(ticks.astype(np.uint64), _TICKS)
+    return _pack_deltas(times.view(np.uint64))
+
+
+def _unpack_times(column: _Column, count: int, base_time: float) -> npt.NDArray[np.float64]:
+    numbers = _unpack_deltas(column, count)
+    if column.coding == _TICKS:
+        return _from_ticks(numbers.astype(np.float64), base_time)
+    return numbers.view(np.float64)
+
+
+def _from_ticks(ticks: npt.NDArray[np.float64], base_time: float) -> npt.NDArray[np.float64]:
+    return ticks * TICK + base_time
+
+
+def _pack_floats(values: npt.NDArray[np.float64]) -> _Column:
+    with np.errstate(all="ignore"):
+        short = values.astype(np.float32)
+        exact = (short.astype(np.float64).view(np.uint64) == values.view(np.uint64)).all()
+    chosen: npt.NDArray[Any] = short if exact else values
+    packing, data = _pack_planes(chosen)
+    return _Column(_FLOATS, chosen.itemsize, packing, 0, data)
+
+
+def _unpack_floats(column: _Column, count: int) -> npt.NDArray[np.float64]:
+    numbers = _unpack_planes(column, count)
+    if column.width == 4:
+        with np.errstate(all="ignore"):
+            return numbers.view(np.float32).astype(np.float64)
+    if column.width == 8:
+        return numbers.view(np.float64)
+    raise ValueError(f"values of {column.width} bytes")
+
+
+def _pack_planes(numbers: npt.NDArray[Any]) -> tuple[int, bytes]:
+    """All first bytes, then all second bytes ...: the planes of signs and exponents deflate well."""
+    raw = numbers.view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
+    deflated = zlib.compress(raw, 6)
+    return (_DEFLATED, deflated) if len(deflated) < 0.9 * len(raw) else (_RAW, raw)
+
+
+def _unpack_planes(column: _Column, count: int) -> npt.NDArray[Any]:
+    if column.width not in _WIDTHS:
+        raise ValueError(f"a column of {column.width} bytes a number")
+    size = count * column.width
+    data = column.data
+    if column.packing == _DEFLATED:
+        data = zlib.decompressobj().decompress(data, size + 1)  # never more than the count allows
+    if len(data) != size:
+        raise ValueError(f"a column of {len(data)} bytes where {size} belong")
+    planes = np.frombuffer(data, dtype=np.uint8).reshape(column.width, count)
+    return np.ascontiguousarray(planes.T).view(_WIDTHS[column.width]).reshape(count)

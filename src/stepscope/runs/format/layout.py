@@ -1,0 +1,125 @@
+"""Where things lie in a run folder. docs/design/001-the-run-folder.md draws the picture.
+
+Names on the disk are made of the writer's host, numbers and ids only; whatever a user names is content, never a path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import msgspec
+
+from stepscope.errors import BadData, NotFound
+from stepscope.records import FORMAT, RunMeta
+from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
+from stepscope.runs.format.ids import is_run_id, new_run_id
+
+__all__ = [
+    "BLOBS",
+    "COMPACT",
+    "META",
+    "create_run",
+    "is_run_folder",
+    "log_files",
+    "log_name",
+    "read_meta",
+    "run_folders",
+    "write_file",
+]
+
+META = "meta.json"
+BLOBS = "blobs"
+COMPACT = "compact"
+_LARGEST_META = 16 << 20
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9-]+")
+
+
+def log_name(host: str, rank: int, pid: int, boot_id: str, log_id: str, kind: str, segment: int) -> str:
+    """The name of one log file. It keeps files apart and helps a person; readers go by the header inside.
+
+    >>> log_name("gpu/7", 0, 41, "b7c1d0aa-93f2", "01JCQ4", "points", 3)
+    'gpu-7.0.41.b7c1d0aa.01JCQ4.points.000003.log'
+    """
+    safe_host = _NOT_IN_NAMES.sub("-", host)[:40] or "host"
+    safe_boot = _NOT_IN_NAMES.sub("", boot_id)[:8] or "0"
+    return f"{safe_host}.{rank}.{pid}.{safe_boot}.{log_id}.{kind}.{segment:06d}.log"
+
+
+def create_run(store: Path, meta: RunMeta) -> Path:
+    """Make the folder of a new run with its `meta.json`; refuses an id that is taken or no id at all."""
+    if not is_run_id(meta.id):
+        raise BadData(f"{meta.id!r} is no run id; ids come from stepscope.runs.format.ids.new_run_id()")
+    path = store / meta.id
+    store.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path)
+    write_file(path / META, msgspec.json.format(msgspec.json.encode(meta, enc_hook=str), indent=1))
+    sync_folder(store)
+    return path
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Put a whole file in place at once: a reader sees the old one, or all of the new one, also after a power cut."""
+    temporary = path.with_name(f".{new_run_id()}.tmp")
+    fd = create_private(temporary)
+    try:
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(fd, view) :]
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def read_meta(path: Path) -> RunMeta:
+    """What a run is, from its folder."""
+    file = path / META
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(_LARGEST_META + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFound(f"{path} is no run folder: it has no {META}") from None
+    if len(data) > _LARGEST_META:
+        raise BadData(f"{file} is larger than {_LARGEST_META >> 20} MiB; a run's {META} never is")
+    try:
+        meta = msgspec.json.decode(data, type=RunMeta)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise BadData(f"{file} cannot be read: {fault}; it should be the JSON that was written with the run") from None
+    if meta.format > FORMAT:
+        raise BadData(
+            f"{file} has format {meta.format}, this Stepscope reads up to {FORMAT}; "
+            "update it with: pip install -U stepscope"
+        )
+    return meta
+
+
+def is_run_folder(path: Path) -> bool:
+    """Whether `path` is the folder of a run."""
+    return (path / META).is_file()
+
+
+def run_folders(store: Path) -> list[Path]:
+    """The run folders of a store, oldest first."""
+    try:
+        with os.scandir(store) as entries:
+            names = [entry.name for entry in entries if is_run_id(entry.name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [store / name for name in sorted(names) if is_run_folder(store / name)]
+
+
+def log_files(path: Path) -> list[Path]:
+    """All log files of a run, by name, found by listing: a name that is asked for may be cached as absent on NFS."""
+    try:
+        with os.scandir(path) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(".log") and not entry.name.startswith(".")]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return [path / name for name in sorted(names)]

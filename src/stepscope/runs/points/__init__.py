@@ -1,0 +1,1 @@
+"""Points as numpy arrays: series, and what a chart does to them."""

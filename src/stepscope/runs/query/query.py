@@ -1,0 +1,90 @@
+"""The run query language: `config.lr < 0.01 and status = failed and loss.min < 0.3`. docs/query.md is its manual."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from stepscope.errors import QueryError
+from stepscope.runs.query.evaluate import Predicate, Queryable, compile_tree
+from stepscope.runs.query.fields import Field, close_fields, resolve
+from stepscope.runs.query.lexer import tokens
+from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, parse_tree
+
+__all__ = ["Field", "Query", "Queryable", "parse", "parse_field"]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query that was read and understood."""
+
+    text: str
+    tree: Node
+    _predicate: Predicate = field(repr=False, compare=False)
+
+    @property
+    def fields(self) -> list[Field]:
+        """The fields it looks at, each once."""
+        return list(dict.fromkeys(compare.field for compare in _compares(self.tree)))
+
+    def matches(self, run: Queryable, now: float | None = None) -> bool:
+        """Whether a run fits; `now` (Unix seconds) is what `age` counts from."""
+        return self._predicate(run, time.time() if now is None else now)
+
+    def check(self, known: Collection[str]) -> None:
+        """Refuse fields that none of the runs has: `known` holds `config.<key>` and `<metric>` of them all.
+
+        A query is understood without this. With it, a mistyped name is an error that says what was meant, instead
+        of a table without rows.
+        """
+        for compare in _compares(self.tree):
+            asked = compare.field
+            if asked.source == "run" or asked.source == "summary" or not known or _is_known(asked, known):
+                continue
+            name = f"config.{asked.name}" if asked.source == "config" else asked.name
+            close = close_fields(name, known)
+            rather = f"; did you mean {' or '.join(close)}?" if close else ""
+            what = "config value" if asked.source == "config" else "metric"
+            raise QueryError(f"no run has a {what} {asked.name!r}{rather}", self.text, compare.start)
+
+
+def parse(text: str) -> Query:
+    """Read a query; a mistake raises `QueryError`, which points at the character that is wrong.
+
+    >>> parse("config.lr < 0.01 and status = failed").fields[0].key
+    'config.lr'
+    """
+    tree = parse_tree(text)
+    return Query(text, tree, compile_tree(tree))
+
+
+def parse_field(text: str) -> Field:
+    """The field that a column or sort key names, in the words of a query.
+
+    >>> parse_field('"odd name".min')
+    Field(source='metric', name='odd name', stat='min')
+    """
+    first, *rest = tokens(text)
+    found = resolve(first.parts) if first.kind == "name" and len(rest) == 1 else None
+    if found is None:
+        close = close_fields(text, [])
+        rather = f"; did you mean {' or '.join(close)}?" if close else ""
+        raise QueryError(f"{text!r} is no field; expected one such as created, config.lr or loss.min{rather}", text, 0)
+    return found
+
+
+def _is_known(asked: Field, known: Collection[str]) -> bool:
+    if asked.source == "config":
+        return f"config.{asked.name}" in known or f"config.{asked.name.replace('.', '/')}" in known
+    return asked.name in known or f"{asked.name}.{asked.stat}" in known
+
+
+def _compares(node: Node) -> Iterator[Compare]:
+    if isinstance(node, Compare):
+        yield node
+    elif isinstance(node, (AllOf, AnyOf)):
+        for part in node.parts:
+            yield from _compares(part)
+    elif isinstance(node, Not):
+        yield from _compares(node.part)

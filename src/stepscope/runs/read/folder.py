@@ -1,0 +1,400 @@
+"""A run, read back: everything about it from its folder alone, while it is written or years later."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from stepscope.errors import NotFound
+from stepscope.records import (
+    Alert,
+    Artifact,
+    Console,
+    Dropped,
+    Event,
+    FaultNote,
+    FileHeader,
+    Finding,
+    Media,
+    MetricRule,
+    RunMeta,
+    Status,
+)
+from stepscope.runs.format.layout import read_meta
+from stepscope.runs.points.series import Series
+from stepscope.runs.points.tables import Shape, pandas_table, polars_table
+from stepscope.runs.read.assembly import SeriesBuilder, all_branches
+from stepscope.runs.read.attempts import Attempt, attempts_of, time_spent
+from stepscope.runs.read.damage import Damage, damage_of
+from stepscope.runs.read.medialist import LoggedMedia, media_by_key
+from stepscope.runs.read.mediastore import MediaStore
+from stepscope.runs.read.runlogs import RunLogs
+from stepscope.runs.read.segments import Segment
+from stepscope.runs.read.status import Machine, Standing, derive, this_machine
+from stepscope.runs.read.story import Story, tell
+from stepscope.runs.read.summary import MetricSummary, join, rule_for, summarise
+
+__all__ = ["RunFolder", "open_run"]
+
+E = TypeVar("E", bound=Event)
+
+_MOST_POINTS = 16 << 20
+"""Points of assembled series that are kept for the next question."""
+
+
+def open_run(path: str | PathLike[str], *, machine: Machine | None = None) -> RunFolder:
+    """A run by its folder. `NotFound` if it is none, `BadData` if it was made by a newer Stepscope.
+
+    run = open_run("stepscope-runs/01JCQ4…")
+    print(run.status, run.metrics(), run.series("loss").values.min())
+    """
+    return RunFolder(path, machine=machine)
+
+
+class RunFolder:
+    """One run, read lazily; `refresh()` takes in what was written since. May be used from several threads."""
+
+    def __init__(self, path: str | PathLike[str], *, machine: Machine | None = None) -> None:
+        self.path = Path(path)
+        self._written: RunMeta = read_meta(self.path)
+        self._lock = threading.RLock()
+        self._machine = machine or this_machine()
+        self._logs = RunLogs(self.path)
+        self._media = MediaStore(self.path)
+        self._loaded = False
+        self._status: Status | None = None
+        self._status_changes = 0
+        self._known: dict[str, tuple[int, Any]] = {}
+        self._builders: OrderedDict[tuple[str, int], SeriesBuilder] = OrderedDict()
+
+    def refresh(self) -> bool:
+        """Read what is new; True if anything is. Costs the same however much there is already."""
+        with self._lock:
+            self._loaded = True
+            changed = self._logs.refresh()
+            standing = self.standing
+            if self._logs.has_open_ends and standing.status != "running":
+                changed |= self._logs.refresh(final=True)
+                standing = self.standing
+            if standing.status != self._status:
+                self._status_changes += self._status is not None
+                changed |= self._status is not None
+                self._status = standing.status
+            return changed
+
+    @contextmanager
+    def _open(self) -> Iterator[RunLogs]:
+        """The run's logs, read at least once, for this thread alone."""
+        with self._lock:
+            if not self._loaded:
+                self.refresh()
+            yield self._logs
+
+    def _remember(self, key: str, make: Any) -> Any:
+        """What `make` gives, until something new is read."""
+        with self._open() as logs:
+            version, value = self._known.get(key, (-1, None))
+            if version != logs.version:
+                value = make(logs)
+                self._known[key] = (logs.version, value)
+            return value
+
+    # -- what it is --------------------------------------------------------------------------------------------
+
+    @property
+    def meta(self) -> RunMeta:
+        """What the run is: `meta.json`, and what was found out while the training was already running."""
+        return self._story.meta
+
+    @property
+    def id(self) -> str:
+        return self._written.id
+
+    @property
+    def project(self) -> str:
+        return self._written.project
+
+    @property
+    def group(self) -> str | None:
+        return self._written.group
+
+    @property
+    def created(self) -> float:
+        return self._written.created
+
+    @property
+    def _story(self) -> Story:
+        story: Story = self._remember("story", lambda logs: tell(self._written, (one.record for one in logs.events())))
+        return story
+
+    @property
+    def name(self) -> str:
+        return self._story.name
+
+    @property
+    def notes(self) -> str:
+        return self._story.notes
+
+    @property
+    def tags(self) -> list[str]:
+        return list(self._story.tags)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Flat: nested keys are joined with `/`."""
+        return dict(self._story.config)
+
+    @property
+    def rules(self) -> list[MetricRule]:
+        return list(self._story.rules)
+
+    @property
+    def alerts(self) -> list[Alert]:
+        return list(self._story.alerts)
+
+    @property
+    def artifacts(self) -> list[Artifact]:
+        return list(self._story.artifacts)
+
+    @property
+    def findings(self) -> list[Finding]:
+        return list(self._story.findings)
+
+    @property
+    def faults(self) -> list[FaultNote]:
+        """What went wrong inside Stepscope while it recorded."""
+        return list(self._story.faults)
+
+    # -- how it stands -----------------------------------------------------------------------------------------
+
+    @property
+    def standing(self) -> Standing:
+        """The status with its reason, times, error and traceback."""
+        with self._open() as logs:
+            return derive(logs.states(), self._machine, self._written.created)
+
+    @property
+    def status(self) -> Status:
+        return self.standing.status
+
+    @property
+    def status_detail(self) -> str:
+        return self.standing.detail
+
+    @property
+    def ended(self) -> float | None:
+        """Unix seconds; for a run that was killed or lost, when it was last heard of. None while it runs."""
+        return self.standing.ended
+
+    @property
+    def heartbeat(self) -> float | None:
+        return self.standing.heartbeat
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        with self._open() as logs:
+            return attempts_of(logs.states(), self._machine, self._written.created)
+
+    @property
+    def duration_s(self) -> float:
+        """Time spent training: all attempts together, without the pauses between them."""
+        return time_spent(self.attempts, self.standing, self._written.created, self._machine.now())
+
+    @property
+    def ranks(self) -> list[int]:
+        with self._open() as logs:
+            return sorted({part.header.rank for part in logs.parts.values() if part.header.role != "edit"})
+
+    @property
+    def files(self) -> list[FileHeader]:
+        """Who wrote to the run: the header of each log file."""
+        with self._open() as logs:
+            return [part.header for part in logs.ordered()]
+
+    @property
+    def version(self) -> int:
+        """Grows whenever anything about the run changed."""
+        with self._open() as logs:
+            return logs.version + self._status_changes
+
+    @property
+    def drops(self) -> list[Dropped]:
+        return list(self._story.drops)
+
+    @property
+    def dropped(self) -> int:
+        """How many values could not be kept; `drops` says why."""
+        return sum(drop.count for drop in self._story.drops)
+
+    @property
+    def damage(self) -> Damage:
+        """What is wrong with the files: holes, torn ends, rows without names."""
+        with self._open() as logs:
+            return damage_of(logs)
+
+    @property
+    def holes(self) -> int:
+        """Damaged stretches in the files; what stood there is lost, all the rest is sound."""
+        return self.damage.holes
+
+    # -- series ------------------------------------------------------------------------------------------------
+
+    def metrics(self) -> list[str]:
+        """The names of all series, those of the machine (`system/...`) last."""
+        return list(self._names())
+
+    def _names(self) -> dict[str, dict[int, list[Segment]]]:
+        """Every series: by rank, the segments that have it."""
+        names: dict[str, dict[int, list[Segment]]] = self._remember("names", RunLogs.series)
+        return names
+
+    def _segments(self, name: str, rank: int | None) -> tuple[int, list[Segment]]:
+        names = self._names()
+        if name not in names:
+            raise NotFound(self._no_series(name, list(names)))
+        by_rank = names[name]
+        chosen = min(by_rank) if rank is None else rank
+        if chosen not in by_rank:
+            ranks = ", ".join(map(str, sorted(by_rank)))
+            raise NotFound(f"run {self.id} has no series {name!r} of rank {rank}; it has it of rank {ranks}")
+        return chosen, by_rank[chosen]
+
+    def _no_series(self, name: str, names: list[str]) -> str:
+        close = get_close_matches(name, names, 1)
+        shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        return f"run {self.name!r} ({self.id}) has no series {name!r}{hint} It has {shown or 'none yet'}"
+
+    def series(self, name: str, rank: int | None = None, superseded: bool = False) -> Series:
+        """One series: of the given rank, or of the first that has it.
+
+        Points that a later attempt has logged again are left out; with `superseded=True` every point comes, and
+        `Series.superseded` marks those.
+        """
+        with self._open() as logs:
+            chosen, segments = self._segments(name, rank)
+            if superseded:
+                return all_branches(name, chosen, self.id, self.created, segments)
+            builder = self._builders.pop((name, chosen), None)
+            if builder is None:
+                builder = SeriesBuilder(name, chosen, self.id, self.created)
+            self._builders[name, chosen] = builder
+            series = builder.update(segments)
+            while len(self._builders) > 1 and sum(one.count for one in self._builders.values()) > _MOST_POINTS:
+                self._builders.popitem(last=False)
+            logs.trim()
+            return series
+
+    def to_pandas(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
+        """Some or all series as a DataFrame; `tables.py` says what "wide" and "long" are."""
+        return pandas_table([self.series(name, rank) for name in names or self.metrics()], shape)
+
+    def to_polars(self, names: Sequence[str] | None = None, shape: Shape = "wide", rank: int | None = None) -> Any:
+        """The same for polars."""
+        return polars_table([self.series(name, rank) for name in names or self.metrics()], shape)
+
+    def summaries(self, rank: int | None = None) -> dict[str, MetricSummary]:
+        """Each series in a few numbers."""
+        found = {}
+        with self._open():
+            for name, by_rank in self._names().items():
+                chosen = min(by_rank) if rank is None else rank
+                if chosen in by_rank:
+                    found[name] = self._summed_up(name, chosen, by_rank[chosen])
+        return found
+
+    def metric_summary(self, name: str, rank: int | None = None) -> MetricSummary:
+        """One series in a few numbers, kept up to date without reading it again."""
+        with self._open():
+            return self._summed_up(name, *self._segments(name, rank))
+
+    def _summed_up(self, name: str, rank: int, segments: list[Segment]) -> MetricSummary:
+        if len(segments) == 1:
+            return segments[0].summary(name)
+        if _may_supersede(name, segments):
+            return summarise(self.series(name, rank))
+        return join(segment.summary(name) for segment in segments)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """One value per series, by its rule (the last without one), then what was set by hand. Not the machine's."""
+        summary: dict[str, Any] = self._remember("summary", lambda logs: self._summary())
+        return dict(summary)
+
+    def _summary(self) -> dict[str, Any]:
+        story = self._story
+        values: dict[str, Any] = {}
+        for name in self._names():
+            if not name.startswith("system/"):
+                rule = rule_for(name, [rule for rule in story.rules if rule.summary is not None])
+                value = self.metric_summary(name).by_rule(rule.summary if rule else None)
+                if value is not None:
+                    values[name] = value
+        return {**values, **story.summary}
+
+    # -- records -----------------------------------------------------------------------------------------------
+
+    def events(self, kind: type[E]) -> list[E]:
+        """All events of one type, in the order of their times."""
+        with self._open() as logs:
+            return [entry.record for entry in logs.events() if isinstance(entry.record, kind)]
+
+    def console(self, after: int = 0, rank: int | None = None) -> list[Console]:
+        """What the script printed, from the piece numbered `after` on (all of it by default)."""
+        with self._open() as logs:
+            pieces = logs.console[after:]
+            return [one.record for one in pieces if rank is None or one.part.header.rank == rank]
+
+    def media(
+        self, key: str | None = None, kind: str | None = None, rank: int | None = None, superseded: bool = False
+    ) -> list[Media]:
+        """Logged media by step; of one key, kind or rank if given. Without their bytes: `media_bytes` has those."""
+        found = self._media_list()
+        chosen = [one for each in found for one in found[each]] if key is None else found.get(key, [])
+        return [
+            one.media
+            for one in chosen
+            if (kind is None or one.media.kind == kind)
+            and (rank is None or one.header.rank == rank)
+            and (superseded or not one.superseded)
+        ]
+
+    def media_keys(self) -> dict[str, str]:
+        """The keys under which media were logged, with their kind."""
+        return {key: items[-1].media.kind for key, items in self._media_list().items()}
+
+    def _media_list(self) -> dict[str, list[LoggedMedia]]:
+        found: dict[str, list[LoggedMedia]] = self._remember("media", lambda logs: media_by_key(logs.ordered()))
+        return found
+
+    def media_bytes(self, media: Media | str) -> bytes:
+        """The bytes of a medium (or of a hash), checked against their hash."""
+        if isinstance(media, Media):
+            if media.data is not None:
+                return media.data
+            if media.sha256 is None:
+                return b""
+            media = media.sha256
+        with self._open() as logs:
+            return self._media.read(media, sorted(logs.media_files))
+
+    def blob_path(self, sha256: str) -> Path:
+        """The file of a large medium or an artifact's file; `NotFound` if it is not there."""
+        path = self._media.blob_path(sha256)
+        if not path.is_file():
+            raise NotFound(f"run {self.id} has no blob {sha256[:12]}…")
+        return path
+
+    def __repr__(self) -> str:
+        return f"<RunFolder {self.name!r} ({self.id}): {self.status}, {len(self._names())} series, {self.path}>"
+
+
+def _may_supersede(name: str, segments: list[Segment]) -> bool:
+    attempts = {segment.header.attempt for segment in segments}
+    return len(attempts) > 1 and not name.startswith("system/")

@@ -1,0 +1,44 @@
+"""The media of a run in order, and which of them a later attempt has logged again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stepscope.records import FileHeader, Media
+from stepscope.runs.read.runlogs import Part
+
+__all__ = ["LoggedMedia", "media_by_key"]
+
+
+@dataclass(frozen=True)
+class LoggedMedia:
+    media: Media
+    header: FileHeader
+    superseded: bool = False
+
+
+def media_by_key(parts: Iterable[Part]) -> dict[str, list[LoggedMedia]]:
+    """Each key's media by step, ties as they were logged. `parts` come by attempt, then by time."""
+    found: dict[str, list[tuple[FileHeader, Media]]] = {}
+    for part in parts:
+        for _seq, media in part.media:
+            found.setdefault(media.key, []).append((part.header, media))
+    return {key: _in_order(found[key]) for key in sorted(found)}
+
+
+def _in_order(items: list[tuple[FileHeader, Media]]) -> list[LoggedMedia]:
+    """By the rule for series: an attempt hides what earlier ones of its rank have from its first step on."""
+    first: dict[tuple[int, int], int] = {}
+    for header, media in items:
+        key = (header.rank, header.attempt)
+        first[key] = min(first.get(key, media.step), media.step)
+    hidden_from = {
+        (rank, attempt): min((step for (r, a), step in first.items() if r == rank and a > attempt), default=None)
+        for rank, attempt in first
+    }
+    listed = []
+    for header, media in items:
+        limit = hidden_from[header.rank, header.attempt]
+        listed.append(LoggedMedia(media, header, limit is not None and media.step >= limit))
+    return sorted(listed, key=lambda one: (one.media.step, one.media.time))

@@ -1,0 +1,72 @@
+"""The bytes of media and artifacts: found by their hash, and believed only if the hash is right."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from stepscope.errors import BadData, Forbidden, NotFound
+from stepscope.runs.format.layout import BLOBS
+from stepscope.runs.read.logs import LogReader
+
+__all__ = ["MediaStore"]
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class MediaStore:
+    """Looks for bytes in a run's media files and blobs. Each media file is gone through once, when first needed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._readers: dict[Path, LogReader] = {}
+        self._found: dict[str, tuple[Path, int, int]] = {}
+
+    def read(self, sha256: str, files: Iterable[Path]) -> bytes:
+        """The bytes with this hash; `NotFound` if the run has none, `BadData` if what it has is damaged."""
+        blob = self.blob_path(sha256)
+        where = self._where(sha256, files)
+        if where is None and not blob.exists():
+            raise NotFound(
+                f"run {self._path.name} has no bytes with the hash {sha256[:12]}…; they were dropped or lost"
+            )
+        try:
+            data = blob.read_bytes() if where is None else _piece(*where)
+        except OSError as fault:
+            raise NotFound(f"the bytes with the hash {sha256[:12]}… cannot be read: {fault}") from fault
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise BadData(f"the bytes with the hash {sha256[:12]}… in run {self._path.name} are damaged")
+        return data
+
+    def blob_path(self, sha256: str) -> Path:
+        """Where the blob with this hash would be. Refuses what is no hash, and links that lead elsewhere."""
+        if not _SHA256.fullmatch(sha256):
+            raise BadData(f"{sha256[:80]!r} is no SHA-256 hash; it should be 64 letters of 0-9a-f")
+        path = self._path / BLOBS / sha256
+        if path.is_symlink() or path.parent.is_symlink():
+            raise Forbidden(f"{path} is a link; a run's blobs are plain files")
+        return path
+
+    def _where(self, sha256: str, files: Iterable[Path]) -> tuple[Path, int, int] | None:
+        found = self._found.get(sha256)
+        if found is None:
+            for path in files:
+                self._look_through(path)
+            found = self._found.get(sha256)
+        return found
+
+    def _look_through(self, path: Path) -> None:
+        reader = self._readers.setdefault(path, LogReader(path))
+        if reader.sealed and not reader.tail and not reader.holes:
+            return
+        for batch in reader.poll():
+            for digest, (offset, length) in batch.blobs.items():
+                self._found.setdefault(digest, (path, offset, length))
+
+
+def _piece(path: Path, offset: int, length: int) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(offset)
+        return file.read(length)

@@ -1,0 +1,220 @@
+"""All log files of one run, followed together: which there are, what each holds, what came since the last look."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from stepscope.errors import BadData, NotFound
+from stepscope.records import FORMAT, Console, End, Event, FileHeader, Media
+from stepscope.runs.format.layout import COMPACT, log_files
+from stepscope.runs.read.batches import Batch
+from stepscope.runs.read.logs import LogReader
+from stepscope.runs.read.segments import Segment
+from stepscope.runs.read.status import LogState
+
+__all__ = ["Entry", "Part", "RunLogs"]
+
+_MOST_BYTES = 512 << 20
+"""Points kept in memory; beyond, finished segments are read again from the disk when they are asked for."""
+
+
+@dataclass(eq=False)
+class Part:
+    """One segment with everything that stands in it."""
+
+    segment: Segment
+    path: Path
+    sound: bool = True
+    """False for a section of a damaged compacted file: the original, if it is still there, is better."""
+    complete: bool = False
+    events: list[tuple[int, Event]] = field(default_factory=list)
+    media: list[tuple[int, Media]] = field(default_factory=list)
+    console: list[tuple[int, Console]] = field(default_factory=list)
+    end: End | None = None
+    heartbeat: float | None = None
+    last_time: float = 0.0
+    beat_seen: float = 0.0
+    beat_moved: bool = False
+
+    @property
+    def header(self) -> FileHeader:
+        return self.segment.header
+
+    def add(self, batch: Batch, now: float, first: bool) -> None:
+        self.segment.add(batch)
+        self.events += batch.events
+        self.media += batch.media
+        self.console += batch.console
+        self.complete |= batch.sealed
+        for _seq, event in batch.events:
+            if isinstance(event, End):
+                self.end = event
+        if batch.heartbeat is not None and batch.heartbeat != self.heartbeat:
+            self.beat_moved = not first
+            self.beat_seen = now
+            self.heartbeat = max(self.heartbeat or batch.heartbeat, batch.heartbeat)
+        self.last_time = max(self.last_time, _last_time(batch))
+
+    def state(self, now: float) -> LogState:
+        signs = [sign for sign in (self.heartbeat, self.last_time or None) if sign is not None]
+        return LogState(self.header, max(signs, default=None), self.end, now - self.beat_seen, self.beat_moved)
+
+
+def _last_time(batch: Batch) -> float:
+    """The newest time of a row: a process that logs is alive."""
+    times = [float(rows.times[-1]) for rows in batch.rows if len(rows.times)]
+    return max(times, default=0.0)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record with where it comes from."""
+
+    part: Part
+    seq: int
+    record: Any
+    """An event, a medium or a piece of console output."""
+
+
+class RunLogs:
+    """Follows a run's folder. Not thread-safe: `RunFolder` holds the lock."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.parts: dict[str, Part] = {}
+        """By the file id in their header."""
+        self.readers: dict[Path, LogReader] = {}
+        self.media_files: set[Path] = set()
+        self.version = 0
+        self.console: list[Entry] = []
+        self._ignored: set[Path] = set()
+
+    def refresh(self, final: bool = False) -> bool:
+        """Read what is new; True if there was anything. `final`: no process writes to this run any more."""
+        changed = False
+        files = log_files(self.path)  # listed before the compacted ones: what is compacted meanwhile is in one or both
+        for path in self._compacted():
+            changed |= self._follow(path, final, sections=True)
+        for path in files:
+            if ".media." in path.name:  # bytes of pictures: looked into when one is asked for
+                changed |= path not in self.media_files
+                self.media_files.add(path)
+            elif path not in self._ignored:
+                changed |= self._follow(path, final)
+        self.version += changed
+        return changed
+
+    def _compacted(self) -> list[Path]:
+        return log_files(self.path / COMPACT)
+
+    def _follow(self, path: Path, final: bool, sections: bool = False) -> bool:
+        reader = self.readers.get(path)
+        first = reader is None
+        if reader is None:
+            reader = self.readers[path] = LogReader(path, sections=sections)
+        elif reader.sealed and not reader.tail and not reader.holes and not sections:
+            return False
+        before = (reader.offset, len(reader.holes), reader.held_rows)
+        now = time.monotonic()
+        for batch in reader.poll(final):
+            self._take(batch, path, reader, now, first, sections)
+        self.trim()
+        if reader.unsupported is not None:
+            raise BadData(
+                f"{path} has format {reader.unsupported}, this Stepscope reads up to {FORMAT}; "
+                "update with: pip install -U stepscope"
+            )
+        return before != (reader.offset, len(reader.holes), reader.held_rows)
+
+    def _take(self, batch: Batch, path: Path, reader: LogReader, now: float, first: bool, sections: bool) -> None:
+        if batch.header is None:
+            return
+        name = batch.header.file_id
+        known = self.parts.get(name)
+        sound = not (sections and (reader.holes or reader.tail))
+        if known is not None and known.path != path:
+            if not self._is_better(known, sections, sound):
+                if not sections:
+                    self._ignored.add(path)
+                return
+            self._forget(known)
+            known = None
+        if known is None:
+            known = self.parts[name] = Part(Segment(batch.header), path, sound, beat_seen=now)
+            known.segment.reload = partial(self._reload, name)
+        known.add(batch, now, first)
+        self.console += [Entry(known, seq, piece) for seq, piece in batch.console]
+
+    def _is_better(self, known: Part, sections: bool, sound: bool) -> bool:
+        """Whether another file with the same segment should replace what we have of it."""
+        if sections:  # compacted since we began to read: only better if we had not come to the end
+            reader = self.readers[known.path]
+            return sound and not (known.complete and not reader.holes and not reader.tail)
+        return not known.sound
+
+    def _forget(self, part: Part) -> None:
+        del self.parts[part.header.file_id]
+        self.console = [entry for entry in self.console if entry.part is not part]
+
+    def trim(self) -> None:
+        """Keep within the memory we allow ourselves: finished segments go first that were not asked for the longest."""
+        held = [part.segment for part in self.parts.values() if part.complete]
+        total = sum(segment.nbytes for segment in held)
+        for segment in sorted(held, key=lambda segment: segment.used):
+            if total <= _MOST_BYTES:
+                break
+            total -= segment.nbytes
+            segment.drop()
+
+    def _reload(self, name: str) -> Segment:
+        """A segment again, from its log file or from the compacted one that replaced it."""
+        part = self.parts[name]
+        for path in (part.path, *self._compacted()):
+            fresh = Segment(part.header)
+            for batch in LogReader(path, sections=path.parent.name == COMPACT).poll(final=True):
+                if batch.header is not None and batch.header.file_id == name:
+                    fresh.add(batch)
+            if fresh.points:
+                return fresh
+        raise NotFound(f"{part.path} is gone; it was there when run {self.path.name} was opened")
+
+    # -- what there is -----------------------------------------------------------------------------------------
+
+    def ordered(self) -> list[Part]:
+        """The segments by attempt, then by when they began."""
+        return sorted(
+            self.parts.values(),
+            key=lambda part: (part.header.attempt, part.header.base_time, part.header.segment, part.header.file_id),
+        )
+
+    def series(self) -> dict[str, dict[int, list[Segment]]]:
+        """Every series: by rank, the segments that have it. Those of the machine come last."""
+        found: dict[str, dict[int, list[Segment]]] = {}
+        for part in self.ordered():
+            for name in part.segment.names:
+                found.setdefault(name, {}).setdefault(part.header.rank, []).append(part.segment)
+        return dict(sorted(found.items(), key=lambda item: (item[0].startswith("system/"), item[0])))
+
+    def events(self) -> Iterator[Entry]:
+        """All events in the order of their times."""
+        found = [Entry(part, seq, event) for part in self.ordered() for seq, event in part.events]
+        return iter(sorted(found, key=_event_time))
+
+    def states(self) -> list[LogState]:
+        now = time.monotonic()
+        return [part.state(now) for part in self.parts.values()]
+
+    @property
+    def has_open_ends(self) -> bool:
+        """Whether a file ends in bytes that are no frame."""
+        return any(reader.tail for reader in self.readers.values())
+
+
+def _event_time(entry: Entry) -> float:
+    time: float = entry.record.time
+    return time

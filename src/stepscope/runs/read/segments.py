@@ -1,0 +1,140 @@
+"""The points of one segment in memory: rows in tables, chunks that stay packed until they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+import numpy as np
+
+from stepscope.errors import BadData
+from stepscope.records import FileHeader
+from stepscope.runs.format.chunks import ChunkHead, decode_chunk
+from stepscope.runs.read.batches import Batch
+from stepscope.runs.read.rowtable import Points, RowTable, join_points
+from stepscope.runs.read.summary import MetricSummary, join, summarise_points
+
+__all__ = ["Segment"]
+
+_questions = count(1)
+
+
+class Segment:
+    """What one segment of one process holds. `columns` says where each series stands."""
+
+    def __init__(self, header: FileHeader) -> None:
+        self.header = header
+        self.prefix = "system/" if header.role == "system" else ""
+        self.tables: dict[tuple[str, ...], RowTable] = {}
+        self.columns: dict[str, list[tuple[RowTable, int]]] = {}
+        self.chunks: dict[str, list[tuple[ChunkHead, bytes]]] = {}
+        self._chunk_summaries: dict[str, MetricSummary] = {}
+        self.points = 0
+        self.reordered = 0
+        """How often rows came late, out of a hole that healed: what was read before must be read anew."""
+        self.nbytes = 0
+        self.used = 0
+        """When its points were last asked for, as a count of such questions."""
+        self.dropped = False
+        self.reload: Callable[[], Segment] | None = None
+        """How to read the segment again; without it the points cannot be dropped."""
+        self._newest = -1
+
+    def name(self, logged: str) -> str:
+        """The series' name: what the machine's sampler logs stands under `system/`."""
+        return logged if logged.startswith(self.prefix) else self.prefix + logged
+
+    def add(self, batch: Batch) -> None:
+        """Take the points of a batch."""
+        rows = [one for one in batch.rows if len(one.seqs)]
+        if rows:
+            # Within one batch pieces come in any order; across batches only out of a hole that healed.
+            self.reordered += int(min(one.seqs[0] for one in rows)) < self._newest
+            self._newest = max(self._newest, int(max(one.seqs[-1] for one in rows)))
+        for one in rows:
+            self._table(one.names).add(one)
+            self.points += one.values.size
+            self.nbytes += one.values.nbytes + 20 * len(one.seqs)
+        for head, payload in batch.chunks:
+            name = self.name(head.name)
+            self.chunks.setdefault(name, []).append((head, payload))
+            self._chunk_summaries[name] = join((self._chunk_summaries.get(name, MetricSummary()), head.summary))
+            self.points += head.count
+            self.nbytes += len(payload)
+
+    def _table(self, names: tuple[str, ...]) -> RowTable:
+        table = self.tables.get(names)
+        if table is None:
+            table = self.tables[names] = RowTable(names)
+            for column, logged in enumerate(names):
+                self.columns.setdefault(self.name(logged), []).append((table, column))
+        return table
+
+    def drop(self) -> None:
+        """Let the points go to make room in memory: they are read again when they are asked for."""
+        if self.reload is None or self.dropped:
+            return
+        for table in self.tables.values():
+            table.drop()
+        self.chunks = {name: [(head, b"") for head, _ in chunks] for name, chunks in self.chunks.items()}
+        self.nbytes = 0
+        self.dropped = True
+
+    def _restore(self) -> None:
+        if not self.dropped or self.reload is None:
+            return
+        found = self.reload()
+        if found.points != self.points:
+            raise BadData(f"a log file of run {self.header.run_id} is not what it was when it was first read")
+        if found.chunks.keys() != self.chunks.keys():
+            self.reordered += 1  # compacted meanwhile: the same points, counted in another way
+        self.tables, self.columns, self.chunks = found.tables, found.columns, found.chunks
+        self._chunk_summaries = found._chunk_summaries
+        self.nbytes = found.nbytes
+        self.dropped = False
+
+    @property
+    def names(self) -> list[str]:
+        """The series that have points here."""
+        return list(dict.fromkeys([*self.chunks, *self.columns]))
+
+    def cursor(self, name: str) -> tuple[int, ...]:
+        """How many points the series has here; `points_since` takes it back."""
+        counts = [table.count for table, _ in self.columns.get(name, ())]
+        return (len(self.chunks.get(name, ())), *counts)
+
+    def points_since(self, name: str, cursor: tuple[int, ...]) -> Points:
+        """What the series has beyond a cursor, in the order it was logged."""
+        self._restore()
+        self.used = next(_questions)
+        parts = []
+        for _head, payload in self.chunks.get(name, [])[cursor[0] if cursor else 0 :]:
+            try:
+                parts.append(Points(*decode_chunk(payload)[1:]))
+            except BadData:
+                continue  # its checksum was right, so whoever compacted wrote nonsense; `LogReader` counts it
+        tables = self.columns.get(name, [])
+        starts = [*cursor[1:], *([0] * len(tables))]
+        rows = [(table, column, start) for (table, column), start in zip(tables, starts, strict=False)]
+        parts.extend(self._rows(rows))
+        return join_points(parts)
+
+    @staticmethod
+    def _rows(rows: list[tuple[RowTable, int, int]]) -> list[Points]:
+        parts = [table.points(column, start) for table, column, start in rows if start < table.count]
+        seqs = [table.seqs[start : table.count] for table, _column, start in rows if start < table.count]
+        if not parts:
+            return []
+        joined = np.concatenate(seqs)
+        if len(joined) > 1 and (joined[1:] < joined[:-1]).any():
+            return [join_points(parts).take(np.argsort(joined, kind="stable"))]
+        return parts
+
+    def summary(self, name: str) -> MetricSummary:
+        """The series' part of its summary. Reads no point again, unless rows of two kinds may share a step."""
+        tables = self.columns.get(name, ())
+        if len(tables) > 1 or self.reordered:
+            points = self.points_since(name, ())
+            return summarise_points(points.steps, points.values)
+        chunks = self._chunk_summaries.get(name, MetricSummary())
+        return join([chunks, *(table.summary(column) for table, column in tables)])

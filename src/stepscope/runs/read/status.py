@@ -1,0 +1,181 @@
+"""How a run stands, from what its files say and what this machine knows. docs/design/001 has the rule.
+
+`derive` is a pure function: the files' headers, ends and heartbeats go in with a `Machine`, which answers for the host
+we read on. Nothing is guessed from a missing field: only an `End` makes a run finished.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from stepscope.records import End, FileHeader, Status
+from stepscope.runs.format import lease
+
+__all__ = ["LogState", "Machine", "Standing", "derive", "this_machine"]
+
+_WORST_FIRST: tuple[Status, ...] = ("failed", "killed", "lost", "preempted", "stopped", "running", "finished")
+_INTERVALS = 3
+"""Heartbeats that may be missing before a process is asked after."""
+_SAME_START_S = 2.0
+"""Start times of one process, read twice, differ by clock ticks and the rounding of the boot time."""
+
+
+@dataclass(frozen=True)
+class LogState:
+    """What one log file says about its writer's life."""
+
+    header: FileHeader
+    heartbeat: float | None = None
+    """Newest sign of life in the file, by the writer's clock."""
+    end: End | None = None
+    watched_s: float = 0.0
+    """How long ago we first saw that sign of life, by our own clock."""
+    moved: bool = False
+    """Whether we saw it come: then it was fresh when we first saw it."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine we read on. `started(pid)` is when that process began, or None when there is none."""
+
+    host: str
+    boot_id: str
+    now: Callable[[], float]
+    started: Callable[[int], float | None]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run's status with what there is to say about it."""
+
+    status: Status
+    detail: str
+    """One line: the error, or why we think so."""
+    heartbeat: float | None = None
+    ended: float | None = None
+    """When it ended, or was last heard of; None while it runs."""
+    error: str | None = None
+    traceback: str | None = None
+    exit_code: int | None = None
+    rank: int | None = None
+    """The rank that decides, when there are several."""
+
+
+def this_machine() -> Machine:
+    """The real one."""
+    return Machine(lease.host_name(), lease.boot_id(), time.time, _started)
+
+
+def _started(pid: int) -> float | None:
+    import psutil
+
+    if not psutil.pid_exists(pid):
+        return None
+    return lease.process_started(pid)
+
+
+def derive(states: Iterable[LogState], machine: Machine, created: float) -> Standing:
+    """The status of a run: of the newest attempt's training processes, the worst one's."""
+    own = [state for state in states if state.header.role == "run"]
+    if not own:
+        return _without_files(machine, created)
+    newest = max(state.header.attempt for state in own)
+    processes: dict[tuple[int, str, int, float], list[LogState]] = {}
+    for state in own:
+        header = state.header
+        if header.attempt == newest:
+            key = (header.rank, header.host, header.pid, header.pid_started)
+            processes.setdefault(key, []).append(state)
+    standings = [_of_process(files, machine) for _, files in sorted(processes.items())]
+    worst = min(standings, key=lambda standing: _WORST_FIRST.index(standing.status))
+    beats = [standing.heartbeat for standing in standings if standing.heartbeat is not None]
+    ends = [standing.ended for standing in standings if standing.ended is not None]
+    detail = worst.detail if len(standings) == 1 else f"rank {worst.rank}: {worst.detail}"
+    return Standing(
+        status=worst.status,
+        detail=detail,
+        heartbeat=max(beats, default=None),
+        ended=None if worst.status == "running" else max(ends, default=None),
+        error=worst.error,
+        traceback=worst.traceback,
+        exit_code=worst.exit_code,
+        rank=worst.rank if len(standings) > 1 else None,
+    )
+
+
+def _of_process(files: list[LogState], machine: Machine) -> Standing:
+    header = max(files, key=lambda state: (state.header.segment, state.header.base_time)).header
+    beat = max(max(state.heartbeat or 0.0, state.header.base_time) for state in files)
+    ends = [state.end for state in files if state.end is not None]
+    if ends:
+        end = max(ends, key=lambda end: end.time)
+        return Standing(
+            status=end.status,
+            detail=end.error or _END_WORDS[end.status],
+            heartbeat=beat,
+            ended=end.time,
+            error=end.error,
+            traceback=end.traceback,
+            exit_code=end.exit_code,
+            rank=header.rank,
+        )
+    age = _age(machine.now() - beat, files, header.heartbeat_s)
+    if age < _INTERVALS * max(header.heartbeat_s, 1.0):
+        return Standing("running", "its heartbeat is fresh", beat, rank=header.rank)
+    status, detail = _ask(header, machine)
+    ago = _in_words(age)
+    if status == "running":
+        return Standing("running", f"no heartbeat for {ago}, but {detail}", beat, rank=header.rank)
+    return Standing(status, f"{detail}; last heard of {ago} ago", beat, ended=beat, rank=header.rank)
+
+
+def _age(by_clocks: float, files: list[LogState], interval_s: float) -> float:
+    """How old a heartbeat is, when the writer's clock need not agree with ours.
+
+    A heartbeat from the future says that the clocks differ: then only what we have watched counts. And whatever the
+    clocks say, a heartbeat that we have just seen come is young.
+    """
+    watched = min(state.watched_s for state in files)
+    if by_clocks < -interval_s:
+        return watched
+    moved = [state.watched_s for state in files if state.moved]
+    return min([max(by_clocks, 0.0), *moved])
+
+
+def _ask(header: FileHeader, machine: Machine) -> tuple[Status, str]:
+    """What the machine knows about a process whose heartbeat is old."""
+    if header.host != machine.host or not header.host:
+        return "lost", f"its machine {header.host or '(unnamed)'} cannot be asked from here"
+    if header.boot_id != machine.boot_id:
+        return "killed", f"{header.host} was started anew since"
+    started = machine.started(header.pid)
+    if started is None:
+        return "killed", f"its process {header.pid} is gone without a word"
+    if header.pid_started and started and abs(started - header.pid_started) > _SAME_START_S:
+        return "killed", f"its process {header.pid} is gone; another one has its number now"
+    return "running", f"its process {header.pid} is there"
+
+
+def _without_files(machine: Machine, created: float) -> Standing:
+    """A run of which there is only `meta.json`: its process is about to begin, or never did."""
+    age = machine.now() - created
+    if age < _INTERVALS * FileHeader.__struct_defaults__[-1]:
+        return Standing("running", "it is starting")
+    return Standing("lost", f"it wrote nothing since it was made {_in_words(age)} ago", ended=created)
+
+
+_END_WORDS = {
+    "finished": "it ended by itself",
+    "stopped": "it was stopped by hand (Ctrl-C)",
+    "preempted": "it was asked to end (SIGTERM)",
+    "failed": "it ended with an error",
+}
+
+
+def _in_words(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} seconds"

@@ -1,0 +1,173 @@
+"""The one thread of a writer: writes out the backlog, beats the heart, has the disk sync, ends old segments.
+
+It is a daemon and waits on a queue written in C, so that waking it is safe in a signal handler and that it dies
+quietly with the interpreter.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+from stepscope.fence import fenced
+from stepscope.runs.format.filesystem import sync_data
+from stepscope.runs.write.delivery import Delivery
+
+__all__ = ["Background"]
+
+T = TypeVar("T")
+
+POLL_S = 0.05
+"""How often the backlog is looked at while callers add to it: the most a queued row waits on a working disk."""
+HURRY_BYTES = 1 << 20
+"""With this much waiting the thread is woken before its time."""
+LONGEST_PAUSE_S = 5.0
+STUCK_S = 3.0
+"""A lock held this long is held by a write that hangs: leave it and its files to whoever has them."""
+NEVER = float("inf")
+
+
+class Background:
+    def __init__(self, delivery: Delivery, heartbeat_s: float, fsync_s: float) -> None:
+        self._delivery = delivery
+        self._heartbeat_s = heartbeat_s or NEVER
+        self._fsync_s = fsync_s or NEVER
+        self._bell: SimpleQueue[None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._stopping = False
+        now = time.monotonic()
+        self._next_beat = now + self._heartbeat_s
+        self._next_sync = now + self._fsync_s
+        self._retry_at = 0.0
+        self._pause = POLL_S
+        self._stuck_since: float | None = None
+        self._napping = False
+        self.is_writing = False
+        """Whether the thread holds the lock, to write out the backlog."""
+        delivery.wake = self.wake
+
+    def wake(self) -> None:
+        """Start the thread if there is something for it to do."""
+        if self._thread is None and not self._stopping:
+            if not self._delivery.backlog and self._heartbeat_s == self._fsync_s == NEVER:
+                return
+            thread = threading.Thread(target=self._run, name="stepscope-writer", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no thread is to be had, or the interpreter is going down: then close() does the work
+                return
+            self._thread = thread
+        elif self._delivery.backlog and self._bell.empty():
+            well = self._retry_at == 0.0
+            if self._napping or (well and self._delivery.backlog.bytes > HURRY_BYTES):
+                self._bell.put(None)
+
+    def hurry(self) -> bool:
+        """Try the backlog again at once; whether there is a thread to do so."""
+        self._retry_at = 0.0
+        self._bell.put(None)
+        return self._thread is not None and self._thread.is_alive()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._bell.put(None)
+        thread = self._thread
+        if thread is not None and thread.is_alive() and thread is not threading.current_thread():
+            thread.join(timeout=2.0)
+
+    def is_stuck(self) -> bool:
+        """Whether the thread was told to stop and could not: it waits for the disk."""
+        return self._stopping and self._thread is not None and self._thread.is_alive()
+
+    def _run(self) -> None:
+        turn = fenced("the background writer")(self._turn)
+        while not self._stopping:
+            delay = self._delay()
+            self._napping = delay > POLL_S
+            try:
+                self._bell.get(timeout=delay)
+            except Empty:
+                pass
+            self._napping = False
+            if not self._stopping:
+                turn()
+
+    def _delay(self) -> float:
+        delivery, now = self._delivery, time.monotonic()
+        until = min(self._next_beat, self._next_sync)
+        if delivery.backlog or not delivery.direct:
+            until = min(until, max(now + POLL_S, self._retry_at))
+        return min(max(until - now, 0.001), 60.0)
+
+    def _turn(self) -> None:
+        now = time.monotonic()
+        delivery = self._delivery
+        if (delivery.backlog or not delivery.direct) and now >= self._retry_at:
+            self._write_out()
+        if now >= self._next_beat:
+            self._next_beat = now + self._heartbeat_s
+            self._locked_do(delivery.heartbeat)
+        if now >= self._next_sync:
+            self._next_sync = now + self._fsync_s
+            self._locked_do(delivery.check_folder)
+            self._locked_do(delivery.check_age)
+            self.sync()
+
+    def _write_out(self) -> None:
+        delivery = self._delivery
+        lock = delivery.lock
+        if not lock.acquire(timeout=1.0):
+            self._stuck_since = self._stuck_since or time.monotonic()
+            if time.monotonic() - self._stuck_since > STUCK_S:
+                self._stuck_since = None
+                delivery.abandon()
+            return
+        self._stuck_since = None
+        self.is_writing = True
+        try:
+            began = time.monotonic()
+            if delivery.drain():
+                self._pause = POLL_S
+                self._retry_at = 0.0
+                delivery.try_direct(time.monotonic() - began)
+            else:
+                self._pause = min(self._pause * 2, LONGEST_PAUSE_S)
+                self._retry_at = time.monotonic() + self._pause
+        finally:
+            self.is_writing = False
+            lock.release()
+            delivery.speak()
+
+    def _locked_do(self, action: Callable[[], T]) -> T | None:
+        lock = self._delivery.lock
+        if not lock.acquire(timeout=1.0):
+            return None
+        try:
+            return action()
+        finally:
+            lock.release()
+            self._delivery.speak()
+
+    def sync(self) -> bool:
+        """Have all that was written on the disk itself; False if the disk refused."""
+        try:
+            files = self._locked_do(self._delivery.files_to_sync)
+        except OSError:
+            return False
+        well = files is not None
+        for fd in files or ():
+            try:
+                sync_data(fd)
+            except OSError as fault:
+                well = False
+                self._locked_do(partial(self._delivery.sync_failed, fault))
+            try:
+                os.close(fd)
+            except OSError:  # a network file system may say only now that it could not keep the bytes
+                well = False
+        return well

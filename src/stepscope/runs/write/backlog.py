@@ -1,0 +1,145 @@
+"""What could not be written yet: bounded, in order, with the oldest values given up first.
+
+Events, which are few and small and say what a run is, have a space of their own so that no flood of points can push
+them out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stepscope.runs.write.keyset import Keyset
+
+__all__ = ["Backlog", "Entry", "Note", "Row"]
+
+LIMIT_BYTES = 32 << 20
+PRECIOUS_BYTES = 4 << 20
+PATIENCE_S = 0.25
+"""Longer than this nobody waits for a lock: its holder may be the very frame that a signal handler interrupted."""
+
+
+class Row:
+    """One call of `Keyset.write`, packed but for its time, which depends on the segment it lands in."""
+
+    __slots__ = ("at", "count", "keyset", "packed", "size")
+
+    def __init__(self, keyset: Keyset, packed: bytes, at: float) -> None:
+        self.keyset = keyset
+        self.packed = packed
+        self.at = at
+        self.count = len(keyset.names)
+        self.size = 240 + len(packed)  # about what the objects take in memory
+
+
+class Note:
+    """Any other frame; `data` are bytes that must be stored, under their hash, before it."""
+
+    __slots__ = ("at", "count", "data", "digest", "kind", "payload", "precious", "size")
+
+    def __init__(
+        self,
+        kind: int,
+        payload: bytes,
+        at: float,
+        *,
+        count: int = 0,
+        precious: bool = False,
+        data: bytes | None = None,
+        digest: bytes = b"",
+    ) -> None:
+        self.kind = kind
+        self.payload = payload
+        self.at = at
+        self.count = count
+        self.precious = precious
+        self.data = data
+        self.digest = digest
+        self.size = 240 + len(payload) + len(data or b"")
+
+
+Entry = Row | Note
+
+
+class Backlog:
+    def __init__(self, limit: int = LIMIT_BYTES, precious_limit: int = PRECIOUS_BYTES) -> None:
+        self.bytes = 0
+        self.lost = 0
+        """Values given up so far."""
+        self._limit = limit
+        self._precious_limit = precious_limit
+        self._precious_bytes = 0
+        self._rows: deque[Entry] = deque()
+        self._precious: deque[Entry] = deque()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._rows) + len(self._precious)
+
+    def push(self, entry: Entry) -> None:
+        """Keep `entry` for later; the oldest go if there is no room."""
+        held = self._lock.acquire(timeout=PATIENCE_S)
+        try:
+            if isinstance(entry, Note) and entry.precious and self._precious_bytes + entry.size <= self._precious_limit:
+                self._precious.append(entry)
+                self._precious_bytes += entry.size
+                return
+            if entry.size > self._limit // 2:  # it alone would push out nearly everything else
+                self.lost += entry.count
+                return
+            self._rows.append(entry)
+            self.bytes += entry.size
+            while self.bytes > self._limit and self._rows:
+                oldest = self._rows.popleft()
+                self.bytes -= oldest.size
+                self.lost += oldest.count
+        finally:
+            if held:
+                self._lock.release()
+
+    def take(self, size: int) -> list[Entry]:
+        """The next entries, events first, of about `size` bytes; they are ours now, to write or to `put_back`."""
+        taken: list[Entry] = []
+        held = self._lock.acquire(timeout=PATIENCE_S)
+        try:
+            while self._precious and size > 0:
+                entry = self._precious.popleft()
+                self._precious_bytes -= entry.size
+                size -= entry.size
+                taken.append(entry)
+            while self._rows and size > 0:
+                entry = self._rows.popleft()
+                self.bytes -= entry.size
+                size -= entry.size
+                taken.append(entry)
+        finally:
+            if held:
+                self._lock.release()
+        return taken
+
+    def put_back(self, entries: Sequence[Entry]) -> None:
+        """Return what could not be written, in its old order."""
+        held = self._lock.acquire(timeout=PATIENCE_S)
+        try:
+            for entry in reversed(entries):
+                if isinstance(entry, Note) and entry.precious:
+                    self._precious.appendleft(entry)
+                    self._precious_bytes += entry.size
+                else:
+                    self._rows.appendleft(entry)
+                    self.bytes += entry.size
+        finally:
+            if held:
+                self._lock.release()
+
+    def give_up(self) -> int:
+        """Forget everything; how many values that were."""
+        count = sum(entry.count for entry in (*self._precious, *self._rows))
+        self.lost += count
+        self._precious.clear()
+        self._rows.clear()
+        self.bytes = self._precious_bytes = 0
+        return count

@@ -1,0 +1,64 @@
+"""Where to write when the run folder is gone: the same place, made again, or else a temporary folder."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from pathlib import Path
+
+from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.layout import META, write_file
+
+__all__ = ["Refuge", "in_words"]
+
+_WORDS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EIO: "the disk reports an error",
+    errno.EFBIG: "the file may not grow any further",
+    errno.ENOENT: "the folder is gone",
+    errno.ESTALE: "the folder is gone from its server",
+    errno.EROFS: "the file system is read-only",
+    errno.EACCES: "we may not write there",
+    errno.EMFILE: "too many files are open",
+    errno.ENFILE: "too many files are open on this machine",
+}
+_SHORT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+
+
+def in_words(fault: OSError) -> str:
+    """A fault of the disk, for a person."""
+    return _WORDS.get(fault.errno or 0, (fault.strerror or str(fault)).lower())
+
+
+class Refuge:
+    """Remembers what a run is, so that its folder can be made again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._meta: bytes | None = (path / META).read_bytes()
+        except OSError:
+            self._meta = None
+
+    def restore(self) -> Path:
+        """The run folder, made again if it has to be. Raises OSError when not even a temporary folder can be had."""
+        try:
+            self._make()
+        except OSError as fault:
+            if fault.errno in _SHORT_OF_SPACE:
+                raise
+            return self.elsewhere()
+        return self.path
+
+    def elsewhere(self) -> Path:
+        """A temporary folder in place of one that we may not write to."""
+        self.path = Path(tempfile.mkdtemp(prefix="stepscope-")) / self.path.name
+        self._make()
+        return self.path
+
+    def _make(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.path, exist_ok=True)
+        if self._meta is not None and not (self.path / META).exists():
+            write_file(self.path / META, self._meta)

@@ -1,0 +1,240 @@
+"""The write side of a run folder: rows, events and media from a training process, whatever the disk does.
+
+On a local disk a call writes before it returns, so that what was logged survives `kill -9`. On a network file system,
+and on any disk while it is slow or failing, calls hand over to a bounded backlog that a background thread writes out.
+Nothing here raises into the caller for what the disk does; docs/design/003-the-writer.md has the whole story.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from stepscope.errors import UsageError
+from stepscope.fence import fenced
+from stepscope.records import Console, End, Event, FileHeader, Media
+from stepscope.runs.format import blobs, lease
+from stepscope.runs.format.filesystem import is_remote
+from stepscope.runs.format.frames import Kind
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.packing import pack
+from stepscope.runs.write.background import Background
+from stepscope.runs.write.backlog import PATIENCE_S, Note
+from stepscope.runs.write.delivery import FRAME_BYTES, Delivery
+from stepscope.runs.write.forks import watch_forks
+from stepscope.runs.write.keyset import Keyset
+from stepscope.runs.write.refuge import Refuge
+
+__all__ = ["Keyset", "RunWriter"]
+
+Role = Literal["run", "worker", "system", "edit"]
+Mode = Literal["auto", "direct", "queued"]
+
+INLINE_BYTES = 2 << 10
+MOST_NAMES = 1_000_000
+NO_PROGRESS_S = 2.0
+"""`flush` and `close` give up when the disk has taken nothing for this long."""
+
+
+class RunWriter:
+    """Writes one process's part of a run.
+
+    writer = RunWriter(path, run_id=meta.id)
+    row = writer.keyset(("loss", "acc"))
+    row.write(0, (0.7, 0.1))
+    writer.close(End(time=time.time(), status="finished"))
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        run_id: str,
+        rank: int = 0,
+        role: Role = "run",
+        attempt: int = 0,
+        first_step: int | None = None,
+        heartbeat_s: float = 10.0,
+        fsync_s: float = 2.0,
+        mode: Mode = "auto",
+        on_problem: Callable[[str], None] | None = None,
+    ) -> None:
+        """With `heartbeat_s` and `fsync_s` both 0 no thread is started until there is a backlog."""
+        self._refuge = Refuge(Path(path))
+        self._header = FileHeader(
+            run_id=run_id,
+            file_id="",
+            role=role,
+            host=lease.host_name(),
+            rank=rank,
+            pid=0,
+            boot_id=lease.boot_id(),
+            attempt=attempt,
+            base_time=0.0,
+            first_step=first_step,
+            heartbeat_s=heartbeat_s,
+        )
+        self._mode = "queued" if mode == "auto" and is_remote(Path(path)) else mode
+        self._fsync_s = fsync_s
+        self._on_problem = fenced("telling of a problem")(on_problem) if on_problem is not None else None
+        self._told: set[str] = set()
+        self._keysets: dict[tuple[str, ...], Keyset] = {}
+        self._start(role)
+        watch_forks(self)
+        if heartbeat_s:
+            self._note(Kind.HEARTBEAT, struct.pack("<d", time.time()))
+
+    def _start(self, role: Role) -> None:
+        """Everything that belongs to one process; a forked child calls it again."""
+        pid = os.getpid()
+        header = msgspec.structs.replace(
+            self._header, role=role, pid=pid, pid_started=lease.process_started(pid), file_id=new_run_id()
+        )
+        self._delivery = Delivery(
+            self._refuge,
+            header,
+            always_queued=self._mode == "queued",
+            stay_direct=self._mode == "direct",
+            tell=self._tell,
+        )
+        self._background = Background(self._delivery, self._header.heartbeat_s, self._fsync_s)
+
+    def become_child(self) -> None:
+        """After a fork: be a worker with its own files. The parent's files, lock and backlog are left to the parent."""
+        closed = self._delivery.closed
+        self._delivery.disown()
+        self._start("worker")
+        self._delivery.closed = closed
+        for keyset in self._keysets.values():
+            keyset.start_over(self._delivery)
+
+    def _tell(self, key: str, message: str) -> None:
+        if key not in self._told:
+            self._told.add(key)
+            if self._on_problem is not None:
+                self._on_problem(message)
+
+    @property
+    def path(self) -> Path:
+        """The run folder; another one than at first if that could no longer be written to."""
+        return self._refuge.path
+
+    @property
+    def dropped(self) -> int:
+        """How many values (points and media) this process had to give up so far."""
+        return self._delivery.backlog.lost
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether a call has written when it returns; otherwise a thread writes a little later."""
+        return self._delivery.direct
+
+    # -- what a training calls ------------------------------------------------------------------------------------
+
+    def keyset(self, names: tuple[str, ...]) -> Keyset:
+        """The rows with these names, in this order; the same names give the same keyset."""
+        known = self._keysets.get(names)
+        if known is None:
+            if len(names) > MOST_NAMES:
+                raise UsageError(f"a row of {len(names)} values is too long; log at most {MOST_NAMES} at once")
+            known = self._keysets.setdefault(names, Keyset(self._delivery, len(self._keysets), names))
+        return known
+
+    def wide(self, step: int, values: Mapping[str, Any], at: float | None = None) -> None:
+        """A row of values that a float64 cannot hold, as msgpack [unix time, step, {name: value}]."""
+        now = time.monotonic()
+        unix = time.time() - (now - (now if at is None else at))
+        self._note(Kind.WIDE, pack([unix, step, dict(values)]), count=len(values))
+
+    def event(self, event: Event) -> None:
+        """Keep an event; while the disk is full, events wait in a space of their own."""
+        self._note(Kind.EVENT, pack(event), precious=True)
+
+    def console(self, piece: Console) -> None:
+        """Keep a piece of what the script printed."""
+        self._note(Kind.CONSOLE, pack(piece), count=1)
+
+    def media(self, media: Media, data: bytes | None = None) -> None:
+        """Keep a media record and its bytes: inline, in the media file, or as a blob, by their size."""
+        if data is None or len(data) <= INLINE_BYTES:
+            if data is not None:
+                media = msgspec.structs.replace(media, data=data, size=len(data))
+            self._note(Kind.MEDIA, pack(media), count=1)
+            return
+        digest = hashlib.sha256(data)
+        media = msgspec.structs.replace(media, data=None, sha256=digest.hexdigest(), size=len(data))
+        if len(data) > FRAME_BYTES and self._delivery.store_blob(data) is None:
+            self._note(Kind.MEDIA, pack(media), count=1)
+            return
+        self._note(Kind.MEDIA, pack(media), count=1, data=data, digest=digest.digest())
+
+    def _note(self, kind: Kind, payload: bytes, **more: Any) -> None:
+        self._delivery.submit(Note(kind, payload, time.monotonic(), **more))
+
+    def blob_file(self, source: Path) -> tuple[str, int]:
+        """Keep a copy of a file as a blob; its hash and size. This one waits for the disk and raises what it says."""
+        return blobs.put_file(self.path, Path(source))
+
+    def flush(self, fsync: bool = True, timeout: float = 30.0) -> bool:
+        """Have everything on the disk; False if that could not be done."""
+        return self._settle(timeout) and (not fsync or self._background.sync())
+
+    def close(self, end: End | None = None, timeout: float = 30.0) -> None:
+        """Write what is left, the end, and a seal. Safe in a signal handler, also one that interrupted a write."""
+        delivery = self._delivery
+        if delivery.closed:
+            return
+        delivery.closed = True
+        try:
+            self._settle(timeout)
+        finally:  # also after a second Ctrl-C
+            self._finish(end)
+
+    def _finish(self, end: End | None) -> None:
+        delivery = self._delivery
+        self._background.stop()
+        if not delivery.lock.acquire(timeout=PATIENCE_S):
+            if self._background.is_stuck():
+                self._tell("stuck", f"{self.path} does not answer; {delivery.give_up()} values could not be written")
+                return
+            delivery.abandon()
+            delivery.lock.acquire()
+        try:
+            delivery.last_words(end)
+        finally:
+            delivery.lock.release()
+            delivery.speak()
+        self._background.sync()
+        for keyset in self._keysets.values():
+            keyset.start_over(delivery)
+
+    def _settle(self, timeout: float) -> bool:
+        """Have the backlog written out, as long as the disk takes something now and then."""
+        delivery = self._delivery
+        deadline = time.monotonic() + timeout
+        seen, seen_at = delivery.written, time.monotonic()
+        while not delivery.is_settled():
+            now = time.monotonic()
+            if delivery.written != seen:
+                seen, seen_at = delivery.written, now
+            if now > deadline or now - seen_at > NO_PROGRESS_S:
+                return False
+            has_thread = self._background.hurry()
+            if delivery.lock.acquire(timeout=PATIENCE_S):
+                try:
+                    if not has_thread:
+                        delivery.drain()
+                finally:
+                    delivery.lock.release()
+                    delivery.speak()
+            elif not self._background.is_writing:  # held by a frame that we interrupted, or by a write that hangs
+                delivery.abandon()
+            time.sleep(0.005)
+        return True
