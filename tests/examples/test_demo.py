@@ -11,8 +11,8 @@ from pathlib import Path
 import stepscope
 from stepscope.records import Alert, End
 from stepscope.runs.artifacts import choose, restore
-from stepscope.runs.layout import log_files, read_meta, run_folders
-from stepscope.runs.logs import LogReader
+from stepscope.runs.format.layout import log_files, read_meta, run_folders
+from stepscope.runs.read.logs import LogReader
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.py"
 KINDS = {"image", "histogram", "figure", "table", "curve", "confusion", "embedding", "video", "text"}
