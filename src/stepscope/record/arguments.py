@@ -111,6 +111,9 @@ def _positional_names(function: Any, rest: list[tuple[int, Any]]) -> dict[int, s
     code = getattr(function, "__code__", None)
     if code is not None:
         return dict(enumerate(code.co_varnames[: code.co_argcount]))
+    schema = getattr(function, "_schema", None)
+    if schema is not None:
+        return {place: argument.name for place, argument in enumerate(schema.arguments)}
     best: dict[int, str] = {}
     fitting = -1
     for arguments in _schemas(_operator_name(function)):

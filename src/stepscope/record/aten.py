@@ -46,7 +46,7 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if self._recorder.off:
+        if self._recorder.off or function.namespace == "profiler":
             return function(*args, **kwargs)
         begun = self._begin(function, args, kwargs)
         if begun is None:
@@ -78,7 +78,7 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _tie(self, draft: OpDraft) -> None:
         node = _executing() if _executing is not None and self._recorder.phases.in_backward else None
         if node is None:
-            self._makers[self._recorder.sequence() - 1] = draft
+            self._makers.setdefault(self._recorder.sequence() - 1, draft)
             return
         maker = self._makers.get(node._sequence_nr())
         if maker is not None:
@@ -87,6 +87,25 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if name not in maker.backward:
                 maker.backward.append(name)
 
+    def _settle_versions(self, call: OpCall, entries: list[Entry]) -> None:
+        """Versions as they will be: after we return, a written tensor's is raised and a view gets its base's."""
+        tensors, draft = self._recorder.tensors, call.draft
+        written = _written(call)
+        for place, tensor in enumerate(call.inputs):
+            if id(tensor) in written:
+                draft.inplace = True
+                ref = (entries[place].number, draft.inputs[place][1] + 1)
+                draft.outputs = [old for old in draft.outputs if old[0] != ref[0]] + [ref]
+                tensors.write(entries[place], ref[1], draft)
+        for place, ref in enumerate(draft.outputs):
+            made = tensors.drafts[ref[0]]
+            entry = tensors.known(call.outputs[place]) if place < len(call.outputs) else None
+            if made.view_of is not None and entry is not None and entry.number == ref[0] and not written:
+                shared = [v for number, v in draft.inputs if tensors.drafts[number].storage == made.storage]
+                version = shared[0] if shared else ref[1]
+                draft.outputs[place] = (ref[0], version)
+                tensors.write(entry, version, draft)
+
     @fence.fenced("recording an operator")
     def _end(self, call: OpCall, entries: list[Entry], result: Any) -> None:
         recorder = self._recorder
@@ -94,9 +113,23 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for watch in self._returned:
                 watch(call)
             outputs = tensors_in(result)
-            changed = recorder.changed_inputs(call.inputs, entries, call.draft)
             call.result = result
             recorder.keep(call.draft)
-            recorder.write_outputs(call, outputs, changed, entries, recorder.sequence())
+            recorder.write_outputs(call, outputs, [], entries, recorder.sequence())
+            self._settle_versions(call, entries)
             for watch in self._after:
                 watch(call)
+
+
+def _written(call: OpCall) -> set[int]:
+    """The ids of the tensors this operator writes in place, by its schema."""
+    function: Any = call.function
+    schema = function._schema
+    if not schema.is_mutable:
+        return set()
+    values = dict(zip((argument.name for argument in schema.arguments), call.args, strict=False)) | call.kwargs
+    written: set[int] = set()
+    for argument in schema.arguments:
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            written.update(id(tensor) for tensor in tensors_in(values.get(argument.name)))
+    return written

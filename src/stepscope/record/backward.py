@@ -49,6 +49,8 @@ class Backward:
         self._before = recorder.watchers("backward_before")
         self._after = recorder.watchers("backward_after")
         self.loss: Ref | None = None
+        self.callers: list[tuple[OpDraft, list[Ref]]] = []
+        """The `backward` or `grad` calls now running, innermost last, with the gradients they start from."""
 
     def install(self) -> None:
         installed = self._recorder.installed
@@ -65,9 +67,10 @@ class Backward:
         if not recorder.listens():
             return run(roots, *args, **kwargs)
         handles: list[Any] = []
+        self._look_at(roots)
         recorder.phases.backward_begins()
         try:
-            if recorder.backward:
+            if recorder.backward and recorder.depth != "aten":  # there the operators inside each node are seen
                 self._hook(roots, handles)
             with recorder.function_mode_on():
                 return run(roots, *args, **kwargs)
@@ -77,13 +80,15 @@ class Backward:
             recorder.phases.backward_ends()
 
     @fence.fenced("recording the backward pass")
+    def _look_at(self, roots: Any) -> None:
+        with torch._C.DisableTorchFunction():
+            refs = self._recorder.refs([root for root in roots if isinstance(root, torch.Tensor)])
+            if self.loss is None and refs:
+                self.loss = refs[0]
+
+    @fence.fenced("recording the backward pass")
     def _hook(self, roots: Any, handles: list[Any]) -> None:
         with torch._C.DisableTorchFunction():
-            tensors = [root for root in roots if isinstance(root, torch.Tensor)]
-            for tensor in tensors:
-                self._recorder.adopt(tensor)
-            if self.loss is None and tensors:
-                self.loss = self._recorder.refs(tensors[:1])[0]
             start = [root.grad_fn if isinstance(root, torch.Tensor) else root.node for root in roots]
             nodes: list[Any] = []
             plain: dict[int, _Node] = {}
@@ -146,6 +151,9 @@ class Backward:
                 if node.forward is not None:
                     total.forward, total.call, total.site = node.forward, node.forward.call, node.forward.site
                 tensors.write(entry, version, total)
+            elif self.callers:  # the gradient everything starts from is made by the call itself
+                self.callers[-1][1].append((entry.number, version))
+                tensors.write(entry, version, self.callers[-1][0])
         if entry.draft.grad_of is None:
             entry.draft.grad_of = node.outputs.get(place)
         return entry, version

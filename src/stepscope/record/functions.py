@@ -12,7 +12,7 @@ from stepscope import fence
 from stepscope.record.arguments import snapshot, tensors_in
 from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import Entry, is_tensor_type
-from stepscope.record.names import OP, PASS, Plan, plan_for
+from stepscope.record.names import BACKWARD, OP, PASS, Plan, plan_for
 from stepscope.record.observer import OpCall
 from stepscope.record.sites import place_of
 
@@ -48,7 +48,7 @@ class FunctionMode(TorchFunctionMode):
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
-            self._failed(state, error)
+            self._failed(state, plan, error)
             raise
         self._end(state, plan, result)
         return result
@@ -62,9 +62,9 @@ class FunctionMode(TorchFunctionMode):
                 draft.args = snapshot(function, args, kwargs, call.inputs)
                 draft.site = place_of(sys._getframe(2))
                 state = _State(call, recorder.read_inputs(draft, call.inputs))
-                if plan[1] == "backward":  # listed before the ops it runs, not after them
+                if plan[0] == BACKWARD:  # listed before the ops it runs, not after them
                     draft.phase = "backward"
-                    recorder.keep(draft)
+                    recorder.engine.callers.append((recorder.keep(draft), []))
                 for watch in self._before:
                     watch(call)
                 state.sequence = recorder.sequence()
@@ -88,13 +88,17 @@ class FunctionMode(TorchFunctionMode):
                 if call.draft.index < 0:
                     recorder.keep(call.draft)
                 recorder.write_outputs(call, outputs, changed, state.entries, state.sequence)
+                if plan[0] == BACKWARD:
+                    call.draft.outputs.extend(recorder.engine.callers.pop()[1])
                 for watch in self._after:
                     watch(call)
         except Exception as fault:
             fence.report("recording an op", fault)
 
     @fence.fenced("recording an op that raised")
-    def _failed(self, state: _State, error: BaseException) -> None:
+    def _failed(self, state: _State, plan: Plan, error: BaseException) -> None:
+        if plan[0] == BACKWARD:
+            self._recorder.engine.callers.pop()
         draft = state.call.draft
         draft.error = f"{type(error).__name__}: {error}"
         if draft.index < 0:

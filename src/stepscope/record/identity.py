@@ -126,7 +126,7 @@ class Tensors:
 
     def _catch_up(self, entry: Entry, version: int) -> None:
         # Written through a view or its base: the writer's outputs then include this tensor at its new version.
-        writer = self._writers.get(entry.draft.storage)
+        writer = self._writers.get(entry.draft.storage) or self.made.get((entry.number, entry.version))
         if writer is None:
             self.unseen_writes += 1
         else:
@@ -179,7 +179,8 @@ class Tensors:
         """Note that `op` made this version of the tensor."""
         entry.version = version
         self.made[(entry.number, version)] = op
-        self._writers[entry.draft.storage] = op
+        if op.inplace or entry.draft.view_of is None:  # making a view writes nothing
+            self._writers[entry.draft.storage] = op
 
     def _new_storage(self, entry: Entry) -> None:
         self._storage_count += 1

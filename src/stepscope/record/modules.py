@@ -77,8 +77,7 @@ class ModuleHooks:
         try:
             handle = torch_module.register_module_forward_hook(leave, with_kwargs=True, always_call=True)
         except TypeError:  # older torch: without keywords, and nothing is heard of a module that raised
-            plain = fence.fenced("recording a module")(lambda m, args, result: self._leave(m, args, {}, result))
-            handle = torch_module.register_module_forward_hook(plain)
+            handle = torch_module.register_module_forward_hook(leave)
         installed.add(handle.remove)
 
     def add_root(self, module: Any) -> ModuleEntry:
@@ -160,17 +159,19 @@ class ModuleHooks:
             self.stack.append(call)
             if entry.root == 0 and (parent is None or parent.module.root != 0):
                 recorder.phases.module_begins()
-            if isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module):
-                self._close_off(call)
             for watch in self._before:
                 watch(call)
+        if isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module):
+            self._close_off(call)
 
     def _close_off(self, call: CallDraft) -> None:
         guard = torch._C.DisableTorchFunction()
         self._opaque.append((call, guard))
         guard.__enter__()
 
-    def _leave(self, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def _leave(self, module: Any, args: Any, *rest: Any) -> None:
+        # After an exception torch calls the hook without the keywords, whatever was asked for.
+        kwargs, result = rest if len(rest) == 2 else ({}, *rest)
         recorder = self._recorder
         if not recorder.listens() or not self.stack:
             return
@@ -180,7 +181,7 @@ class ModuleHooks:
         if not self.stack:
             return
         call = self.stack.pop()
-        error = sys.exc_info()[1] if result is None else None
+        error = _said(sys.exc_info()[1]) if result is None else None
         closed = self._opaque.pop() if self._opaque and self._opaque[-1][0] is call else None
         if closed is not None:
             closed[1].__exit__(None, None, None)
@@ -194,7 +195,7 @@ class ModuleHooks:
             elif recorder.depth == "modules" and call.index == len(recorder.drafts.calls) - 1:
                 recorder.whole_module(call, tensors_in((args, kwargs)), outputs)
             call.outputs = recorder.refs(outputs)
-            self._close(call, None if error is None else f"{type(error).__name__}: {error}")
+            self._close(call, error)
             for watch in self._after:
                 watch(call)
 
@@ -216,6 +217,13 @@ class ModuleHooks:
             self._opaque.pop()[1].__exit__(None, None, None)
         while self.stack:
             self._close(self.stack.pop(), error)
+
+
+def _said(error: BaseException | None) -> str | None:
+    # A checkpoint stops its recomputation by an exception of its own once it has what it needs: no fault.
+    if error is None or type(error).__name__ == "_StopRecomputationError":
+        return None
+    return f"{type(error).__name__}: {error}"
 
 
 def _named(root: Any, which: str) -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 __all__ = ["Plan", "plan_for"]
 
-PASS, OP, SYNC = 0, 1, 2
+PASS, OP, SYNC, BACKWARD = 0, 1, 2, 3
 Plan = tuple[int, str]
 
 _TENSOR_PROPERTIES = {"T", "mT", "H", "mH", "real", "imag", "data"}
@@ -14,7 +14,6 @@ _SYNCS = {
     "item": "item",
     "tolist": "tolist",
     "numpy": "numpy",
-    "backward": "backward",
     "__bool__": "bool",
     "__float__": "float",
     "__int__": "int",
@@ -49,6 +48,8 @@ def plan_for(function: Any) -> Plan:
     if name == "__get__":
         name = str(getattr(getattr(function, "__self__", None), "__name__", ""))
         return (OP, name) if name in _TENSOR_PROPERTIES else (PASS, name)
+    if name == "backward" or (name == "grad" and getattr(function, "__module__", "") == "torch.autograd"):
+        return BACKWARD, name
     if name in _QUESTIONS or (name.startswith(("is_", "_is_")) and not name.endswith("_")):
         return PASS, name
     if name in _SYNCS:

@@ -16,6 +16,7 @@ import torch.overrides
 
 from stepscope import fence
 from stepscope.errors import UsageError
+from stepscope.record import transforms
 from stepscope.record.autograd import Nodes, is_custom
 from stepscope.record.backward import Backward
 from stepscope.record.build import build_record
@@ -96,6 +97,7 @@ class Recorder:
             self.modules.install()
             self.optimizers.install()
             self.engine.install()
+            transforms.install(self)
             for watch in self.watchers("start"):
                 watch(self.drafts)
             _running.add(self)
@@ -208,7 +210,7 @@ class Recorder:
     def adopt(self, tensor: Any) -> None:
         """Explain a tensor that has a history the recording did not see: custom functions, scripted code."""
         node = tensor.grad_fn
-        if node is None:
+        if node is None or self.depth == "aten":
             return
         entry = self.tensors.known(tensor)
         if entry is not None and not is_custom(type(node)):
@@ -228,7 +230,7 @@ class Recorder:
         custom = is_custom(type(node))
         name = node.name().removesuffix("Backward") if custom else f"unseen:{node.name()}"
         draft = self.new_draft(name, self.phases.now)
-        if not custom:
+        if not custom and self.depth == "ops":
             self.drafts.not_seen("the code that made a tensor (scripted, or called from C++)", node.name())
         numbers, leaves = self.nodes.sources(node)
         draft.inputs = [*self.tensors.latest(numbers), *self.refs(leaves)]
@@ -264,6 +266,7 @@ class Recorder:
                 draft.view = draft.view or entry.draft.view_of is not None
                 tensors.write(entry, version, draft)
             elif version != entry.version:
+                draft.inplace = True
                 tensors.write(entry, version, draft)
             draft.outputs.append((entry.number, version))
         call.outputs = list(outputs)

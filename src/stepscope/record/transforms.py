@@ -1,0 +1,59 @@
+"""`torch.func`: tensors go into a transform wrapped and come out unwrapped; both crossings are written down as ops.
+
+Inside the transform the ops are seen as the user wrote them, with the shapes of one example. What the transform itself
+computes (the batched kernel, the gradient's own graph) is not.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.drafts import OpDraft
+from stepscope.record.identity import is_tensor_type
+from stepscope.record.observer import OpCall
+
+if TYPE_CHECKING:
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["install"]
+
+_CROSSINGS = {
+    "torch._functorch.vmap": ("_add_batch_dim", "_remove_batch_dim"),
+    "torch._functorch.eager_transforms": ("_wrap_for_grad", "_unwrap_for_grad"),
+}
+_NOT_SEEN = "inside torch.func transforms: shapes are those of one example, and their backward is not recorded"
+
+
+def install(recorder: Recorder) -> None:
+    """Watch the doors of vmap and grad. Nothing is imported for it: without these modules nobody has used them yet."""
+    for name, functions in _CROSSINGS.items():
+        module = sys.modules.get(name)
+        for function in functions:
+            crossing = None if module is None else module.__dict__.get(function)
+            if crossing is not None:
+                recorder.installed.patch(module, function, partial(_cross, recorder, function.strip("_"), crossing))
+
+
+def _cross(recorder: Recorder, name: str, crossing: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
+    result = crossing(tensor, *args, **kwargs)
+    if recorder.listens() and recorder.depth == "ops" and is_tensor_type(type(tensor)) and result is not tensor:
+        _write_down(recorder, name, crossing, tensor, result)
+    return result
+
+
+@fence.fenced("recording a torch.func transform")
+def _write_down(recorder: Recorder, name: str, crossing: Any, tensor: Any, result: Any) -> None:
+    with torch._C.DisableTorchFunction():
+        recorder.drafts.not_seen(_NOT_SEEN)
+        if not is_tensor_type(type(result)):
+            return
+        draft = OpDraft(-1, name, recorder.phases.now, recorder.innermost())
+        call = OpCall(draft, crossing, (tensor,), {})
+        entries = recorder.read_inputs(draft, [tensor])
+        recorder.keep(draft)
+        recorder.write_outputs(call, [result], [], entries, recorder.sequence())
