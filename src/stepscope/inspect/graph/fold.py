@@ -1,0 +1,164 @@
+"""Find repeated blocks: equal modules in a row, and turns of a loop, so that twelve layers are drawn once.
+
+Two blocks are equal when their modules have the same structure, the same ops ran inside with the same shapes, and the
+same edges lie between them. They fold when each reads what the one before made, or when they are numbered alike
+(`experts.0`, `experts.1` ...): three projections side by side are equal too, but their names tell them apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+
+from stepscope.inspect.graph.drafts import BoxDraft, EdgeDraft, NodeDraft, boxes_inside, nodes_inside
+from stepscope.records.step import StepRecord
+
+__all__ = ["fold_repeats"]
+
+_LONGEST_TURN = 40
+_NUMBER = re.compile(r"\d+")
+
+
+def fold_repeats(top: BoxDraft, edges: list[EdgeDraft], record: StepRecord) -> None:
+    """Mark repeated blocks (`repeat` on the first, `fold` on the others); turns of loops get boxes of their own."""
+    boxes = [top, *boxes_inside(top)]
+    inner, needs = _inner_edges(top, edges)
+    _sign(boxes, inner, record)
+    for box in boxes:
+        _fold_inside(box, needs)
+
+
+def _inner_edges(
+    top: BoxDraft, edges: list[EdgeDraft]
+) -> tuple[dict[BoxDraft, list[tuple[int, int]]], dict[object, set[object]]]:
+    """The edges by the innermost box that has both ends, and which item of that box needs which other one."""
+    first: dict[BoxDraft, int] = {}
+    place: dict[NodeDraft, int] = {}
+    for number, node in enumerate(nodes_inside(top)):
+        place[node] = number
+        box: BoxDraft | None = node.box
+        while box is not None and box not in first:
+            first[box] = number
+            box = box.parent
+    inner: dict[BoxDraft, list[tuple[int, int]]] = {}
+    needs: dict[object, set[object]] = {}
+    for edge in edges:
+        a: NodeDraft | BoxDraft = edge.source
+        b: NodeDraft | BoxDraft = edge.target
+        around_a, around_b = edge.source.box, edge.target.box
+        while around_a is not around_b:
+            if around_a.depth >= around_b.depth and around_a.parent is not None:
+                a, around_a = around_a, around_a.parent
+            elif around_b.parent is not None:
+                b, around_b = around_b, around_b.parent
+        start = first.get(around_a, 0)
+        inner.setdefault(around_a, []).append((place[edge.source] - start, place[edge.target] - start))
+        needs.setdefault(b, set()).add(a)
+    return inner, needs
+
+
+def _sign(boxes: list[BoxDraft], inner: dict[BoxDraft, list[tuple[int, int]]], record: StepRecord) -> None:
+    """Give everything a number that is equal exactly for equal things."""
+    known: dict[Hashable, int] = {}
+    shapes = {tensor.id: (tensor.shape, tensor.dtype) for tensor in record.tensors}
+    structure = {module.path: module.structure or module.type for module in record.modules}
+
+    def sign(thing: Hashable) -> int:
+        return known.setdefault(thing, len(known))
+
+    def sign_node(node: NodeDraft) -> int:
+        if node.op is None:
+            return sign((node.kind, None if node.tensor is None else shapes.get(node.tensor.id)))
+        op = node.op
+        return sign((op.name, op.phase, len(op.inputs), tuple(shapes.get(ref.id) for ref in op.outputs)))
+
+    for box in reversed(boxes):
+        for node in (*box.tensors, *box.items):
+            if isinstance(node, NodeDraft):
+                node.signature = sign_node(node)
+        inside = tuple(item.signature for item in (*box.tensors, *box.items))
+        about = structure.get(box.path or "", "") if box.path is not None else None
+        box.signature = sign(("box", about, inside, tuple(inner.get(box, ()))))
+
+
+def _fold_inside(box: BoxDraft, needs: dict[object, set[object]]) -> None:
+    items = box.items
+    if len(items) < 2:
+        return
+    place = {item: number for number, item in enumerate(items)}
+    reach = [
+        sorted(here - place[other] for other in needs.get(item, ()) if other in place)
+        for here, item in enumerate(items)
+    ]
+    result: list[NodeDraft | BoxDraft] = []
+    at = 0
+    while at < len(items):
+        turn, times = _longest_run(items, reach, at)
+        if times < 2:
+            result.append(items[at])
+            at += 1
+            continue
+        blocks = [_block(box, items[at + k * turn : at + (k + 1) * turn]) for k in range(times)]
+        blocks[0].repeat = times
+        for other in blocks[1:]:
+            other.fold = blocks[0]
+        result.extend(blocks)
+        at += turn * times
+    box.items = result
+
+
+def _block(parent: BoxDraft, items: list[NodeDraft | BoxDraft]) -> BoxDraft:
+    """The items as one box: the box itself when it is one, else a new box around them."""
+    if len(items) == 1 and isinstance(items[0], BoxDraft):
+        return items[0]
+    box = BoxDraft(parent, parent.phase, None)
+    box.items = items
+    for item in items:
+        if isinstance(item, BoxDraft):
+            item.parent = box
+        else:
+            item.box = box
+    return box
+
+
+def _longest_run(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int) -> tuple[int, int]:
+    """(length of a turn, how often it comes) of the repetition from here that covers most."""
+    best = (1, 1)
+    signature = items[at].signature
+    for turn in range(1, min(_LONGEST_TURN, (len(items) - at) // 2) + 1):
+        if items[at + turn].signature != signature:
+            continue
+        times = _times(items, reach, at, turn)
+        if times * turn > best[0] * best[1] and _worth_folding(items, reach, at, turn, times):
+            best = (turn, times)
+    return best
+
+
+def _times(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int, turn: int) -> int:
+    times = 1
+    while at + (times + 1) * turn <= len(items):
+        start = at + times * turn
+        for offset in range(turn):
+            one, other = at + offset, start + offset
+            if items[one].signature != items[other].signature:
+                return times
+            if [d for d in reach[one] if d <= offset] != [d for d in reach[other] if d <= offset]:
+                return times
+        times += 1
+    return times
+
+
+def _worth_folding(items: list[NodeDraft | BoxDraft], reach: list[list[int]], at: int, turn: int, times: int) -> bool:
+    pattern = items[at : at + turn]
+    boxes = [item for item in pattern if isinstance(item, BoxDraft)]
+    chained = all(
+        any(offset < d <= offset + turn for offset in range(turn) for d in reach[at + k * turn + offset])
+        for k in range(1, times)
+    )
+    if not boxes:
+        return chained and times >= 4 and times * turn >= 12
+    if chained:
+        small = all(len(box.items) < 3 and not any(isinstance(item, BoxDraft) for item in box.items) for box in boxes)
+        return times >= (3 if small else 2)  # two layers in a row are read faster than a fold
+    paths = {_NUMBER.sub("#", item.path or "") for item in items[at : at + turn * times] if isinstance(item, BoxDraft)}
+    return times >= 3 and len(paths) == len(boxes) and all("#" in path for path in paths)

@@ -1,0 +1,40 @@
+"""Which boxes are open at first: whole levels, as long as a reader can take in what is then visible."""
+
+from __future__ import annotations
+
+from stepscope.inspect.graph.drafts import BoxDraft
+
+__all__ = ["opened"]
+
+MOST_VISIBLE = 60
+_FEW_OPS = 4
+
+
+def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> set[int]:
+    """The numbers of the boxes that start open. The outermost always do; small ones without boxes inside never do."""
+    found: set[int] = set()
+    level = _shown_boxes(top)
+    visible = _content(top)
+    outermost = True
+    while level:
+        level = [box for box in level if box.boxes or len(box.items) >= _FEW_OPS or box.path is None]
+        visible += sum(_content(box) for box in level)
+        if visible > most and not outermost:
+            break
+        found.update(box.id for box in level)
+        level = [inner for box in level for inner in _shown_boxes(box)]
+        outermost = False
+    for box in boxes:  # what is folded opens as its first block does; outer folds come first
+        if box.fold is not None:
+            shift = box.id - box.fold.id
+            found.update(inner + shift for inner in range(box.fold.id, box.fold.id + box.boxes + 1) if inner in found)
+    return found
+
+
+def _shown_boxes(box: BoxDraft) -> list[BoxDraft]:
+    return [item for item in box.items if isinstance(item, BoxDraft) and item.fold is None]
+
+
+def _content(box: BoxDraft) -> int:
+    """How many things are seen when the box opens, folded ones counted once."""
+    return sum(1 for item in box.items if not isinstance(item, BoxDraft) or item.fold is None)
