@@ -11,7 +11,7 @@ import torch
 
 from stepscope.record.identity import is_tensor_type
 
-__all__ = ["Snapshot", "plain_arguments", "snapshot", "tensors_in"]
+__all__ = ["Snapshot", "plain_arguments", "snapshot", "tensors_in", "written_by_schema"]
 
 _MOST_ITEMS = 64
 _MOST_LETTERS = 200
@@ -141,9 +141,12 @@ _SCHEMAS: dict[str, list[list[tuple[str, str]]]] = {}
 def _schemas(name: str) -> list[list[tuple[str, str]]]:
     known = _SCHEMAS.get(name)
     if known is None:
-        found = torch._C._jit_get_schemas_for_operator(name)
-        known = _SCHEMAS[name] = [[(a.name, str(a.type)) for a in schema.arguments] for schema in found]
+        known = _SCHEMAS[name] = [[(a.name, str(a.type)) for a in schema.arguments] for schema in _raw_schemas(name)]
     return known
+
+
+def _raw_schemas(name: str) -> list[Any]:
+    return list(torch._C._jit_get_schemas_for_operator(name))
 
 
 def _fits(value: Any, kind: str) -> bool:
@@ -177,3 +180,18 @@ def tensors_in(value: Any, found: list[Any] | None = None, depth: int = 0) -> li
         for field in dataclasses.fields(value):
             tensors_in(getattr(value, field.name, None), found, depth + 1)
     return found
+
+
+def written_by_schema(function: Any, args: Any, kwargs: dict[str, Any]) -> set[int]:
+    """The ids of the tensors an operator says it writes in place. For those that do not raise the versions."""
+    schemas = [function._schema] if hasattr(function, "_schema") else _raw_schemas(_operator_name(function))
+    written: set[int] = set()
+    for schema in schemas:
+        if len(schema.arguments) < len(args):
+            continue
+        values = dict(zip((argument.name for argument in schema.arguments), args, strict=False)) | kwargs
+        for argument in schema.arguments:
+            if argument.alias_info is not None and argument.alias_info.is_write:
+                written.update(id(tensor) for tensor in tensors_in(values.get(argument.name)))
+        break
+    return written

@@ -13,7 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from stepscope import fence
-from stepscope.record.arguments import snapshot, tensors_in
+from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
 from stepscope.record.observer import OpCall
 from stepscope.record.sites import place_of
@@ -90,7 +90,7 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _settle_versions(self, call: OpCall, entries: list[Entry]) -> None:
         """Versions as they will be: after we return, a written tensor's is raised and a view gets its base's."""
         tensors, draft = self._recorder.tensors, call.draft
-        written = _written(call)
+        written = written_by_schema(call.function, call.args, call.kwargs)
         for place, tensor in enumerate(call.inputs):
             if id(tensor) in written:
                 draft.inplace = True
@@ -119,17 +119,3 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._settle_versions(call, entries)
             for watch in self._after:
                 watch(call)
-
-
-def _written(call: OpCall) -> set[int]:
-    """The ids of the tensors this operator writes in place, by its schema."""
-    function: Any = call.function
-    schema = function._schema
-    if not schema.is_mutable:
-        return set()
-    values = dict(zip((argument.name for argument in schema.arguments), call.args, strict=False)) | call.kwargs
-    written: set[int] = set()
-    for argument in schema.arguments:
-        if argument.alias_info is not None and argument.alias_info.is_write:
-            written.update(id(tensor) for tensor in tensors_in(values.get(argument.name)))
-    return written

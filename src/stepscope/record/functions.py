@@ -9,7 +9,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from stepscope import fence
-from stepscope.record.arguments import snapshot, tensors_in
+from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import Entry, is_tensor_type
 from stepscope.record.names import BACKWARD, OP, PASS, Plan, plan_for
@@ -82,6 +82,9 @@ class FunctionMode(TorchFunctionMode):
                 outputs = [result] if is_tensor_type(type(result)) else tensors_in(result)
                 recorder = self._recorder
                 changed = recorder.changed_inputs(call.inputs, state.entries, call.draft)
+                if not outputs and not changed and plan[1].endswith("_"):  # fused optimizers count no versions
+                    written = written_by_schema(call.function, call.args, call.kwargs)
+                    changed = [place for place, tensor in enumerate(call.inputs) if id(tensor) in written]
                 if not outputs and not changed and plan[0] == OP:
                     return  # a question, not an op
                 call.result = result
