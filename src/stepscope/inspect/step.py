@@ -12,6 +12,7 @@ from stepscope.records.step import ModuleCall, ModuleInfo, StepRecord, TensorInf
 
 if TYPE_CHECKING:
     from stepscope.inspect.estimate import Estimate
+    from stepscope.inspect.logged import LoggedStep
     from stepscope.inspect.nonfinite import NonFinite
     from stepscope.inspect.table import Table
 
@@ -129,15 +130,15 @@ class Step:
 
     def save(self, path: str | Path) -> Path:
         """Write the step to one file; `Step.load` reads it, also where there is no torch."""
-        from stepscope.records.step_file import write_step
+        from stepscope.record.serialise import save
 
-        return write_step(self.record, path)
+        return save(self.record, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Step:
-        from stepscope.records.step_file import read_step
+        from stepscope.record.serialise import load
 
-        return cls(read_step(path))
+        return cls(load(path))
 
     def to_pandas(self) -> Any:
         """One row per op."""
@@ -151,3 +152,9 @@ class Step:
 
     def _repr_html_(self) -> str:
         return self.table(by="module")._repr_html_()
+
+    def _stepscope_media_(self) -> LoggedStep:
+        """What `run.log({"recording": step})` keeps."""
+        from stepscope.inspect.logged import LoggedStep
+
+        return LoggedStep(self.record)

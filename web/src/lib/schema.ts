@@ -124,6 +124,123 @@ export interface GitState {
   diff_truncated?: boolean;
 }
 
+/** One call of a module, or one turn of a loop that was recognised by its repetition. */
+export interface GraphBox {
+  id: number;
+  /** Its path as seen from the box around it: `0.conv1`; the model's class for the model itself. */
+  label: string;
+  parent?: number | null;
+  /** The module's path; "" for the model; None when it is no module. */
+  path?: string | null;
+  /** The module's class; "" when it is no module. */
+  type?: string;
+  /** Which call of the module, from 0. */
+  call?: number;
+  /** How many calls of that module there are in the step. */
+  calls?: number;
+  /** backward and optimizer have boxes of their own, so that data flows one way between boxes. */
+  phase?: "backward" | "forward" | "loss" | "optimizer" | "other" | "setup";
+  /** The module's arguments: `in_features=784, out_features=10`. */
+  extra?: string;
+  /** Where the module was constructed. */
+  site?: number | null;
+  /** Its nodes, those of inner boxes included: `first .. first + count - 1`. */
+  first?: number;
+  count?: number;
+  /** How many boxes are inside, at any depth: they have the next numbers. */
+  boxes?: number;
+  ops?: number;
+  /** Of the module and those inside it. */
+  parameters?: number;
+  time_us?: number | null;
+  /** The sum over the ops that have a formula; None when none has. */
+  flops?: number | null;
+  saved_bytes?: number;
+  /** An op inside wrote a NaN or an Inf. */
+  nonfinite?: boolean;
+  /** How many equal blocks it stands for while they are folded; they follow it and name it in `fold`. */
+  repeat?: number;
+  /** The first of the equal blocks, which stands for this one while they are folded. */
+  fold?: number | null;
+  /** Whether it is open at first; a reader sees a few dozen things, not thousands. */
+  open?: boolean;
+  error?: string | null;
+}
+
+/** The whole graph of a step, everything included; which boxes are open is the reader's choice. */
+export interface GraphData {
+  format: number;
+  model: string;
+  device: string;
+  torch: string;
+  boxes: GraphBox[];
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  tensors: GraphTensor[];
+  sites: Site[];
+  /** The phases that are drawn. */
+  phases: ("backward" | "forward" | "loss" | "optimizer" | "other" | "setup")[];
+  /** Whether values were looked at, so that "no NaN" means something. */
+  values: boolean;
+  /** What the recording knows it did not see. */
+  unseen: string[];
+  /** The exception that ended the step. */
+  error: string | null;
+}
+
+/** A tensor from the node that made it to one that reads it. */
+export interface GraphEdge {
+  source: number;
+  target: number;
+  /** An index into `tensors`. */
+  tensor: number;
+  /** How often the tensor had been written in place by then. */
+  version?: number;
+}
+
+/** An op, or a tensor that no drawn op made (input, parameter, buffer), or that leaves the step (output). */
+export interface GraphNode {
+  id: number;
+  name: string;
+  kind?: "buffer" | "input" | "op" | "output" | "parameter";
+  /** The innermost box it is in; None outside all. */
+  box?: number | null;
+  phase?: "backward" | "forward" | "loss" | "optimizer" | "other" | "setup";
+  /** Its index in the recorded step. */
+  op?: number | null;
+  /** The arguments that are no tensors, as text. */
+  args?: string;
+  /** What it made: indices into `tensors`. */
+  outputs?: number[];
+  /** Where the user's code called it: an index into `sites`. */
+  site?: number | null;
+  /** On the device where that was measured, else on the host. */
+  time_us?: number | null;
+  flops?: number | null;
+  /** Kept for backward. */
+  saved_bytes?: number;
+  /** Wrote a NaN or an Inf. Known only when `GraphData.values` is set. */
+  nonfinite?: boolean;
+  inplace?: boolean;
+  view?: boolean;
+  /** For a backward op: the node it differentiates. */
+  forward?: number | null;
+  error?: string | null;
+}
+
+/** A tensor on an edge. */
+export interface GraphTensor {
+  shape: number[];
+  dtype: string;
+  device: string;
+  /** Of a parameter or buffer; a shared one has all its names, with commas. */
+  name?: string | null;
+  /** parameter, buffer, input, intermediate, gradient, constant or state. */
+  kind?: string;
+  bytes?: number;
+  requires_grad?: boolean;
+}
+
 export interface Histogram {
   edges: number[];
   counts: number[];
@@ -226,6 +343,52 @@ export interface MediaSteps {
   steps: number[];
 }
 
+export interface ModelPage {
+  key: string;
+  step: number;
+  time: number;
+  graph: GraphData;
+  modules: ModuleRow[];
+  /** How long the recorded step took, recording included. */
+  wall_us: number;
+  /** In the whole step, drawn or not. */
+  ops: number;
+}
+
+export interface ModelRequest {
+  run: string;
+  /** None: the newest recording of the run. */
+  key?: string | null;
+  /** The step wanted: the newest recording at or before it; None for the newest of all. */
+  step?: number | null;
+  backward?: boolean;
+  optimizer?: boolean;
+}
+
+/** One line of the table of modules. */
+export interface ModuleRow {
+  path: string;
+  label: string;
+  level: number;
+  type?: string;
+  /** Said of it in a word or two: 3 calls, shared, not called, failed. */
+  mark?: string;
+  input?: number[][];
+  output?: number[][];
+  dtype?: string | null;
+  device?: string | null;
+  params?: number | null;
+  trainable?: number | null;
+  flops?: number | null;
+  macs?: number | null;
+  forward_us?: number | null;
+  backward_us?: number | null;
+  time_us?: number | null;
+  saved_bytes?: number | null;
+  ops?: number | null;
+  calls?: number | null;
+}
+
 /** A title and text for the page's notification area: an alert, a lost run, dropped points. */
 export interface Notice {
   run: string;
@@ -266,6 +429,23 @@ export interface Problem {
   position: number | null;
   /** Names the details in the server's log, for an error of ours. */
   id: string | null;
+}
+
+/** One recording: `run.log({"recording": step})`. */
+export interface RecordedStep {
+  key: string;
+  step: number;
+  time: number;
+  bytes: number;
+  model: string;
+  ops: number | null;
+}
+
+export interface RecordedSteps {
+  /** In the order they were logged, newest last. */
+  steps: RecordedStep[];
+  /** How many older ones are not listed. */
+  omitted: number;
 }
 
 export interface Refused {
@@ -397,10 +577,26 @@ export interface SeriesRequest {
   ranks?: boolean;
 }
 
+/** A place in the user's source. Columns point at the sub-expression where Python knows it (3.11 and later). */
+export interface Site {
+  file: string;
+  line: number;
+  function?: string;
+  end_line?: number | null;
+  column?: number | null;
+  end_column?: number | null;
+  /** The source line, stripped, as it was when recorded. */
+  text?: string;
+}
+
 export interface Smoothing {
   kind?: "ema" | "gaussian" | "mean" | "none";
   /** ema: weight of the past, 0 to 0.999 (time-weighted); gaussian and mean: width in points. */
   amount?: number;
+}
+
+export interface StepsRequest {
+  run: string;
 }
 
 export interface Store {
@@ -444,9 +640,11 @@ export interface Routes {
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/media": { request: MediaRequest; response: MediaData };
+  "POST /api/model": { request: ModelRequest; response: ModelPage };
   "POST /api/panels": { request: PanelsRequest; response: Panels };
   "POST /api/run": { request: RunRequest; response: RunDetail };
   "POST /api/runs": { request: RunsRequest; response: RunsPage };
   "POST /api/runs/edit": { request: EditRequest; response: Edited };
   "POST /api/series": { request: SeriesRequest; response: SeriesData };
+  "POST /api/steps": { request: StepsRequest; response: RecordedSteps };
 }

@@ -121,7 +121,7 @@ class GraphEdge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How often the tensor had been written in place by then."""
 
 
-class GraphData(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GraphData(msgspec.Struct, frozen=True, kw_only=True):
     """The whole graph of a step, everything included; which boxes are open is the reader's choice."""
 
     format: int = GRAPH_FORMAT
