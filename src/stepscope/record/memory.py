@@ -1,8 +1,8 @@
 """Memory over the step: which storages were alive after each op, by the storages' own ends.
 
-A storage's Python object lives as long as the memory, whoever holds it (a variable, a view, an autograd node), so a weak
-reference to it tells when it is freed. What kernels take for themselves while they run is not seen here; on CUDA the
-allocator's own peak stands beside.
+A storage's Python object lives as long as the memory, whoever holds it (a variable, a view, an autograd node), so a
+weak reference to it tells when it is freed. What kernels take for themselves while they run is not seen here; on CUDA
+the allocator's own peak stands beside.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class MemoryObserver(Observer):
 
     def start(self, drafts: Drafts) -> None:
         self._drafts = drafts
-        if torch.cuda.is_available() and torch.cuda.is_initialized():
+        if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             self._cuda_before = {
                 device: (torch.cuda.memory_allocated(device), torch.cuda.max_memory_allocated(device))
                 for device in range(torch.cuda.device_count())

@@ -101,7 +101,7 @@ class SavedObserver(Observer):
         key = storage._cdata
         if key in self._seen:
             return 0
-        self._seen[key] = StorageWeakRef(storage)
+        self._seen[key] = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
         return int(storage.nbytes())
 
     def finish(self, drafts: Drafts) -> None:

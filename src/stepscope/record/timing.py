@@ -40,11 +40,10 @@ class TimingObserver(Observer):
         self._cuda = torch.cuda.is_available()
 
     def _stack(self) -> list[_Open]:
-        try:
-            return self._stacks.open  # type: ignore[no-any-return]
-        except AttributeError:
-            self._stacks.open = []
-            return self._stacks.open
+        found: list[_Open] | None = getattr(self._stacks, "open", None)
+        if found is None:
+            found = self._stacks.open = []
+        return found
 
     def before(self, call: OpCall) -> None:
         event = self._event(call.inputs, call.kwargs.get("device")) if self._cuda else None
@@ -98,10 +97,12 @@ class TimingObserver(Observer):
 
     def _event_now(self, device: Any = None) -> Any:
         # While a CUDA graph is captured an event would become part of the graph.
-        if not torch.cuda.is_initialized() or torch.cuda.is_current_stream_capturing():
+        if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+            return None
+        if torch.cuda.is_current_stream_capturing():
             return None
         stream = torch.cuda.current_stream(device)
-        event = torch.cuda.Event(enable_timing=True)
+        event: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         event.record(stream)
         return event, stream
 
@@ -109,7 +110,7 @@ class TimingObserver(Observer):
         if done.event is None or torch.cuda.is_current_stream_capturing():
             return
         start, stream = done.event
-        end = torch.cuda.Event(enable_timing=True)
+        end: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         end.record(stream)
         self._pairs.append((done.draft, start, end))
 

@@ -59,6 +59,8 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mean: float | None = None
     std: float | None = None
     norm: float | None = None
+    counted: bool = True
+    """False: only looked at, so the counts of NaN and Inf mean "at least"."""
 
 
 class TensorInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

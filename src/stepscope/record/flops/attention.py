@@ -32,8 +32,8 @@ def scaled_dot_product_attention(called: Called) -> Work:
     return Work(2 * macs, macs, 4 * macs * needing // 3)
 
 
-@formula("_scaled_dot_product_flash_attention_backward", "_scaled_dot_product_flash_attention_for_cpu_backward",
-         "_scaled_dot_product_efficient_attention_backward", "_scaled_dot_product_cudnn_attention_backward")  # fmt: skip
+@formula(*(f"_scaled_dot_product_{kind}_attention_backward" for kind in ("flash", "efficient", "cudnn")),
+         "_scaled_dot_product_flash_attention_for_cpu_backward")  # fmt: skip
 def attention_backward(called: Called) -> Work:
     """The weights are computed again, and four products follow."""
     query, key, value = called.args[1:4]
@@ -47,7 +47,7 @@ def multi_head_attention(called: Called) -> Work | None:
     """The projections of query, key and value, the attention, and the projection of the result."""
     query, key, value = called.get(0, "query"), called.get(1, "key"), called.get(2, "value")
     width, out_weight = called.get(3, "embed_dim_to_check"), called.get(11, "out_proj_weight")
-    weights = [called.kwargs.get(f"{which}_proj_weight") for which in ("q", "k", "v")]
+    weights: list[Any] = [called.kwargs.get(f"{which}_proj_weight") for which in ("q", "k", "v")]
     if not called.kwargs.get("use_separate_proj_weight", False):
         weights = list(called.get(5, "in_proj_weight").chunk(3))
     rows = [math.prod(tensor.shape[:-1]) for tensor in (query, key, value)]

@@ -35,7 +35,7 @@ def instance_norm(called: Called) -> Work:
 def batch_norm(called: Called) -> Work:
     """With running statistics (evaluation) mean and variance are there already.
 
-    `torch.nn.functional.batch_norm` takes (input, mean, var, weight, bias, training), `torch.batch_norm` the weight first.
+    The functional takes (input, mean, var, weight, bias, training), `torch.batch_norm` the weight before the mean.
     """
     training = called.get(5, "training", False)
     affine = 2 if called.kwargs.get("weight") is not None or any(v is not None for v in called.args[1:5:2]) else 0

@@ -1,4 +1,4 @@
-"""Recurrent layers: each weight matrix is applied once per time step and sequence. The gates' arithmetic is left out."""
+"""Recurrent layers: each weight matrix is applied once per time step. The gates' arithmetic is left out."""
 
 from __future__ import annotations
 

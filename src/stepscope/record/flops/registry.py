@@ -6,7 +6,7 @@ import pkgutil
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 __all__ = ["Called", "Work", "backward_of_products", "formula", "known_ops", "per_input", "per_output", "work_of"]
 
@@ -45,14 +45,15 @@ class Called(NamedTuple):
 
 
 Formula = Callable[[Called], "Work | None"]
+F = TypeVar("F", bound=Formula)
 _formulas: dict[str, Formula] = {}
 _resolved: dict[str, Formula | None] = {}
 
 
-def formula(*names: str) -> Callable[[Formula], Formula]:
+def formula(*names: str) -> Callable[[F], F]:
     """Register a formula for the ops of these names; `add` serves `add_`, `_foreach_add` and `aten.add.Tensor` too."""
 
-    def register(function: Formula) -> Formula:
+    def register(function: F) -> F:
         for name in names:
             _formulas[name] = function
         _resolved.clear()
