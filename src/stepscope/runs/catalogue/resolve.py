@@ -42,16 +42,27 @@ def find_run(ref: str | os.PathLike[str], store: Path) -> Path:
     path = Path(text).expanduser()
     if is_run_folder(path):
         return path
-    if is_run_id(text):
-        for found in find_run_folders(store):
-            if os.path.basename(found.path) == text:
-                return Path(found.path)
+    if is_run_id(text) or _age_of(text) is not None:
+        named = _by_listing(text, [found.path for found in find_run_folders(store)])
+        if named is not None:
+            return named
     if os.sep in text and path.exists():
         raise NotFound(f"{path} is no run folder: it has no meta.json; give the folder of a run, or its name or id")
     from stepscope.runs.catalogue.catalogue import Catalogue
 
     with Catalogue(store) as catalogue:
         return choose(text, catalogue.entries()).path
+
+
+def _by_listing(ref: str, paths: Sequence[str]) -> Path | None:
+    """The run with this id or age, from the names of the folders alone: ids begin with the time."""
+    ids = {os.path.basename(path): path for path in paths}
+    if ref in ids:
+        return Path(ids[ref])
+    number = _age_of(ref)
+    if number is None or not all(map(is_run_id, ids)) or not 1 <= number <= len(ids):
+        return None
+    return Path(ids[sorted(ids, reverse=True)[number - 1]])
 
 
 def choose(ref: str, runs: Sequence[R]) -> R:
@@ -74,13 +85,17 @@ def choose(ref: str, runs: Sequence[R]) -> R:
     raise NotFound(f"there is no run {ref!r}{_suggestion(ref, runs)}")
 
 
-def _by_age(runs: Sequence[R], ref: str) -> R | None:
+def _age_of(ref: str) -> int | None:
     """`last` and `@1` are the newest run, `@2` the one before it."""
     if ref == "last":
-        ref = "@1"
-    if not ref.startswith("@") or not ref[1:].isdecimal():
+        return 1
+    return int(ref[1:]) if ref.startswith("@") and ref[1:].isdecimal() and ref[1:].isascii() else None
+
+
+def _by_age(runs: Sequence[R], ref: str) -> R | None:
+    number = _age_of(ref)
+    if number is None:
         return None
-    number = int(ref[1:])
     newest = sorted(runs, key=lambda run: (run.created, run.id), reverse=True)
     if not 1 <= number <= len(newest):
         raise NotFound(f"there is no run {ref!r}; @1 is the newest, @{len(newest)} the oldest")
