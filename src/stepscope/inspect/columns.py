@@ -35,6 +35,10 @@ def _shapes(value: Sequence[Sequence[int]] | None) -> str:
     return f"{shown}, +{len(value) - 2}" if len(value) > 2 else shown
 
 
+def _exact(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
 def _percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f} %"
 
@@ -62,9 +66,9 @@ COLUMNS: dict[str, Column] = {
     "shape": Column("shape", "the tensor's shape", lambda value: shape(value), 2, False, 9),
     "dtype": Column("dtype", "of what comes out", _text, 20, False),
     "device": Column("device", "of what comes out", _text, 21, False),
-    "params": Column("params", "parameters, shared ones counted once, at their first place", count, 1),
+    "params": Column("params", "parameters, shared ones counted once, at their first place", _exact, 1),
     "params_percent": Column("params %", "share of all parameters", _percent, 19),
-    "trainable": Column("trainable", "parameters that ask for a gradient", count, 15),
+    "trainable": Column("trainable", "parameters that ask for a gradient", _exact, 15),
     "param_bytes": Column("param bytes", "memory of the parameters", size, 16),
     "flops": Column("FLOPs", "floating-point operations forward; a multiply-add is two", count, 5),
     "macs": Column("MACs", "multiply-adds forward", count, 13),

@@ -102,14 +102,14 @@ class _Tree:
         if not calls:
             ran = path in self.tallies or not self.lookup.record.calls or self.children[path]
             return ("", "") if ran else ("not called", "dim")
-        first = calls[0]
+        failed = next((call for call in calls if call.error), None)
+        first = failed or calls[0]
         outputs = self.lookup.infos(first.outputs)
         cells["input"] = [list(tensor.shape) for tensor in self.lookup.infos(first.inputs)]
         if first.error is None or outputs:
             cells["output"] = [list(tensor.shape) for tensor in outputs]
         if outputs:
             cells["dtype"], cells["device"] = outputs[0].dtype, outputs[0].device
-        failed = next((call for call in calls if call.error), None)
         if failed is not None:
             return "failed", "bold red"
         marks = [f"{len(calls)} calls"] if len(calls) > 1 else []
@@ -161,7 +161,7 @@ def _chain_paths(lookup: Lookup, call: ModuleCall) -> list[str]:
 
 
 def _inclusive(lookup: Lookup) -> dict[str, Tally]:
-    """What ran inside each module, its children's included, following the calls: a shared module counts for its caller."""
+    """What ran inside each module with its children, following the calls: a shared module counts for its caller."""
     chains: dict[int, set[str]] = {}
 
     def chain(call: int) -> set[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.inspect.figures import clean, count, duration, shape, size
 from stepscope.inspect.tally import Tally, footnotes
-from stepscope.inspect.visit import OpView, describe_stats, describe_tensor, place
+from stepscope.inspect.visit import OpView, describe_stats, place
 
 if TYPE_CHECKING:
     from stepscope.inspect.step import Step
@@ -77,21 +77,21 @@ def _op_lines(view: OpView) -> Iterator[tuple[str, str]]:
     if view.phase == "backward" and (first := view.forward) is not None:
         facts.append(f"of op {first.index} {clean(first.name)}")
     yield "  ".join(facts), ""
-    yield from _tensor_lines("in ", view.inputs, view.input_stats)
-    yield from _tensor_lines("out", view.outputs, view.output_stats)
+    yield from _tensor_lines("in ", view, view.inputs, view.input_stats)
+    yield from _tensor_lines("out", view, view.outputs, view.output_stats)
     if view.error:
         yield f"       failed: {clean(view.error)}", "bold red"
 
 
 def _tensor_lines(
-    word: str, tensors: tuple[TensorInfo, ...], stats: tuple[Stats | None, ...] | None
+    word: str, view: OpView, tensors: tuple[TensorInfo, ...], stats: tuple[Stats | None, ...] | None
 ) -> Iterator[tuple[str, str]]:
     for place_, tensor in enumerate(tensors):
         held = stats[place_] if stats is not None and place_ < len(stats) else None
         bad = held is not None and bool(held.nan or held.pos_inf or held.neg_inf)
         kind = "" if tensor.name or tensor.kind == "intermediate" else f" {tensor.kind}"
         strides = f" strides {shape(tensor.strides)}" if tensor.strides is not None else ""
-        text = f"       {word}  {describe_tensor(tensor)}{kind}{strides}"
+        text = f"       {word}  {view.describe(tensor)}{kind}{strides}"
         yield text + (f"  {describe_stats(held)}" if held is not None else ""), "bold red" if bad else "dim"
 
 

@@ -83,7 +83,7 @@ class Table:
         return Table(self.columns, flat, self.totals, self.title, self.notes, self.chosen, hidden)
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """CSV with a header of column names, in the order of `columns`; shapes as `1x3x224x224`. Also written to `path`."""
+        """CSV with a header, in the order of `columns`; shapes as `1x3x224x224`. Also written to `path`."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)

@@ -59,7 +59,8 @@ def step_table(
 
 def _title(record: StepRecord) -> str:
     what = record.model or "recorded code"
-    return f"{what}: {count(len(record.ops))} ops" if record.ops else what
+    ops = len(record.ops)
+    return what if not ops else f"{what}: {count(ops)} op{'s' if ops > 1 else ''}"
 
 
 def _totals(record: StepRecord, total: Tally, by: str) -> dict[str, Any]:

@@ -69,9 +69,20 @@ class Lookup:
 
     def module_of(self, op: Op) -> str | None:
         """The module an op belongs to; a backward op belongs to that of the forward op it differentiates."""
-        if op.module is not None or op.forward is None:
+        if op.module is not None:
             return op.module
-        return self.record.ops[op.forward].module
+        if op.forward is not None:
+            return self.record.ops[op.forward].module
+        return self._module_of_gradient(op) if op.phase == "backward" else None
+
+    def _module_of_gradient(self, op: Op) -> str | None:
+        """Where a parameter's gradient is added up, the module that owns the parameter."""
+        for tensor in self.infos(op.outputs):
+            of = None if tensor.grad_of is None else self.tensors.get(tensor.grad_of)
+            if of is not None and of.kind == "parameter" and of.name is not None:
+                path = of.name.rpartition(".")[0]
+                return path if path in self.modules else None
+        return None
 
     def innermost_call(self, op: Op) -> int | None:
         """The module call an op counts for."""
@@ -192,17 +203,21 @@ class OpView:
         found = dict.fromkeys(n for n in numbers if n is not None and n != self.op.index)
         return tuple(OpView(self._lookup.record.ops[number], self._lookup) for number in found)
 
+    def describe(self, tensor: TensorInfo) -> str:
+        """One of its tensors in a few words; a gradient says what of, where that has a name."""
+        of = None if tensor.grad_of is None else self._lookup.tensors.get(tensor.grad_of)
+        return ("grad of " + clean(of.name) + " " if of is not None and of.name else "") + describe_tensor(tensor)
+
     def __str__(self) -> str:
-        reads = ", ".join(map(describe_tensor, self.inputs)) or "no tensors"
-        writes = ", ".join(map(describe_tensor, self.outputs)) or "no tensor"
+        reads = ", ".join(self.describe(tensor) for tensor in self.inputs) or "no tensors"
+        writes = ", ".join(self.describe(tensor) for tensor in self.outputs) or "no tensor"
         mark = " (in place)" if self.inplace else " (view)" if self.view else ""
         path = self.module
         where = "-" if path is None else path or "(model)"
         call = f" call {self.call + 1}" if self.call else ""
         took = self.cost.device_us if self.cost.device_us is not None else self.cost.host_us
-        parts = [
-            f"{self.index:>5}  {self.phase:<9}  {clean(where) + call:<28}  {clean(self.name)}: {reads} -> {writes}{mark}"
-        ]
+        head = f"{self.index:>5}  {self.phase:<9}  {clean(where) + call:<28}"
+        parts = [head, f"{clean(self.name)}: {reads} -> {writes}{mark}"]
         if took is not None:
             parts.append(duration(took))
         if (site := self.site) is not None:

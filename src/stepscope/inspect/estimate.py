@@ -1,0 +1,207 @@
+"""Memory that training needs, told from shapes alone, beside what a recorded step measured.
+
+What autograd keeps is known per kind of op: a convolution keeps its input, a ReLU its output, an addition nothing.
+Each piece of memory counts once, so a forward without gradients is enough to estimate a training step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from stepscope.errors import UsageError
+from stepscope.inspect.figures import share, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stepscope.records.step import Op, StepRecord, TensorInfo
+
+__all__ = ["Estimate", "activation_bytes", "estimate_memory"]
+
+STATE_PER_PARAMETER = {"none": 0, "sgd": 0, "momentum": 1, "adam": 2, "adamw": 2, "rmsprop": 1, "adagrad": 1, "lion": 1}
+
+# What autograd keeps, by kind of op.
+_OTHERS = {  # each input, for the gradient of the others
+    "linear", "bilinear", "matmul", "mm", "bmm", "mv", "dot", "addmm", "baddbmm", "einsum", "mul", "mul_", "div",
+    "div_", "outer", "cdist", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+}  # fmt: skip
+_OUTPUT = {"relu", "relu_", "sigmoid", "tanh", "exp", "sqrt", "rsqrt", "reciprocal", "softmax", "log_softmax", "selu"}
+_BOTH = {"scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}
+_NOTHING = {
+    "add", "add_", "sub", "sub_", "rsub", "neg", "cat", "stack", "view", "reshape", "flatten", "unflatten", "transpose",
+    "permute", "t", "swapaxes", "squeeze", "unsqueeze", "expand", "expand_as", "repeat", "contiguous", "chunk", "split",
+    "unbind", "select", "narrow", "getitem", "sum", "mean", "to", "float", "half", "bfloat16", "type_as", "clone",
+    "detach", "pad", "roll", "movedim", "mT", "T", "H", "mH", "interpolate", "zeros_like", "ones_like", "zeros", "ones",
+    "arange", "tensor", "pixel_shuffle", "flip", "unfold", "fold", "item", "dropout",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes for one training step. `measured_*` are None where the step did not measure them."""
+
+    parameters: int
+    buffers: int
+    gradients: int
+    optimizer_state: int
+    activations: int
+    """Kept from forward for backward."""
+    optimizer: str
+    batch_size: int | None = None
+    recorded_batch_size: int | None = None
+    measured_activations: int | None = None
+    """The bytes that autograd really kept, at the recorded batch size."""
+    measured_peak: int | None = None
+    """The most memory in use at once, at the recorded batch size."""
+
+    @property
+    def total(self) -> int:
+        return self.parameters + self.buffers + self.gradients + self.optimizer_state + self.activations
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "total": self.total}
+
+    def lines(self) -> list[str]:
+        at = f" at batch size {self.batch_size}" if self.batch_size is not None else ""
+        parts = [
+            f"parameters {size(self.parameters)}",
+            f"gradients {size(self.gradients)}",
+            f"{self.optimizer} state {size(self.optimizer_state)}",
+            f"activations {size(self.activations)}",
+        ]
+        if self.buffers:
+            parts.insert(1, f"buffers {size(self.buffers)}")
+        lines = [f"memory to train{at}, estimated: {size(self.total)} ({', '.join(parts)})"]
+        measured = []
+        if self.measured_activations is not None:
+            ratio = share(self.activations, self.measured_activations) if self._same_batch else "other batch size"
+            measured.append(f"activations {size(self.measured_activations)} (estimate: {ratio} of it)")
+        if self.measured_peak is not None:
+            measured.append(f"peak {size(self.measured_peak)}")
+        return lines + ([f"measured in this step: {', '.join(measured)}"] if measured else [])
+
+    @property
+    def _same_batch(self) -> bool:
+        return self.batch_size == self.recorded_batch_size
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def estimate_memory(record: StepRecord, *, batch_size: int | None = None, optimizer: str = "adam") -> Estimate:
+    """For the model of a recorded forward or step, at the recorded batch size or another."""
+    if optimizer.lower() not in STATE_PER_PARAMETER:
+        raise UsageError(f"optimizer is {optimizer!r}; it can be {', '.join(STATE_PER_PARAMETER)}")
+    if batch_size is not None and batch_size < 1:
+        raise UsageError(f"batch_size is {batch_size}; it must be at least 1")
+    parameters = sum(module.parameter_bytes for module in record.modules)
+    count = sum(module.parameters for module in record.modules)
+    trainable = sum(module.trainable for module in record.modules)
+    gradients = round(parameters * trainable / count) if count else 0
+    recorded = _batch_size(record)
+    kept = activation_bytes(record)
+    if batch_size is not None and recorded:
+        kept = round(kept * batch_size / recorded)
+    measured = sum(op.cost.saved_bytes for op in record.ops)
+    peak = record.notes.get("memory", {})
+    return Estimate(
+        parameters=parameters,
+        buffers=sum(module.buffer_bytes for module in record.modules),
+        gradients=gradients,
+        optimizer_state=gradients * STATE_PER_PARAMETER[optimizer.lower()],
+        activations=kept,
+        optimizer=optimizer,
+        batch_size=batch_size or recorded,
+        recorded_batch_size=recorded,
+        measured_activations=measured or None,
+        measured_peak=_measured_peak(peak) if measured and isinstance(peak, dict) else None,
+    )
+
+
+def _measured_peak(memory: dict[str, Any]) -> int | None:
+    cuda = [one["peak_bytes"] for one in memory.get("cuda", {}).values() if one.get("exact")]
+    return max(cuda) if cuda else memory.get("peak_bytes")
+
+
+def _batch_size(record: StepRecord) -> int | None:
+    """The first size of the first tensor the model was given."""
+    tensors = {tensor.id: tensor for tensor in record.tensors}
+    for call in record.calls[:1]:
+        for ref in call.inputs:
+            tensor = tensors.get(ref.id)
+            if tensor is not None and tensor.shape:
+                return tensor.shape[0]
+    return None
+
+
+def activation_bytes(record: StepRecord) -> int:
+    """What autograd keeps of the forward and loss ops, every piece of memory once, parameters not counted."""
+    tensors = {tensor.id: tensor for tensor in record.tensors}
+    needing = {tensor.id for tensor in record.tensors if tensor.kind == "parameter" and tensor.requires_grad}
+    storages: dict[int, int] = {}
+    extra = 0
+    for tensor in record.tensors:  # a view keeps all of the memory it looks at
+        storages[tensor.storage] = max(storages.get(tensor.storage, 0), tensor.bytes)
+    kept: set[int] = set()
+    for op in record.ops:
+        if op.phase in ("backward", "optimizer", "setup"):
+            continue
+        inputs = [tensors[ref.id] for ref in op.inputs if ref.id in tensors]
+        outputs = [tensors[ref.id] for ref in op.outputs if ref.id in tensors]
+        if not any(tensor.id in needing for tensor in inputs):
+            continue
+        needing.update(tensor.id for tensor in outputs if _differentiable(tensor))
+        for tensor in _saved(op, inputs, outputs, needing):
+            if tensor.kind not in ("parameter", "buffer"):
+                kept.add(tensor.storage)
+        extra += _own_memory(op, inputs, outputs)
+    return sum(storages[storage] for storage in kept) + extra
+
+
+def _differentiable(tensor: TensorInfo) -> bool:
+    return tensor.dtype.startswith(("float", "bfloat", "complex"))
+
+
+def _saved(op: Op, inputs: list[TensorInfo], outputs: list[TensorInfo], needing: set[int]) -> Iterator[TensorInfo]:
+    name = op.name
+    if name in _NOTHING or op.view:
+        return
+    if name in _OTHERS:
+        for place, tensor in enumerate(inputs):
+            if any(other.id in needing for n, other in enumerate(inputs) if n != place and other.shape != ()):
+                yield tensor
+    elif name in _OUTPUT:
+        yield from outputs
+    elif name in _BOTH:
+        yield from (*inputs, *outputs)
+    elif name in ("cross_entropy", "masked_fill", "where"):  # the targets, the mask: what has no gradient
+        yield from (tensor for tensor in inputs if tensor.id not in needing and tensor.shape != ())
+    else:  # of an op we know nothing of: most keep their inputs
+        yield from inputs
+
+
+def _own_memory(op: Op, inputs: list[TensorInfo], outputs: list[TensorInfo]) -> int:
+    """Memory an op makes for backward beyond its inputs and outputs."""
+    if not outputs or not inputs:
+        return 0
+    numel = _numel(outputs[0].shape)
+    if op.name == "dropout" and op.args.get("p"):  # also when recorded in evaluation: training is what we estimate
+        return numel if outputs[0].device.startswith("cuda") else outputs[0].bytes  # a mask of bool, or of floats
+    if op.name == "max_pool2d":
+        return numel * 8  # where each maximum was
+    if op.name == "cross_entropy":
+        return inputs[0].bytes  # the log-probabilities
+    if op.name in ("lstm", "gru"):
+        return outputs[0].bytes * (5 if op.name == "lstm" else 4)  # gates and cell states
+    if op.name in ("layer_norm", "group_norm") and inputs[0].shape:
+        rows = _numel(inputs[0].shape) // max(inputs[0].shape[-1], 1)
+        return rows * 8 if op.name == "layer_norm" else 0  # mean and deviation of each row
+    return 0
+
+
+def _numel(shape: tuple[int, ...]) -> int:
+    total = 1
+    for one in shape:
+        total *= one
+    return total

@@ -1,0 +1,138 @@
+"""Run somebody's model and leave it as it was: modes, buffers, attributes, gradients, weights, random numbers."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+__all__ = ["is_lazy", "left_as_it_was"]
+
+
+def is_lazy(model: Any) -> bool:
+    """Whether some parameters get their shape from the first input only."""
+    lazy = torch.nn.parameter.is_lazy
+    return any(lazy(p) for p in model.parameters()) or any(lazy(b) for b in model.buffers())
+
+
+@contextmanager
+def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) -> Iterator[None]:
+    """Put everything back at the end, by value and by identity; `weights` when they will be written to."""
+    modules = [_Module(module) for module in model.modules()]
+    parameters = [_Parameter(parameter, weights) for parameter in model.parameters()]
+    kept_optimizer = None if optimizer is None else _Optimizer(optimizer)
+    numbers = _random_state()
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for one in (*modules, *parameters):
+                one.put_back()
+            if kept_optimizer is not None:
+                kept_optimizer.put_back()
+        _set_random_state(numbers)
+
+
+class _Module:
+    """A module's attributes and buffers."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.attributes = dict(module.__dict__)
+        self.buffers = {name: (buffer, _Kept(buffer)) for name, buffer in module._buffers.items()}
+
+    def put_back(self) -> None:
+        held = self.module.__dict__
+        for name in [name for name in held if name not in self.attributes]:
+            del held[name]
+        held.update(self.attributes)
+        buffers = self.module._buffers
+        for name in [name for name in buffers if name not in self.buffers]:
+            del buffers[name]
+        for name, (buffer, kept) in self.buffers.items():
+            buffers[name] = buffer
+            kept.put_back()
+
+
+class _Parameter:
+    def __init__(self, parameter: Any, weights: bool) -> None:
+        self.parameter = parameter
+        self.gradient = parameter.grad
+        self.kept_gradient = _Kept(parameter.grad)
+        self.kept = _Kept(parameter) if weights else None
+
+    def put_back(self) -> None:
+        self.parameter.grad = self.gradient
+        self.kept_gradient.put_back()
+        if self.kept is not None:
+            self.kept.put_back()
+
+
+class _Kept:
+    """A tensor's values, written back only where they were changed."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.values = None
+        if tensor is not None and not torch.nn.parameter.is_lazy(tensor):
+            self.values = tensor.detach().clone()
+            self.version = _version(tensor)
+
+    def put_back(self) -> None:
+        if self.values is not None and (self.version is None or _version(self.tensor) != self.version):
+            self.tensor.detach().copy_(self.values)
+
+
+def _version(tensor: Any) -> int | None:
+    return None if tensor.is_inference() else int(tensor._version)
+
+
+class _Optimizer:
+    """An optimizer's attributes and its state per parameter."""
+
+    def __init__(self, optimizer: Any) -> None:
+        self.optimizer = optimizer
+        self.attributes = dict(optimizer.__dict__)
+        self.groups = [dict(group) for group in optimizer.param_groups]
+        self.state = {
+            parameter: {
+                name: (value, _Kept(value) if isinstance(value, torch.Tensor) else None) for name, value in held.items()
+            }
+            for parameter, held in optimizer.state.items()
+        }
+
+    def put_back(self) -> None:
+        optimizer = self.optimizer
+        optimizer.__dict__.update(self.attributes)
+        for group, before in zip(optimizer.param_groups, self.groups, strict=True):
+            group.clear()
+            group.update(before)
+        for parameter in [p for p in optimizer.state if p not in self.state]:
+            del optimizer.state[parameter]
+        for parameter, held in self.state.items():
+            optimizer.state[parameter] = {name: value for name, (value, _) in held.items()}
+            for _, kept in held.values():
+                if kept is not None:
+                    kept.put_back()
+
+
+def _random_state() -> dict[str, Any]:
+    state: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
+    if "numpy" in sys.modules:
+        state["numpy"] = sys.modules["numpy"].random.get_state()
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        state["cuda"] = torch.cuda.get_rng_state_all()
+    return state
+
+
+def _set_random_state(state: dict[str, Any]) -> None:
+    random.setstate(state["python"])
+    torch.set_rng_state(state["torch"])
+    if "numpy" in state:
+        sys.modules["numpy"].random.set_state(state["numpy"])
+    if "cuda" in state:
+        torch.cuda.set_rng_state_all(state["cuda"])
