@@ -59,7 +59,7 @@ def test_the_first_frame_of_every_segment_says_who_writes(log: LogFile, tmp_path
     log.seal()
     put(log, 10)
     close(log)
-    assert kinds(tmp_path) == [["HEADER", "EVENT", "SEAL"], ["HEADER", "EVENT"]]
+    assert kinds(tmp_path) == [["HEADER", "EVENT", "HEADER", "SEAL"], ["HEADER", "EVENT"]]
     headers = [each.header for each in read_logs(tmp_path)]
     assert [header.segment for header in headers] == [0, 1]
     assert len({header.file_id for header in headers}) == 2
@@ -75,7 +75,8 @@ def test_a_segment_ends_at_its_size_and_a_stretch_before(
         put(log, 484)
         stretches.add(log.stretch)
     close(log)
-    assert [len(names) - names.count("SEAL") - 1 for names in kinds(tmp_path)] == [8, 8, 4]
+    assert [names.count("EVENT") for names in kinds(tmp_path)] == [7, 7, 6]
+    assert all(names.count("HEADER") >= 3 for names in kinds(tmp_path)), "one in each stretch"
     assert len(stretches) > 8
 
 
@@ -200,4 +201,4 @@ def test_a_deleted_file_is_rescued_with_all_that_was_in_it(log: LogFile, tmp_pat
     put(log, 30)
     close(log)
     assert [file.name for file in new.iterdir()] == [name]
-    assert kinds(new) == [["HEADER", "EVENT", "EVENT", "EVENT"]]
+    assert kinds(new) == [["HEADER", "EVENT", "EVENT", "HEADER", "EVENT"]]

@@ -4,6 +4,7 @@
         HEADER    that file's own header: by its `file_id`, readers know what the section stands for
         CHUNK *   each series in columns, in the order it was logged
         others    events, media records, console and the last heartbeat, byte for byte, in their order
+        HEADER    again, should the first be damaged one day
         SEAL
 
 Nothing is removed before the new file is on the disk and has been read back and compared, bit for bit. Interrupted
@@ -201,6 +202,7 @@ def _section(source: Source) -> Iterator[tuple[int, bytes]]:
             )
             yield Kind.CHUNK, payload
     yield from source.others
+    yield Kind.HEADER, source.header_frame
     yield Kind.SEAL, b""
 
 

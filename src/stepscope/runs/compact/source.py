@@ -101,9 +101,9 @@ def _next_chain(data: bytes, position: int, window: int, seq: int) -> tuple[Chai
     if chain.frames:
         return chain, chain.others
     frame = decode_at(memoryview(data), position)
-    if frame is None or frame.kind == Kind.HEADER:
+    if frame is None:
         raise BadData(f"it is damaged at byte {position}")
-    if frame.kind == Kind.DEFINE:  # chains stop before these
+    if frame.kind in (Kind.DEFINE, Kind.HEADER):  # chains stop before these
         return chain._replace(frames=1, seq=frame.seq, end=frame.end), [frame]
     chain = read_chain(data, position, frame.end, seq)
     if not chain.frames:
@@ -119,11 +119,14 @@ def read_sections(data: bytes) -> Iterator[Source]:
     parts: dict[str, list[Points]] = {}
     while position < len(data):
         frame = decode_at(view, position)
-        if frame is None or frame.seq != seq + 1 or (source is None) != (frame.kind == Kind.HEADER):
+        if frame is None or frame.seq != seq + 1 or (source is None and frame.kind != Kind.HEADER):
             raise BadData(f"the compacted file is damaged at byte {position}")
         position, seq = frame.end, frame.seq
         if frame.kind == Kind.HEADER:
-            source, parts = _new_source(frame), {}
+            if source is None:
+                source, parts = _new_source(frame), {}
+            else:
+                _check_repeated(frame, source)
         elif frame.kind == Kind.CHUNK:
             chunk = decode_chunk(frame.payload)
             parts.setdefault(chunk.head.name, []).append(Points(chunk.steps, chunk.times, chunk.values, chunk.exact))
@@ -145,8 +148,15 @@ def _new_source(frame: Frame) -> Source:
     return Source(header, bytes(frame.payload))
 
 
+def _check_repeated(frame: Frame, source: Source) -> None:
+    if bytes(frame.payload) != source.header_frame:
+        raise BadData(f"the header at byte {frame.start} is another one than at the beginning")
+
+
 def _take(frame: Frame, source: Source, keysets: Keysets) -> None:
-    if frame.kind == Kind.DEFINE:
+    if frame.kind == Kind.HEADER:
+        _check_repeated(frame, source)
+    elif frame.kind == Kind.DEFINE:
         try:
             number, names = _define_decoder.decode(frame.payload)
         except _MALFORMED as fault:
@@ -154,7 +164,7 @@ def _take(frame: Frame, source: Source, keysets: Keysets) -> None:
         keysets.define(number, tuple(names))
     elif frame.kind == Kind.WIDE:
         raise BadData("it holds integers beyond a float64, which have no columns")
-    elif frame.kind in (Kind.HEADER, Kind.CHUNK, Kind.BYTES, Kind.ROW):
+    elif frame.kind in (Kind.CHUNK, Kind.BYTES, Kind.ROW):
         raise BadData(f"the frame at byte {frame.start} has no place here")
     elif frame.kind != Kind.SEAL:
         source.others.append((frame.kind, bytes(frame.payload)))

@@ -48,8 +48,8 @@ MAX_PAYLOAD = 64 << 20
 class Kind(IntEnum):
     """What a frame holds. Readers skip numbers they do not know."""
 
-    HEADER = 1  # msgpack FileHeader: the first frame of a file
-    DEFINE = 2  # msgpack [keyset id, [names]]: before a keyset's first row, again in each segment and every 4 MiB
+    HEADER = 1  # msgpack FileHeader: the first frame of a file, repeated in each stretch and before the seal
+    DEFINE = 2  # msgpack [keyset id, [names]]: before a keyset's first row, again in each stretch and before the seal
     ROW = 3  # ROW then float64 values, one per name of the keyset
     MEDIA = 4  # msgpack Media
     BYTES = 5  # sha256 (32 bytes) then the bytes: only in files of kind "media"

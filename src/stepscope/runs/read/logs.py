@@ -257,9 +257,14 @@ class LogReader:
             if not self.sections:
                 self.unreadable += 1
                 return
-            work.close(self._keysets, self.header)
+            self._end_section(work)
             self.header = header
-            self._keysets = Keysets()
+
+    def _end_section(self, work: _Work) -> None:
+        """What follows belongs to another segment: of which, its header will say, at its beginning or at its end."""
+        work.close(self._keysets, self.header)
+        self.header = None
+        self._keysets = Keysets()
 
     def _take_define(self, frame: Frame, work: _Work) -> None:
         work.flush(self._keysets)
@@ -293,9 +298,15 @@ class LogReader:
 
     def _take_seal(self, frame: Frame, work: _Work) -> None:
         self.sealed = work.batch.sealed = True
+        if self.sections:
+            self._end_section(work)
 
     def _take_chunk(self, frame: Frame, work: _Work) -> None:
-        work.batch.chunks.append((chunk_head(frame.payload), bytes(frame.payload)))
+        head = chunk_head(frame.payload)
+        header = self.header
+        if header is not None and (head.attempt, head.rank, head.role) != (header.attempt, header.rank, header.role):
+            raise BadData("the chunk is of another segment: the end of this one and the next header are lost")
+        work.batch.chunks.append((head, bytes(frame.payload)))
 
 
 class _Work:

@@ -93,6 +93,8 @@ class RunLogs:
         self.version = 0
         self.console: list[Entry] = []
         self._ignored: set[Path] = set()
+        self._nameless: dict[Path, list[Batch]] = {}
+        """What was read of files whose header is damaged, until they repeat it."""
 
     def refresh(self, final: bool = False) -> bool:
         """Read what is new; True if there was anything. `final`: no process writes to this run any more."""
@@ -121,7 +123,7 @@ class RunLogs:
             return False
         before = (reader.offset, len(reader.holes), reader.held_rows)
         now = time.monotonic()
-        for batch in reader.poll(final):
+        for batch in reader.poll(final or sections):  # nobody adds to a compacted file
             self._take(batch, path, reader, now, first, sections)
         self.trim()
         if reader.unsupported is not None:
@@ -133,6 +135,8 @@ class RunLogs:
 
     def _take(self, batch: Batch, path: Path, reader: LogReader, now: float, first: bool, sections: bool) -> None:
         if batch.header is None:
+            if not sections:
+                self._nameless.setdefault(path, []).append(batch)
             return
         name = batch.header.file_id
         known = self.parts.get(name)
@@ -147,8 +151,9 @@ class RunLogs:
         if known is None:
             known = self.parts[name] = Part(Segment(batch.header), path, sound, beat_seen=now)
             known.segment.reload = partial(self._reload, name)
-        known.add(batch, now, first)
-        self.console += [Entry(known, seq, piece) for seq, piece in batch.console]
+        for one in (*self._nameless.pop(path, ()), batch):
+            known.add(one, now, first)
+            self.console += [Entry(known, seq, piece) for seq, piece in one.console]
 
     def _is_better(self, known: Part, sections: bool, sound: bool) -> bool:
         """Whether another file with the same segment should replace what we have of it."""

@@ -25,6 +25,10 @@ __all__ = ["INTERRUPTED", "SEGMENT_BYTES", "SEGMENT_S", "STRETCH_BYTES", "LogFil
 
 SEGMENT_BYTES = 16 << 20
 STRETCH_BYTES = 4 << 20
+FIRST_STRETCH_BYTES = 8 << 10
+"""The first stretch is short, so that a lost first page does not cost a killed run everything it wrote."""
+REPEATED_BYTES = 64 << 10
+"""As many bytes of definitions are said again before a seal."""
 SEGMENT_S = 300.0
 SMALL_BYTES = 64 << 10
 """A segment with less than this does not end by age: an idle run must not become thousands of tiny files."""
@@ -39,7 +43,10 @@ _SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EINTR, errno.ENOMEM, e
 
 
 class Stretch:
-    """Up to 4 MiB of a segment in which each keyset is defined once. `left < 0` sends every row the careful way."""
+    """Up to 4 MiB of a segment in which each keyset is defined once. `left < 0` sends every row the careful way.
+
+    Each begins with the file's header: a frame that is lost, even the first, costs the others nothing.
+    """
 
     __slots__ = ("fd", "left", "seq", "start")
 
@@ -86,6 +93,8 @@ class LogFile:
         self._segment = 0
         self._opened = 0.0
         self._base = (0.0, 0.0)  # wall and monotonic time of the newest segment
+        self._introduced: Stretch | None = None  # the newest that has a header
+        self._definitions: dict[bytes, None] = {}  # of this segment, to be said again
 
     # -- making room ------------------------------------------------------------------------------------------
 
@@ -141,10 +150,11 @@ class LogFile:
             last_wall, last_start = self._base
             base = max(base, last_wall + (start - last_start))
         self._base = (base, start)
-        self.stretch = Stretch(fd, 0, STRETCH_BYTES, start)
+        self.stretch = Stretch(fd, 0, min(FIRST_STRETCH_BYTES, STRETCH_BYTES), start)
+        self._definitions = {}
         return self.stretch
 
-    def _first_frame(self) -> bytes:
+    def _header_frame(self) -> bytes:
         header = self._header
         return pack(
             msgspec.structs.replace(
@@ -163,8 +173,8 @@ class LogFile:
         assert stretch is not None, "ready() comes first"
         pieces = list(pieces)
         first = 0
-        if stretch.seq == 0:
-            pieces.insert(0, (frames.Kind.HEADER, self._first_frame()))
+        if stretch is not self._introduced:
+            pieces.insert(0, (frames.Kind.HEADER, self._header_frame()))
             first = 1
         encoded = [frames.encode(kind, stretch.seq + n, payload) for n, (kind, payload) in enumerate(pieces)]
         data = b"".join(encoded) if len(encoded) > 1 else encoded[0]
@@ -173,6 +183,8 @@ class LogFile:
         stretch.left = left - len(data)
         if self.failure is None:
             stretch.seq += len(pieces)
+            self._introduced = stretch
+            self._remember(pieces)
             return len(pieces) - first
         whole, end = 0, 0
         while end + len(encoded[whole]) <= done:
@@ -181,6 +193,11 @@ class LogFile:
         stretch.seq += whole
         self._after_failure(stretch, torn=done - end)
         return max(whole - first, 0)
+
+    def _remember(self, pieces: Sequence[tuple[int, bytes]]) -> None:
+        for kind, payload in pieces:
+            if kind == frames.Kind.DEFINE:
+                self._definitions[payload] = None
 
     def finish_row(self, stretch: Stretch, row: bytearray, done: int, fault: OSError | None) -> OSError | None:
         """Complete a row of which `done` bytes were written, or take those back and say why it could not be."""
@@ -221,9 +238,11 @@ class LogFile:
             self._segment += 1
 
     def seal(self) -> None:
-        """End the segment: nothing more comes in this file."""
+        """End the segment: nothing more comes in this file. Who writes and what rows are called is said once more."""
         if self.stretch is not None and self.stretch.seq > 0 and self.stretch.left != INTERRUPTED:
-            self.append([(frames.Kind.SEAL, b"")])
+            again = list(self._definitions) if sum(map(len, self._definitions)) <= REPEATED_BYTES else []
+            self._introduced = None
+            self.append([*((frames.Kind.DEFINE, one) for one in again), (frames.Kind.SEAL, b"")])
         self.leave()
 
     def abandon(self) -> None:
