@@ -29,5 +29,5 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
                 "the web app is not built and there is no npm to build it: run 'make setup' first, "
                 "or install Node 20.19 or newer"
             )
-        for arguments in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
+        for arguments in (["install", "--no-save", "--no-audit", "--no-fund"], ["run", "build"]):
             subprocess.run([npm, *arguments], cwd=root / "web", check=True)
