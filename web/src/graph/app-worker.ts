@@ -1,0 +1,3 @@
+import { answerLayouts } from "./layout-worker";
+
+answerLayouts(self as unknown as Worker);

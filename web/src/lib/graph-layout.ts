@@ -1,0 +1,149 @@
+/** Places the items of one box with dagre. Pure numbers in, pure numbers out, so that it runs in a worker or anywhere. */
+
+import { Graph, layout } from "@dagrejs/dagre";
+
+/** What has to be placed. Ends of edges are numbered: items, then ports going in, then ports going out. */
+export interface Plan {
+  /** Width and height of each item, in turn. */
+  sizes: readonly number[];
+  ins: number;
+  outs: number;
+  /** From, to and the width of the label (0: none) of each edge, in turn. */
+  edges: readonly number[];
+}
+
+/** Where everything lies, from the top left corner of the box's inside. */
+export interface Placed {
+  width: number;
+  height: number;
+  /** Left and top of each item, in turn. */
+  corners: number[];
+  /** How far from the left each port is. */
+  ins: number[];
+  outs: number[];
+  /** The bends of each edge as x, y, x, y …, from border to border. */
+  bends: number[][];
+  /** The middle of each edge's label as x, y, or nothing. */
+  labels: (readonly [number, number] | null)[];
+}
+
+export const LABEL_HEIGHT = 14;
+const PORT_WIDTH = 8;
+const SPACES = { nodesep: 22, edgesep: 14, ranksep: 18, marginx: 0, marginy: 0, rankdir: "TB" } as const;
+/** Pulls ports to the border, whatever the edges inside would like better. */
+const HOLD = 1000;
+
+/** Equal plans have equal layouts: this is the key of the cache. */
+export function planKey(plan: Plan): string {
+  return `${plan.ins}.${plan.outs}|${plan.sizes.join(",")}|${plan.edges.join(",")}`;
+}
+
+interface Node {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export function placePlan(plan: Plan): Placed {
+  const items = plan.sizes.length / 2;
+  const graph = new Graph({ multigraph: true });
+  graph.setGraph({ ...SPACES });
+  for (let at = 0; at < items; at++)
+    graph.setNode(String(at), { width: plan.sizes[2 * at], height: plan.sizes[2 * at + 1] });
+  for (let at = items; at < items + plan.ins + plan.outs; at++)
+    graph.setNode(String(at), { width: PORT_WIDTH, height: 1 });
+  for (let at = 0; at < plan.edges.length; at += 3) {
+    const label = plan.edges[at + 2] as number;
+    const size = label > 0 ? { width: label, height: LABEL_HEIGHT } : { width: 0, height: 0 };
+    graph.setEdge(String(plan.edges[at]), String(plan.edges[at + 1]), { ...size, labelpos: "c", weight: 1 }, String(at));
+  }
+  holdPorts(graph, plan, items);
+  layout(graph);
+  return read(graph, plan, items);
+}
+
+/** Ports going in stay above all items and ports going out below, so that no line crosses an item to reach one. */
+function holdPorts(graph: Graph, plan: Plan, items: number): void {
+  const edge = (from: string, to: string, weight: number, minlen: number) =>
+    graph.setEdge(from, to, { width: 0, height: 0, weight, minlen, labelpos: "c" }, `hold ${from} ${to}`);
+  const all = Array.from({ length: items }, (_, at) => String(at));
+  const first = all.filter((name) => (graph.inEdges(name) ?? []).length === 0);
+  const last = all.filter((name) => (graph.outEdges(name) ?? []).length === 0);
+  if (plan.ins > 0) {
+    graph.setNode("top", { width: 0, height: 0 });
+    for (let port = items; port < items + plan.ins; port++) edge("top", String(port), HOLD, 1);
+    for (const name of first) edge("top", name, 0, 2);
+  }
+  if (plan.outs > 0) {
+    graph.setNode("bottom", { width: 0, height: 0 });
+    for (let port = items + plan.ins; port < items + plan.ins + plan.outs; port++) edge(String(port), "bottom", HOLD, 1);
+    for (const name of last) edge(name, "bottom", 0, 2);
+  }
+}
+
+function read(graph: Graph, plan: Plan, items: number): Placed {
+  const nodeOf = (at: number) => graph.node(String(at)) as unknown as Node;
+  const ports = plan.ins + plan.outs;
+  const box = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
+  const cover = (left: number, top: number, right: number, bottom: number) => {
+    box.left = Math.min(box.left, left);
+    box.right = Math.max(box.right, right);
+    box.top = Math.min(box.top, top);
+    box.bottom = Math.max(box.bottom, bottom);
+  };
+  for (let at = 0; at < items; at++) {
+    const { x, y, width, height } = nodeOf(at);
+    cover(x - width / 2, y - height / 2, x + width / 2, y + height / 2);
+  }
+  for (let at = items; at < items + ports; at++) {
+    const { x, y } = nodeOf(at);
+    cover(x - PORT_WIDTH / 2, y, x + PORT_WIDTH / 2, y);
+  }
+  const routes = routesOf(graph, plan);
+  for (const { points, label } of routes) {
+    for (const { x, y } of points) cover(x, y, x, y);
+    if (label) cover(label.x - label.width / 2, label.y, label.x + label.width / 2, label.y);
+  }
+  if (items + ports === 0) cover(0, 0, 0, 0);
+  const placed: Placed = {
+    width: Math.ceil(box.right - box.left),
+    height: Math.ceil(box.bottom - box.top),
+    corners: [],
+    ins: [],
+    outs: [],
+    bends: routes.map(({ points }) => points.flatMap(({ x, y }) => [round(x - box.left), round(y - box.top)])),
+    labels: routes.map(({ label }) => (label ? [round(label.x - box.left), round(label.y - box.top)] : null)),
+  };
+  for (let at = 0; at < items; at++) {
+    const { x, y, width, height } = nodeOf(at);
+    placed.corners.push(round(x - width / 2 - box.left), round(y - height / 2 - box.top));
+  }
+  for (let at = 0; at < ports; at++)
+    (at < plan.ins ? placed.ins : placed.outs).push(round(nodeOf(items + at).x - box.left));
+  return placed;
+}
+
+interface Route {
+  points: { x: number; y: number }[];
+  label: { x: number; y: number; width: number } | null;
+}
+
+function routesOf(graph: Graph, plan: Plan): Route[] {
+  const routes: Route[] = [];
+  for (let at = 0; at < plan.edges.length; at += 3) {
+    const edge = graph.edge(String(plan.edges[at]), String(plan.edges[at + 1]), String(at)) as unknown as {
+      points?: { x: number; y: number }[];
+      x?: number;
+      y?: number;
+    };
+    const width = plan.edges[at + 2] as number;
+    const label = width > 0 && edge.x !== undefined && edge.y !== undefined ? { x: edge.x, y: edge.y, width } : null;
+    routes.push({ points: edge.points ?? [], label });
+  }
+  return routes;
+}
+
+function round(value: number): number {
+  return Math.round(value * 2) / 2;
+}
