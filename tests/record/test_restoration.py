@@ -16,6 +16,7 @@ import torch
 import torch.distributed
 from torch import nn
 
+from stepscope.record.flow import Flow
 from stepscope.record.recorder import Recorder
 from stepscope.records.step import StepRecord
 
@@ -204,7 +205,7 @@ def test_a_fault_of_ours_never_reaches_the_training(
     def broken(*args: Any) -> Any:
         raise ValueError("a bug of ours")
 
-    monkeypatch.setattr(Recorder, "read_inputs", broken)
+    monkeypatch.setattr(Flow, "read_inputs", broken)
     recorder = Recorder()
     with recorder:
         result = torch.ones(2) + 1

@@ -64,13 +64,13 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _begin(self, function: Any, args: Any, kwargs: Any) -> tuple[OpCall, list[Entry]] | None:
         recorder = self._recorder
         with _disabled():
-            draft = OpDraft(-1, str(function), recorder.phases.now, recorder.innermost())
+            draft = OpDraft(str(function), recorder.phases.now, recorder.innermost())
             call = OpCall(draft, function, args, kwargs)
             draft.args = snapshot(function, args, kwargs, call.inputs)
             self._tie(draft)
             if draft.site is None:
                 draft.site = place_of(sys._getframe(2))
-            entries = recorder.read_inputs(draft, call.inputs)
+            entries = recorder.flow.read_inputs(draft, call.inputs)
             for watch in self._before:
                 watch(call)
             return call, entries
@@ -83,9 +83,9 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         maker = self._makers.get(node._sequence_nr())
         if maker is not None:
             draft.forward, draft.call, draft.site = maker, maker.call, maker.site
-            name = node.name()
+            name = type(node).__name__
             if name not in maker.backward:
-                maker.backward.append(name)
+                maker.backward = [*maker.backward, name]
 
     def _settle_versions(self, call: OpCall, entries: list[Entry]) -> None:
         """Versions as they will be: after we return, a written tensor's is raised and a view gets its base's."""
@@ -98,12 +98,12 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 draft.outputs = [old for old in draft.outputs if old[0] != ref[0]] + [ref]
                 tensors.write(entries[place], ref[1], draft)
         for place, ref in enumerate(draft.outputs):
-            made = tensors.drafts[ref[0]]
+            made = tensors.all[ref[0]]
             entry = tensors.known(call.outputs[place]) if place < len(call.outputs) else None
             if made.view_of is not None and entry is not None and entry.number == ref[0] and not written:
-                shared = [v for number, v in draft.inputs if tensors.drafts[number].storage == made.storage]
+                shared = [v for number, v in draft.inputs if tensors.all[number].storage == made.storage]
                 version = shared[0] if shared else ref[1]
-                draft.outputs[place] = (ref[0], version)
+                draft.outputs = [*draft.outputs[:place], (ref[0], version), *draft.outputs[place + 1 :]]
                 tensors.write(entry, version, draft)
 
     @fence.fenced("recording an operator")
@@ -115,7 +115,7 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             outputs = tensors_in(result)
             call.result = result
             recorder.keep(call.draft)
-            recorder.write_outputs(call, outputs, [], entries, recorder.sequence())
+            recorder.flow.write_outputs(call, outputs, [], entries, recorder.sequence())
             self._settle_versions(call, entries)
             for watch in self._after:
                 watch(call)

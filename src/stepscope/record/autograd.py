@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import OpDraft
+    from stepscope.record.drafts import OpDraft, Ref
 
 __all__ = ["Nodes", "is_custom"]
 
 _counter = getattr(torch._C._autograd, "_get_sequence_nr", None)
-_LEAF = "torch::autograd::AccumulateGrad"
+_LEAF = "AccumulateGrad"
+_LEAF_NUMBER = 2**63
+"""All leaves share one sequence number, the largest there is."""
 _CUSTOM: dict[type, bool] = {}
 
 
@@ -43,36 +45,45 @@ class Nodes:
     def knows(self, node: Any) -> bool:
         return node._sequence_nr() in self._makers
 
-    def claim(self, op: OpDraft, outputs: list[Any], numbers: list[int], since: int) -> list[Any]:
+    def claim(self, op: OpDraft, outputs: list[Any], refs: list[Ref], since: int) -> list[Any]:
         """The nodes behind `outputs` made since `since`: they are this op's."""
         found: list[Any] = []
+        names: list[str] = []
         stack: list[Any] = []
-        for tensor, number in zip(outputs, numbers, strict=True):
+        makers = self._makers
+        place = 0
+        for tensor in outputs:
             node = tensor.grad_fn
             if node is not None:
                 stack.append(node)
-                self._outputs.setdefault(node._sequence_nr(), {})[tensor.output_nr] = number
+                sequence = node._sequence_nr()
+                if sequence in self._outputs:
+                    self._outputs[sequence][tensor.output_nr] = refs[place][0]
+                else:
+                    self._outputs[sequence] = {tensor.output_nr: refs[place][0]}
+            place += 1  # noqa: SIM113 enumerate costs a tuple per tensor here
         while stack:
             node = stack.pop()
             sequence = node._sequence_nr()
-            if sequence < since or sequence in self._makers:
+            if sequence < since or sequence in makers or sequence >= _LEAF_NUMBER:
                 continue
-            name = node.name()
-            if name == _LEAF:  # all share one number, the largest
-                continue
-            self._makers[sequence] = (op, name)
-            self._highest = max(self._highest, sequence)
+            name = type(node).__name__
+            makers[sequence] = (op, name)
+            if sequence > self._highest:
+                self._highest = sequence
             found.append(node)
-            op.backward.append(name)
+            names.append(name)
             for source, _ in node.next_functions:
                 if source is not None:
                     stack.append(source)
+        if names:
+            op.backward = [*op.backward, *names]
         return found
 
     def maker(self, node: Any) -> OpDraft | None:
         """The forward op of a node. The name is compared too: other threads count for themselves."""
         known = self._makers.get(node._sequence_nr())
-        return known[0] if known is not None and known[1] == node.name() else None
+        return known[0] if known is not None and known[1] == type(node).__name__ else None
 
     def tensor_numbers(self, node: Any) -> dict[int, int]:
         """Which tensors are the outputs of this node's op: output position -> tensor number."""
@@ -92,7 +103,7 @@ class Nodes:
             for source, place in node.next_functions:
                 if source is None:
                     continue
-                if source.name() == _LEAF:
+                if type(source).__name__ == _LEAF:
                     leaves[id(source.variable)] = source.variable
                     continue
                 number = self.tensor_numbers(source).get(place)

@@ -82,7 +82,7 @@ class Backward:
     @fence.fenced("recording the backward pass")
     def _look_at(self, roots: Any) -> None:
         with torch._C.DisableTorchFunction():
-            refs = self._recorder.refs([root for root in roots if isinstance(root, torch.Tensor)])
+            refs = self._recorder.flow.refs([root for root in roots if isinstance(root, torch.Tensor)])
             if self.loss is None and refs:
                 self.loss = refs[0]
 
@@ -107,8 +107,8 @@ class Backward:
 
     def _describe(self, node: Any) -> _Node:
         recorder = self._recorder
-        name = node.name()
-        if name == "torch::autograd::AccumulateGrad":
+        name = type(node).__name__
+        if name == "AccumulateGrad":
             return _Node("AccumulateGrad", None, {}, weakref.ref(node.variable))
         forward = recorder.nodes.maker(node)
         if forward is None and node._sequence_nr() >= recorder.nodes.first:
@@ -142,7 +142,7 @@ class Backward:
         parts = node.waiting.pop(place, [])
         if entry is None or (version != entry.version and len(parts) > 1):
             before = None if entry is None else entry
-            entry = before or tensors.create(gradient, "gradient", [], version)
+            entry = before or tensors.create(gradient, "gradient", [])
             if parts:
                 total = self._recorder.new_draft("accumulate", "backward")
                 total.inputs = parts
@@ -154,8 +154,8 @@ class Backward:
             elif self.callers:  # the gradient everything starts from is made by the call itself
                 self.callers[-1][1].append((entry.number, version))
                 tensors.write(entry, version, self.callers[-1][0])
-        if entry.draft.grad_of is None:
-            entry.draft.grad_of = node.outputs.get(place)
+        if entry.grad_of is None:
+            entry.grad_of = node.outputs.get(place)
         return entry, version
 
     def _post(self, node: _Node, produced: Any, gradients: Any) -> None:
@@ -184,13 +184,13 @@ class Backward:
         version = tensors.version(gradient)
         entry = tensors.known(gradient)
         if entry is None:
-            entry = tensors.create(gradient, "gradient", node.entries, version)
-            draft.view = draft.view or entry.draft.view_of is not None
+            entry = tensors.create(gradient, "gradient", node.entries)
+            draft.view = draft.view or entry.view_of is not None
             tensors.write(entry, version, draft)
-        elif entry.draft.kind == "intermediate":
-            entry.draft.kind = "gradient"
+        elif entry.kind == "intermediate":
+            entry.kind = "gradient"
         ref = (entry.number, version)
-        draft.outputs.append(ref)
+        draft.outputs = [*draft.outputs, ref]
         return ref
 
     def _accumulated(self, node: _Node, draft: OpDraft) -> None:
@@ -203,12 +203,12 @@ class Backward:
         version = tensors.version(gradient)
         entry = tensors.known(gradient)
         if entry is None:
-            entry = tensors.create(gradient, "gradient", node.entries, version)
+            entry = tensors.create(gradient, "gradient", node.entries)
         else:
             draft.inplace = True
-        entry.draft.grad_of = parameter.number
+        entry.grad_of = parameter.number
         tensors.write(entry, version, draft)
-        draft.outputs.append((entry.number, version))
+        draft.outputs = [*draft.outputs, (entry.number, version)]
 
 
 class _Engine:

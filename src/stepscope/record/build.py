@@ -14,8 +14,10 @@ from stepscope.record.structure import describe_model
 from stepscope.records.step import Cost, ModuleCall, ModuleInfo, Op, StepRecord, TensorInfo, TensorRef, Unseen
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stepscope.record.drafts import CallDraft, OpDraft, Ref
-    from stepscope.record.identity import TensorDraft
+    from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
 __all__ = ["build_record"]
@@ -40,7 +42,7 @@ def build_record(recorder: Recorder, wall_us: float, error: str | None) -> StepR
         device=_main_device(recorder),
         modules=tuple(_modules(recorder, sites)),
         ops=tuple(_op(draft, sites) for draft in drafts.ops),
-        tensors=tuple(_tensor(draft, sites) for draft in recorder.tensors.drafts),
+        tensors=tuple(_tensor(draft, sites) for draft in recorder.tensors.all),
         calls=tuple(_call(call) for call in drafts.calls),
         sites=tuple(sites.sites),
         loss=None if recorder.engine.loss is None else TensorRef(*recorder.engine.loss),
@@ -74,7 +76,7 @@ def _rename_phases(recorder: Recorder) -> None:
 
 def _main_device(recorder: Recorder) -> str:
     counts: dict[str, int] = {}
-    for draft in recorder.tensors.drafts:
+    for draft in recorder.tensors.all:
         name = str(draft.device)
         counts[name] = counts.get(name, 0) + draft.bytes
     return max(counts, key=lambda name: counts[name]) if counts else "cpu"
@@ -102,7 +104,7 @@ def _construction(root: Any) -> dict[str, Any]:
     return construction_sites(root)
 
 
-def _refs(refs: list[Ref]) -> tuple[TensorRef, ...]:
+def _refs(refs: Sequence[Ref]) -> tuple[TensorRef, ...]:
     return tuple(TensorRef(number, version) for number, version in refs)
 
 
@@ -135,7 +137,7 @@ def _op(draft: OpDraft, sites: Sites) -> Op:
     )
 
 
-def _tensor(draft: TensorDraft, sites: Sites) -> TensorInfo:
+def _tensor(draft: Entry, sites: Sites) -> TensorInfo:
     kind: Any = draft.kind
     return TensorInfo(
         id=draft.number,

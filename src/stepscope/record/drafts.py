@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stepscope.records.step import Phase, Stats
 
 __all__ = ["CallDraft", "Drafts", "OpDraft", "Ref"]
@@ -14,53 +16,35 @@ Ref = tuple[int, int]
 
 
 class OpDraft:
-    """One op, as far as it is known. Observers write its cost and statistics."""
+    """One op, as far as it is known. Observers write its cost and statistics.
 
-    __slots__ = (
-        "args",
-        "backward",
-        "call",
-        "device_us",
-        "error",
-        "flops",
-        "forward",
-        "host_us",
-        "index",
-        "inplace",
-        "input_stats",
-        "inputs",
-        "macs",
-        "name",
-        "output_stats",
-        "outputs",
-        "phase",
-        "saved_bytes",
-        "site",
-        "view",
-    )
+    Fields that most ops leave alone are defaults of the class: a draft is made for every op, and setting twenty
+    fields would cost more than some ops do.
+    """
 
-    def __init__(self, index: int, name: str, phase: Phase, call: CallDraft | None) -> None:
-        self.index = index
+    index = -1
+    site: Any = None
+    args: Any = None
+    inputs: Sequence[Ref] = ()
+    outputs: Sequence[Ref] = ()
+    inplace = False
+    view = False
+    forward: OpDraft | None = None
+    backward: Sequence[str] = ()
+    host_us: float | None = None
+    device_us: float | None = None
+    flops: int | None = None
+    macs: int | None = None
+    saved_bytes = 0
+    input_stats: list[Stats | None] | None = None
+    output_stats: list[Stats | None] | None = None
+    error: str | None = None
+
+    def __init__(self, name: str, phase: Phase, call: CallDraft | None) -> None:
         self.name = name
         self.phase = phase
         self.call = call
         """The innermost module call it ran in."""
-        self.site: Any = None
-        self.args: Any = None
-        self.inputs: list[Ref] = []
-        self.outputs: list[Ref] = []
-        self.inplace = False
-        self.view = False
-        self.forward: OpDraft | None = None
-        self.backward: list[str] = []
-        self.host_us: float | None = None
-        self.device_us: float | None = None
-        self.flops: int | None = None
-        self.macs: int | None = None
-        self.saved_bytes = 0
-        self.input_stats: list[Stats | None] | None = None
-        self.output_stats: list[Stats | None] | None = None
-        self.error: str | None = None
 
 
 class CallDraft:

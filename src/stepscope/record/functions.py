@@ -57,11 +57,11 @@ class FunctionMode(TorchFunctionMode):
         try:
             recorder = self._recorder
             with _disabled():
-                draft = OpDraft(-1, plan[1], recorder.phases.now, recorder.innermost())
+                draft = OpDraft(plan[1], recorder.phases.now, recorder.innermost())
                 call = OpCall(draft, function, args, kwargs)
                 draft.args = snapshot(function, args, kwargs, call.inputs)
                 draft.site = place_of(sys._getframe(2))
-                state = _State(call, recorder.read_inputs(draft, call.inputs))
+                state = _State(call, recorder.flow.read_inputs(draft, call.inputs))
                 if plan[0] == BACKWARD:  # listed before the ops it runs, not after them
                     draft.phase = "backward"
                     recorder.engine.callers.append((recorder.keep(draft), []))
@@ -81,7 +81,7 @@ class FunctionMode(TorchFunctionMode):
                     watch(call)
                 outputs = [result] if is_tensor_type(type(result)) else tensors_in(result)
                 recorder = self._recorder
-                changed = recorder.changed_inputs(call.inputs, state.entries, call.draft)
+                changed = recorder.flow.changed_inputs(call.inputs, call.draft)
                 if not outputs and not changed and plan[1].endswith("_"):  # fused optimizers count no versions
                     written = written_by_schema(call.function, call.args, call.kwargs)
                     changed = [place for place, tensor in enumerate(call.inputs) if id(tensor) in written]
@@ -90,9 +90,9 @@ class FunctionMode(TorchFunctionMode):
                 call.result = result
                 if call.draft.index < 0:
                     recorder.keep(call.draft)
-                recorder.write_outputs(call, outputs, changed, state.entries, state.sequence)
+                recorder.flow.write_outputs(call, outputs, changed, state.entries, state.sequence)
                 if plan[0] == BACKWARD:
-                    call.draft.outputs.extend(recorder.engine.callers.pop()[1])
+                    call.draft.outputs = [*call.draft.outputs, *recorder.engine.callers.pop()[1]]
                 for watch in self._after:
                     watch(call)
         except Exception as fault:

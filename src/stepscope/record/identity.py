@@ -15,7 +15,7 @@ import torch
 if TYPE_CHECKING:
     from stepscope.record.drafts import OpDraft, Ref
 
-__all__ = ["Entry", "TensorDraft", "Tensors", "is_tensor_type"]
+__all__ = ["Entry", "Tensors", "is_tensor_type"]
 
 _TENSOR_TYPES: dict[type, bool] = {}
 
@@ -28,77 +28,71 @@ def is_tensor_type(kind: type) -> bool:
     return known
 
 
-class TensorDraft:
-    """What is written down about a tensor when it is first seen."""
+class Entry:
+    """A tensor: its number, how to know it again, and what is written down about it when it is first seen.
 
-    __slots__ = (
-        "bytes",
-        "device",
-        "dtype",
-        "grad_of",
-        "kind",
-        "layout",
-        "name",
-        "names",
-        "number",
-        "requires_grad",
-        "shape",
-        "site",
-        "storage",
-        "strides",
-        "view_of",
-    )
+    Fields that most tensors leave alone are defaults of the class, which keeps making one cheap.
+    """
 
-    def __init__(self, number: int, kind: str) -> None:
+    ref: Any = None
+    layout: Any = None
+    strides: Any = None
+    storage = 0
+    view_of: int | None = None
+    grad_of: int | None = None
+    name: str | None = None
+    names: tuple[str, ...] = ()
+    site: Any = None
+    shape: Any = ()
+    bytes = 0
+
+    def __init__(self, tensor: Any, number: int, kind: str, version: int) -> None:
+        self.ref = weakref.ref(tensor)
         self.number = number
         self.kind = kind
-        self.shape: Any = ()
-        self.dtype: Any = None
-        self.device: Any = None
-        self.layout: Any = None
-        self.requires_grad = False
-        self.strides: Any = None
-        self.bytes = 0
-        self.storage = 0
-        self.view_of: int | None = None
-        self.grad_of: int | None = None
-        self.name: str | None = None
-        self.names: tuple[str, ...] = ()
-        self.site: Any = None
-
-
-class Entry:
-    """A living tensor and its number."""
-
-    __slots__ = ("draft", "number", "ref", "storage_key", "version")
-
-    def __init__(self, ref: Any, draft: TensorDraft, version: int, storage_key: int | None) -> None:
-        self.ref = ref
-        self.draft = draft
-        self.number = draft.number
         self.version = version
         """The latest version whose writer is known (or the one it was first seen with)."""
-        self.storage_key = storage_key
+        self.dtype = tensor.dtype
+        self.device = tensor.device
+        self.requires_grad = tensor.requires_grad
+        try:
+            self.storage_key: int | None = tensor.untyped_storage()._cdata
+            self.shape = tensor.shape
+            self.bytes = tensor.nbytes
+            if not tensor.is_contiguous():
+                self.strides = tensor.stride()
+        except RuntimeError:  # sparse, nested, transformed: no storage, perhaps no shape
+            self.storage_key = None
+            _describe_unusual(self, tensor)
+
+
+def _describe_unusual(entry: Entry, tensor: Any) -> None:
+    entry.strides, entry.bytes = None, 0
+    try:
+        entry.layout = None if tensor.layout is torch.strided else tensor.layout
+        entry.shape = tensor.shape
+    except RuntimeError:
+        entry.layout = "unknown"
 
 
 class Tensors:
     """All tensors of one recording."""
 
     def __init__(self) -> None:
-        self.drafts: list[TensorDraft] = []
+        self.all: list[Entry] = []
         self.made: dict[Ref, OpDraft] = {}
         """Which op wrote a tensor at a version."""
         self.names: dict[int, tuple[Any, str, tuple[str, ...]]] = {}
         """id -> (weak reference, kind, names) of parameters, buffers and optimizer state met before any op."""
-        self._entries: dict[int, Entry] = {}
-        self._storages: dict[int, Entry] = {}
+        self.entries: dict[int, Entry] = {}
+        self._storages: dict[int | None, Entry] = {}
         self._writers: dict[int, OpDraft] = {}
         self._counts: dict[int, int] = {}
         self._storage_count = 0
         self.unseen_writes = 0
 
     def known(self, tensor: Any) -> Entry | None:
-        entry = self._entries.get(id(tensor))
+        entry = self.entries.get(id(tensor))
         if entry is not None and entry.ref() is tensor:
             return entry
         return None
@@ -126,11 +120,11 @@ class Tensors:
 
     def _catch_up(self, entry: Entry, version: int) -> None:
         # Written through a view or its base: the writer's outputs then include this tensor at its new version.
-        writer = self._writers.get(entry.draft.storage) or self.made.get((entry.number, entry.version))
+        writer = self._writers.get(entry.storage) or self.made.get((entry.number, entry.version))
         if writer is None:
             self.unseen_writes += 1
         else:
-            writer.outputs.append((entry.number, version))
+            writer.outputs = [*writer.outputs, (entry.number, version)]
             self.made[(entry.number, version)] = writer
         entry.version = version
 
@@ -142,27 +136,26 @@ class Tensors:
             kind, names = named[1], named[2]
         elif kind == "input" and isinstance(tensor, torch.nn.Parameter):
             kind = "parameter"
-        key = storage_key(tensor)
-        entry = self._add(tensor, kind, version, key)
-        owner = self._storages.get(key) if key is not None else None
-        if owner is not None and owner is not entry and owner.ref() is not None:
-            entry.draft.storage = owner.draft.storage
+        entry = self._add(tensor, kind, version)
+        owner = self._storages.get(entry.storage_key)
+        if owner is not None and owner.ref() is not None:
+            entry.storage = owner.storage
         else:
             self._new_storage(entry)
         if names:
-            entry.draft.name, entry.draft.names = names[0], names[1:]
+            entry.name, entry.names = names[0], names[1:]
         return entry
 
-    def create(self, tensor: Any, kind: str, inputs: list[Entry], version: int) -> Entry:
+    def create(self, tensor: Any, kind: str, inputs: list[Entry]) -> Entry:
         """Number a tensor that an op has just made; one that shares memory with an input is a view of it."""
-        key = storage_key(tensor)
-        entry = self._add(tensor, kind, version, key)
+        entry = self._add(tensor, kind, self.version(tensor))
+        key = entry.storage_key
         if key is not None:
             for source in inputs:
                 if source.storage_key == key:
-                    entry.draft.storage = source.draft.storage
-                    base = source.draft.view_of
-                    entry.draft.view_of = source.number if base is None else base
+                    entry.storage = source.storage
+                    base = source.view_of
+                    entry.view_of = source.number if base is None else base
                     return entry
         self._new_storage(entry)
         return entry
@@ -179,51 +172,25 @@ class Tensors:
         """Note that `op` made this version of the tensor."""
         entry.version = version
         self.made[(entry.number, version)] = op
-        if op.inplace or entry.draft.view_of is None:  # making a view writes nothing
-            self._writers[entry.draft.storage] = op
+        if op.inplace or entry.view_of is None:  # making a view writes nothing
+            self._writers[entry.storage] = op
 
     def _new_storage(self, entry: Entry) -> None:
         self._storage_count += 1
-        entry.draft.storage = self._storage_count
+        entry.storage = self._storage_count
         if entry.storage_key is not None:
             self._storages[entry.storage_key] = entry
 
-    def _add(self, tensor: Any, kind: str, version: int, key: int | None) -> Entry:
-        draft = TensorDraft(len(self.drafts), kind)
-        describe(tensor, draft)
-        entry = Entry(weakref.ref(tensor), draft, version, key)
-        self.drafts.append(draft)
-        self._entries[id(tensor)] = entry
+    def _add(self, tensor: Any, kind: str, version: int) -> Entry:
+        entry = Entry(tensor, len(self.all), kind, version)
+        self.all.append(entry)
+        self.entries[id(tensor)] = entry
         return entry
 
     def forget(self) -> None:
         """Drop the weak references; only plain data stays."""
-        self._entries.clear()
+        for entry in self.all:
+            entry.ref = None
+        self.entries.clear()
         self._storages.clear()
         self.names.clear()
-
-
-def storage_key(tensor: Any) -> int | None:
-    """The storage's address while it lives; None for tensors without one (sparse, transformed)."""
-    try:
-        return tensor.untyped_storage()._cdata  # type: ignore[no-any-return]
-    except RuntimeError:
-        return None
-
-
-def describe(tensor: Any, draft: TensorDraft) -> None:
-    """Copy what a tensor says of itself, without running any op."""
-    draft.dtype = tensor.dtype
-    draft.device = tensor.device
-    draft.requires_grad = tensor.requires_grad
-    try:
-        draft.shape = tensor.shape
-        layout = tensor.layout
-        if layout is torch.strided:
-            draft.bytes = tensor.nbytes
-            if not tensor.is_contiguous():
-                draft.strides = tensor.stride()
-        else:
-            draft.layout = layout
-    except RuntimeError:  # nested and transformed tensors, uninitialised parameters: no shape to tell
-        draft.layout = "unknown"

@@ -154,7 +154,7 @@ class ModuleHooks:
             call.sequence = recorder.sequence()
             entry.calls += 1
             call.recomputed = recorder.phases.in_backward
-            call.inputs = recorder.refs(tensors_in(args))
+            call.inputs = recorder.flow.refs(tensors_in(args))
             drafts.calls.append(call)
             self.stack.append(call)
             if entry.root == 0 and (parent is None or parent.module.root != 0):
@@ -187,14 +187,14 @@ class ModuleHooks:
             closed[1].__exit__(None, None, None)
         with torch._C.DisableTorchFunction():
             if kwargs:
-                call.inputs.extend(ref for ref in recorder.refs(tensors_in(kwargs)) if ref not in call.inputs)
+                call.inputs.extend(ref for ref in recorder.flow.refs(tensors_in(kwargs)) if ref not in call.inputs)
             outputs = tensors_in(result)
             if closed is not None:
                 self._say_closed(module, call)
-                recorder.whole_module(call, tensors_in((args, kwargs)), outputs)
+                recorder.flow.whole_module(call, tensors_in((args, kwargs)), outputs)
             elif recorder.depth == "modules" and call.index == len(recorder.drafts.calls) - 1:
-                recorder.whole_module(call, tensors_in((args, kwargs)), outputs)
-            call.outputs = recorder.refs(outputs)
+                recorder.flow.whole_module(call, tensors_in((args, kwargs)), outputs)
+            call.outputs = recorder.flow.refs(outputs)
             self._close(call, error)
             for watch in self._after:
                 watch(call)

@@ -61,5 +61,5 @@ class OptimizerHooks:
                 entry = tensors.known(value)
                 if entry is None:
                     tensors.names[id(value)] = (weakref.ref(value), "state", (f"{owner}/{key}",))
-                elif entry.draft.name is None:
-                    entry.draft.kind, entry.draft.name = "state", f"{owner}/{key}"
+                elif entry.name is None:
+                    entry.kind, entry.name = "state", f"{owner}/{key}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import weakref
@@ -17,19 +16,19 @@ import torch.overrides
 from stepscope import fence
 from stepscope.errors import UsageError
 from stepscope.record import transforms
-from stepscope.record.autograd import Nodes, is_custom
+from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
 from stepscope.record.build import build_record
 from stepscope.record.compiled import run_eagerly
-from stepscope.record.drafts import CallDraft, Drafts, OpDraft, Ref
+from stepscope.record.drafts import CallDraft, Drafts, OpDraft
+from stepscope.record.flow import Flow
 from stepscope.record.functions import FunctionMode
-from stepscope.record.identity import Entry, Tensors
+from stepscope.record.identity import Tensors
 from stepscope.record.modules import ModuleHooks
-from stepscope.record.observer import Observer, OpCall
+from stepscope.record.observer import Observer
 from stepscope.record.optimizers import OptimizerHooks
 from stepscope.record.phases import Phases
 from stepscope.record.restore import Installed
-from stepscope.record.sites import place_of
 from stepscope.records.step import Phase, StepRecord
 
 __all__ = ["Depth", "Recorder"]
@@ -88,6 +87,7 @@ class Recorder:
         self.phases = Phases()
         self.nodes = Nodes()
         self.threads = {threading.get_ident()}
+        self.flow = Flow(self)
         self.modules = ModuleHooks(self, self._model)
         self.optimizers = OptimizerHooks(self)
         self.engine = Backward(self)
@@ -180,120 +180,12 @@ class Recorder:
                 yield
 
     def new_draft(self, name: str, phase: Phase) -> OpDraft:
-        return self.keep(OpDraft(-1, name, phase, self.innermost()))
+        return self.keep(OpDraft(name, phase, self.innermost()))
 
     def keep(self, draft: OpDraft) -> OpDraft:
         draft.index = len(self.drafts.ops)
         self.drafts.ops.append(draft)
         return draft
-
-    def refs(self, tensors: list[Any]) -> list[Ref]:
-        """The tensors by number and version; those not seen before come from outside."""
-        found = []
-        for tensor in tensors:
-            self.adopt(tensor)
-            entry, version = self.tensors.read(tensor)
-            found.append((entry.number, version))
-        return found
-
-    def read_inputs(self, draft: OpDraft, inputs: list[Any]) -> list[Entry]:
-        entries = []
-        kind = "state" if draft.phase == "optimizer" else "input"
-        for tensor in inputs:
-            if tensor.grad_fn is not None:
-                self.adopt(tensor)
-            entry, version = self.tensors.read(tensor, kind)
-            entries.append(entry)
-            draft.inputs.append((entry.number, version))
-        return entries
-
-    def adopt(self, tensor: Any) -> None:
-        """Explain a tensor that has a history the recording did not see: custom functions, scripted code."""
-        node = tensor.grad_fn
-        if node is None or self.depth == "aten":
-            return
-        entry = self.tensors.known(tensor)
-        if entry is not None and not is_custom(type(node)):
-            return
-        since = self.nodes.first
-        if node._sequence_nr() < since or self.nodes.knows(node):
-            return
-        version = self.tensors.version(tensor)
-        maker = None if entry is None else self.tensors.made.get((entry.number, version))
-        if entry is None or maker is None:
-            maker = self._unseen_op(tensor, node, version, entry)
-        entry = self.tensors.known(tensor)
-        if entry is not None:
-            self.nodes.claim(maker, [tensor], [entry.number], since)
-
-    def _unseen_op(self, tensor: Any, node: Any, version: int, entry: Entry | None) -> OpDraft:
-        custom = is_custom(type(node))
-        name = node.name().removesuffix("Backward") if custom else f"unseen:{node.name()}"
-        draft = self.new_draft(name, self.phases.now)
-        if not custom and self.depth == "ops":
-            self.drafts.not_seen("the code that made a tensor (scripted, or called from C++)", node.name())
-        numbers, leaves = self.nodes.sources(node)
-        draft.inputs = [*self.tensors.latest(numbers), *self.refs(leaves)]
-        entry = entry or self.tensors.create(tensor, "intermediate", [], version)
-        draft.outputs.append((entry.number, version))
-        self.tensors.write(entry, version, draft)
-        return draft
-
-    def changed_inputs(self, inputs: list[Any], entries: list[Entry], draft: OpDraft) -> list[int]:
-        """Which inputs the op has written: their version moved on."""
-        changed = []
-        version = self.tensors.version
-        for place, (tensor, entry) in enumerate(zip(inputs, entries, strict=True)):
-            if version(tensor) != draft.inputs[place][1] and entry.version == draft.inputs[place][1]:
-                changed.append(place)
-        return changed
-
-    def write_outputs(
-        self, call: OpCall, outputs: list[Any], changed: list[int], entries: list[Entry], since: int
-    ) -> None:
-        draft = call.draft
-        tensors = self.tensors
-        kind = "intermediate" if entries else "constant"
-        for tensor in outputs:
-            entry = tensors.known(tensor)
-            if entry is not None and draft.name.endswith("_") and tensor.is_inference():
-                tensors.written(tensor)
-                draft.inplace = True
-            version = tensors.version(tensor)
-            if entry is None:
-                entry = tensors.create(tensor, kind, entries, version)
-                entry.draft.site = draft.site
-                draft.view = draft.view or entry.draft.view_of is not None
-                tensors.write(entry, version, draft)
-            elif version != entry.version:
-                draft.inplace = True
-                tensors.write(entry, version, draft)
-            draft.outputs.append((entry.number, version))
-        call.outputs = list(outputs)
-        for place in changed:
-            draft.inplace = True
-            entry, tensor = entries[place], call.inputs[place]
-            version = tensors.version(tensor)
-            tensors.write(entry, version, draft)
-            if (entry.number, version) not in draft.outputs:
-                draft.outputs.append((entry.number, version))
-                call.outputs.append(tensor)
-        if self.nodes.counter() != since:
-            numbers = [number for number, _ in draft.outputs]
-            call.nodes = self.nodes.claim(draft, call.outputs, numbers, since)
-
-    def whole_module(self, call: CallDraft, inputs: list[Any], outputs: list[Any]) -> None:
-        """Record a module's call as one op: at depth "modules", and where its inside cannot be seen."""
-        draft = self.keep(OpDraft(-1, call.module.type, self.phases.now, call))
-        draft.site = place_of(sys._getframe(1))
-        entries = []
-        for tensor in inputs:
-            entry, version = self.tensors.read(tensor)
-            entries.append(entry)
-            draft.inputs.append((entry.number, version))
-        op = OpCall(draft, call.module.type, (), {})
-        op.inputs = inputs
-        self.write_outputs(op, outputs, self.changed_inputs(inputs, entries, draft), entries, call.sequence)
 
 
 def _stop_in_child() -> None:

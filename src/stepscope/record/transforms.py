@@ -52,8 +52,8 @@ def _write_down(recorder: Recorder, name: str, crossing: Any, tensor: Any, resul
         recorder.drafts.not_seen(_NOT_SEEN)
         if not is_tensor_type(type(result)):
             return
-        draft = OpDraft(-1, name, recorder.phases.now, recorder.innermost())
+        draft = OpDraft(name, recorder.phases.now, recorder.innermost())
         call = OpCall(draft, crossing, (tensor,), {})
-        entries = recorder.read_inputs(draft, [tensor])
+        entries = recorder.flow.read_inputs(draft, [tensor])
         recorder.keep(draft)
-        recorder.write_outputs(call, [result], [], entries, recorder.sequence())
+        recorder.flow.write_outputs(call, [result], [], entries, recorder.sequence())

@@ -1,0 +1,162 @@
+"""What ops read and write: the bookkeeping around every single op, so the loops here are written out flat."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from stepscope.record.autograd import is_custom
+from stepscope.record.drafts import CallDraft, OpDraft, Ref
+from stepscope.record.observer import OpCall
+from stepscope.record.sites import place_of
+
+if TYPE_CHECKING:
+    from stepscope.record.identity import Entry
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["Flow"]
+
+
+class Flow:
+    """Turns the tensors of an op into references, before and after it runs."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._tensors = recorder.tensors
+        self._nodes = recorder.nodes
+        self._counter = recorder.nodes.counter
+        self._expected = self._counter()
+        """Autograd's counter after the last op. When it has moved on by itself, code we cannot see has made nodes."""
+        self._strangers = False
+
+    def refs(self, tensors: list[Any]) -> list[Ref]:
+        """The tensors by number and version; those not seen before come from outside."""
+        found = []
+        for tensor in tensors:
+            self.adopt(tensor)
+            entry, version = self._tensors.read(tensor)
+            found.append((entry.number, version))
+        return found
+
+    def read_inputs(self, draft: OpDraft, inputs: list[Any]) -> list[Entry]:
+        """Note what the op is about to read."""
+        if self._counter() != self._expected:
+            self._strangers = True
+        entries: list[Entry] = []
+        refs: list[Ref] = []
+        known = self._tensors.entries
+        for tensor in inputs:
+            entry = known.get(id(tensor))
+            try:
+                version = tensor._version
+            except RuntimeError:  # inference tensors have none
+                version = self._tensors.version(tensor)
+            if entry is None or entry.ref() is not tensor or version != entry.version or self._strangers:
+                self.adopt(tensor)
+                entry, version = self._tensors.read(tensor, "state" if draft.phase == "optimizer" else "input")
+            entries.append(entry)
+            refs.append((entry.number, version))
+        draft.inputs = refs
+        return entries
+
+    def changed_inputs(self, inputs: list[Any], draft: OpDraft) -> list[int]:
+        """Which inputs the op has written: their version moved on."""
+        changed = []
+        place = 0
+        for tensor in inputs:
+            try:
+                version = tensor._version
+            except RuntimeError:
+                version = self._tensors.version(tensor)
+            if version != draft.inputs[place][1]:
+                changed.append(place)
+            place += 1  # noqa: SIM113 enumerate costs a tuple per tensor here
+        return changed
+
+    def write_outputs(
+        self, call: OpCall, outputs: list[Any], changed: list[int], entries: list[Entry], since: int
+    ) -> None:
+        """Note what the op has made, and whose autograd nodes are new."""
+        draft = call.draft
+        tensors = self._tensors
+        refs: list[Ref] = []
+        for tensor in outputs:
+            entry = tensors.known(tensor)
+            if entry is None:
+                entry = tensors.create(tensor, "intermediate" if entries else "constant", entries)
+                entry.site = draft.site
+                if entry.view_of is not None:
+                    draft.view = True
+                tensors.write(entry, entry.version, draft)
+                refs.append((entry.number, entry.version))
+                continue
+            if draft.name.endswith("_") and tensor.is_inference():
+                tensors.written(tensor)
+                draft.inplace = True
+            version = tensors.version(tensor)
+            if version != entry.version:
+                draft.inplace = True
+                tensors.write(entry, version, draft)
+            refs.append((entry.number, version))
+        call.outputs = outputs
+        if changed:
+            self._write_inputs(call, changed, entries, refs)
+        draft.outputs = refs
+        self._expected = self._counter()
+        if self._expected != since:
+            call.nodes = self._nodes.claim(draft, call.outputs, refs, since)
+
+    def _write_inputs(self, call: OpCall, changed: list[int], entries: list[Entry], refs: list[Ref]) -> None:
+        draft = call.draft
+        draft.inplace = True
+        written = list(call.outputs)
+        for place in changed:
+            entry, tensor = entries[place], call.inputs[place]
+            version = self._tensors.version(tensor)
+            self._tensors.write(entry, version, draft)
+            if (entry.number, version) not in refs:
+                refs.append((entry.number, version))
+                written.append(tensor)
+        call.outputs = written
+
+    def adopt(self, tensor: Any) -> None:
+        """Explain a tensor that has a history the recording did not see: custom functions, scripted code."""
+        node = tensor.grad_fn
+        if node is None or self._recorder.depth == "aten":
+            return
+        entry = self._tensors.known(tensor)
+        if entry is not None and not is_custom(type(node)):
+            return
+        since = self._nodes.first
+        if node._sequence_nr() < since or self._nodes.knows(node):
+            return
+        version = self._tensors.version(tensor)
+        maker = None if entry is None else self._tensors.made.get((entry.number, version))
+        if entry is None or maker is None:
+            maker, entry = self._unseen_op(tensor, node, version, entry)
+        self._nodes.claim(maker, [tensor], [(entry.number, version)], since)
+
+    def _unseen_op(self, tensor: Any, node: Any, version: int, entry: Entry | None) -> tuple[OpDraft, Entry]:
+        recorder = self._recorder
+        kind = type(node).__name__
+        custom = is_custom(type(node))
+        draft = recorder.new_draft(kind.removesuffix("Backward") if custom else f"unseen:{kind}", recorder.phases.now)
+        if not custom and recorder.depth == "ops":
+            recorder.drafts.not_seen("the code that made a tensor (scripted, or called from C++)", kind)
+        numbers, leaves = self._nodes.sources(node)
+        draft.inputs = [*self._tensors.latest(numbers), *self.refs(leaves)]
+        entry = entry or self._tensors.create(tensor, "intermediate", [])
+        draft.outputs = [(entry.number, version)]
+        self._tensors.write(entry, version, draft)
+        return draft, entry
+
+    def whole_module(self, call: CallDraft, inputs: list[Any], outputs: list[Any]) -> None:
+        """Record a module's call as one op: at depth "modules", and where its inside cannot be seen."""
+        recorder = self._recorder
+        draft = OpDraft(call.module.type, recorder.phases.now, call)
+        draft.site = place_of(sys._getframe(1))
+        entries = self.read_inputs(draft, inputs)
+        recorder.keep(draft)
+        op = OpCall(draft, call.module.ref, (), {})
+        op.inputs = inputs
+        self.write_outputs(op, outputs, self.changed_inputs(inputs, draft), entries, call.sequence)
