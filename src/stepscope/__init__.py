@@ -42,16 +42,30 @@ _HOMES = {
     "ConfusionMatrix": "stepscope.track.media",
     "Embedding": "stepscope.track.media",
     "File": "stepscope.track.media",
+    # looking inside a step
+    "Step": "stepscope.inspect.step",
+    "summary": "stepscope.inspect.summary",
+    "profile_layers": "stepscope.inspect.layers",
+    "diff": "stepscope.inspect.diff",
+    "trace_values": "stepscope.record.values",
+    "watch_layers": "stepscope.record.layer_statistics",
     # reading back: anywhere, without torch
     "run": "stepscope.runs.catalogue.run_list",
     "StepscopeError": "stepscope.errors",
 }
-_ROOMS = {"runs"}  # packages that are also functions
+_ROOMS = {"runs", "record"}  # packages that are also functions
 
 __all__ = [*_HOMES, *_ROOMS, "__version__"]
 
 if TYPE_CHECKING:
     from stepscope.errors import StepscopeError as StepscopeError
+    from stepscope.inspect.diff import diff as diff
+    from stepscope.inspect.layers import profile_layers as profile_layers
+    from stepscope.inspect.recording import record as record
+    from stepscope.inspect.step import Step as Step
+    from stepscope.inspect.summary import summary as summary
+    from stepscope.record.layer_statistics import watch_layers as watch_layers
+    from stepscope.record.values import trace_values as trace_values
     from stepscope.runs.catalogue.run_list import run as run, runs as runs
     from stepscope.track.media import (
         Audio as Audio,
