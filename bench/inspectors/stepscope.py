@@ -1,0 +1,40 @@
+"""Stepscope itself."""
+
+from __future__ import annotations
+
+from inspectors.nets import Case
+
+REQUIREMENTS: list[str] = []  # installed from this checkout
+
+
+def recorded_step(case: Case, **options: object) -> None:
+    import stepscope
+
+    with stepscope.record(case.model, **options) as step:
+        case.step()
+    assert len(step) > 5
+
+
+def recorded_forward(case: Case) -> None:
+    import stepscope
+
+    with stepscope.record(case.model, cost=False) as step:
+        case.forward()
+    assert len(step) > 5
+
+
+def summary(case: Case) -> None:
+    import stepscope
+
+    assert "parameters" in str(stepscope.summary(case.model, case.inputs, mode="same"))
+
+
+TOOLS = {
+    "record: metadata": ("step", lambda case: recorded_step(case, cost=False)),
+    "record: metadata and cost": ("step", lambda case: recorded_step(case)),
+    "record: modules only": ("step", lambda case: recorded_step(case, depth="modules", cost=False)),
+    "record: ATen operators": ("step", lambda case: recorded_step(case, depth="aten", cost=False)),
+    "record: metadata, cost and statistics": ("step", lambda case: recorded_step(case, stats=True)),
+    "record: a forward": ("forward", recorded_forward),
+    "summary": ("forward", summary),
+}
