@@ -20,7 +20,7 @@ from stepscope.record.observer import Observer, OpCall
 if TYPE_CHECKING:
     from stepscope.record.drafts import Drafts
 
-__all__ = ["SavedObserver", "hooks_are_on", "saved_tensors"]
+__all__ = ["SavedObserver", "hooks_are_on", "saved_tensors", "was_packed"]
 
 _top_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
 _names: dict[type, tuple[str, ...]] = {}
@@ -51,6 +51,17 @@ def saved_tensors(node: Any) -> Iterator[tuple[str, Any]]:
             yield from ((name[7:], item) for item in value if is_tensor_type(type(item)))
         elif value is not None:  # a number; it will be one for every node of this kind
             _names[kind] = tuple(kept for kept in _names[kind] if kept != name)
+
+
+def was_packed(node: Any) -> bool:
+    """Whether a node's tensors were packed by hooks when it was made; also when this torch cannot tell."""
+    kind = type(node)
+    if is_custom(kind):
+        raw = node._raw_saved_tensors
+    else:
+        found = (getattr(node, name) for name in dir(kind) if name.startswith("_raw_saved_"))
+        raw = [item for value in found for item in (value if isinstance(value, (list, tuple)) else (value,))]
+    return any(getattr(item, "unpack_hook", raw) is not None for item in raw)
 
 
 def _of_custom(node: Any) -> Iterator[tuple[str, Any]]:

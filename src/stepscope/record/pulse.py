@@ -1,0 +1,210 @@
+"""The pulse: loss, gradient norm and learning rate of every step, watched without waiting for a device.
+
+Two hooks a step: one at the engine's door, where `backward` says which tensor is the loss, and one before the
+optimizer's step, where all gradients are there. On a CPU the numbers are read at once; on a device they travel behind the step
+and are read when a later step begins, so that the training never waits.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+import torch
+import torch.optim.optimizer as torch_optimizer
+from torch.nn.utils import clip_grad
+
+from stepscope import fence
+from stepscope.record.arrivals import Arrivals
+from stepscope.record.restore import Installed
+from stepscope.record.statistics import quietly
+
+__all__ = ["Beat", "Pulse"]
+
+
+class Beat(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of an optimizer."""
+
+    step: int
+    time: float
+    """Unix seconds, when the step was taken."""
+    loss: float | None = None
+    """The tensor `backward` was called on; the last one, where gradients are accumulated over several."""
+    grad_norm: float | None = None
+    """Over all gradients of the optimizer, before clipping."""
+    lr: float | None = None
+    backwards: int = 0
+    """How often backward ran since the step before."""
+    optimizer: str = ""
+
+    @property
+    def bad_loss(self) -> bool:
+        return self.loss is not None and not math.isfinite(self.loss)
+
+    @property
+    def bad_gradient(self) -> bool:
+        return self.grad_norm is not None and not math.isfinite(self.grad_norm)
+
+    @property
+    def ok(self) -> bool:
+        return not (self.bad_loss or self.bad_gradient)
+
+
+class Pulse:
+    """Watches every step between `start` and `stop` (or in a `with` block).
+
+        with Pulse() as pulse:
+            train()
+        pulse.beats[-1].grad_norm
+
+    `on_beat` is told of each beat; `on_bad_loss` of a loss that is not finite before its backward runs, with the tensor
+    itself, so that its graph can still be looked at (on a CPU only: elsewhere asking would mean waiting).
+    """
+
+    def __init__(
+        self,
+        *,
+        keep: int = 10_000,
+        on_beat: Callable[[Beat], None] | None = None,
+        on_bad_loss: Callable[[Any], None] | None = None,
+    ) -> None:
+        self.beats: deque[Beat] = deque(maxlen=keep)
+        self.steps = 0
+        self._on_beat = on_beat
+        self._on_bad_loss = on_bad_loss
+        self._installed = Installed()
+        self._arrivals = Arrivals()
+        self._on = False
+        self._depth = 0
+        self._backwards = 0
+        self._loss: Any = None
+        self._clipped: tuple[frozenset[int], Any] | None = None
+
+    @property
+    def last(self) -> Beat | None:
+        """The latest beat whose numbers have arrived."""
+        return self.beats[-1] if self.beats else None
+
+    def start(self) -> Pulse:
+        self._on = True
+        self._stand_at_the_door()
+        register = torch_optimizer.register_optimizer_step_pre_hook
+        self._installed.add(register(fence.fenced("the pulse")(self._before_step)).remove)
+        if hasattr(clip_grad, "_get_total_norm"):
+            self._installed.patch(clip_grad, "_get_total_norm", partial(self._total_norm, clip_grad._get_total_norm))
+        return self
+
+    def stop(self) -> None:
+        """Take the hooks away and wait for the numbers still on their way."""
+        self._on = False
+        self._installed.remove()
+        self._loss = self._clipped = None
+        self._read(wait=True)
+
+    def __enter__(self) -> Pulse:
+        return self.start()
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+
+    def _stand_at_the_door(self) -> None:
+        if "_engine_run_backward" in torch.autograd.__dict__:
+            door = partial(self._door, torch.autograd.__dict__["_engine_run_backward"])
+            self._installed.patch(torch.autograd, "_engine_run_backward", door)
+        else:  # before torch 2.2 the engine is called through the module that defines `backward`
+            self._installed.patch(torch.autograd, "backward", partial(self._door, torch.autograd.backward))
+
+    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self._on or not kwargs.get("accumulate_grad", True):  # autograd.grad asks for more than a loss
+            return run(roots, *args, **kwargs)
+        if not self._depth:  # a checkpoint may run backward within backward
+            self._note_loss(roots)
+        self._depth += 1
+        try:
+            return run(roots, *args, **kwargs)
+        finally:
+            self._depth -= 1
+
+    @fence.fenced("the pulse")
+    def _note_loss(self, roots: Any) -> None:
+        loss = roots[0] if isinstance(roots, (list, tuple)) else roots
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+            return
+        self._backwards += 1
+        with quietly():
+            self._loss = loss.detach()
+            if self._on_bad_loss is None or loss.device.type != "cpu" or math.isfinite(float(self._loss)):
+                return
+        fence.fenced("looking at a bad loss")(self._on_bad_loss)(loss)
+
+    def _total_norm(self, measure: Any, tensors: Any, norm_type: Any = 2.0, *args: Any, **kwargs: Any) -> Any:
+        tensors = tensors if isinstance(tensors, (list, torch.Tensor)) else list(tensors)
+        norm = measure(tensors, norm_type, *args, **kwargs)
+        if self._on and float(norm_type) == 2.0 and isinstance(tensors, list):
+            self._clipped = frozenset(map(id, tensors)), norm
+        return norm
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self._on:
+            return
+        self._read(wait=False)
+        gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        rate = optimizer.param_groups[0].get("lr")
+        with quietly():
+            norm = self._norm(gradients, getattr(optimizer, "grad_scale", None))
+            numbers = {"loss": self._loss, "grad_norm": norm, "lr": rate}
+            beat = Beat(
+                step=self.steps, time=time.time(), backwards=self._backwards, optimizer=type(optimizer).__name__
+            )
+            self._arrivals.send(beat, numbers)
+        self.steps += 1
+        self._backwards = 0
+        self._loss = self._clipped = None
+        self._read(wait=False)
+
+    def _norm(self, gradients: list[Any], scale: Any) -> Any:
+        """The clipping's norm if it was over the same gradients, else one pass over them."""
+        if not gradients:
+            return None
+        if self._clipped is not None and self._clipped[0] == frozenset(map(id, gradients)):
+            return self._clipped[1].detach()
+        norm = total_norm(gradients)
+        return norm / scale if norm is not None and isinstance(scale, torch.Tensor) else norm
+
+    def _read(self, wait: bool) -> None:
+        for beat, numbers in self._arrivals.receive(wait):
+            found = msgspec.structs.replace(beat, **numbers)
+            self.beats.append(found)
+            if self._on_beat is not None:
+                fence.fenced("listening to the pulse")(self._on_beat)(found)
+
+
+def total_norm(gradients: Sequence[Any]) -> Any:
+    """The norm of all gradients together, as a tensor where they are; None when they are not plain tensors."""
+    plain = []
+    for gradient in gradients:
+        local = getattr(gradient, "_local_tensor", gradient)  # of a sharded one this rank's part: no communication
+        if local.layout is not torch.strided:
+            local = local._values() if local.layout is torch.sparse_coo else local.values()
+        if local.is_cuda and torch.cuda.is_current_stream_capturing():
+            return None
+        plain.append(local.detach())
+    by_device: dict[Any, list[Any]] = {}
+    for tensor in plain:
+        by_device.setdefault((tensor.device, tensor.dtype), []).append(tensor)
+    parts = []
+    for (_, dtype), tensors in by_device.items():
+        if dtype in (torch.float16, torch.bfloat16):  # squares overflow a half long before the gradient does
+            norms = [torch.linalg.vector_norm(tensor, dtype=torch.float32) for tensor in tensors]
+        else:
+            norms = list(torch._foreach_norm(tensors))
+        parts.append(torch.linalg.vector_norm(torch.stack(norms)))
+    if len(parts) == 1:
+        return parts[0]
+    device = parts[0].device
+    return torch.linalg.vector_norm(torch.stack([part.to(device, torch.float32, non_blocking=True) for part in parts]))
