@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import signal
 import sys
 import threading
@@ -24,7 +25,7 @@ def private_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: 
 @pytest.fixture(autouse=True)
 def nothing_left_behind(private_surroundings: None) -> Iterator[None]:
     """After a test no hook, patch, signal handler or thread of ours is left."""
-    before = (sys.excepthook, threading.excepthook, signal.getsignal(signal.SIGTERM))
+    before = (sys.excepthook, threading.excepthook, signal.getsignal(signal.SIGTERM), type(builtins.exit).__call__)
     streams = (sys.stdout, sys.stderr)
     fence.reset()
     yield
@@ -32,7 +33,7 @@ def nothing_left_behind(private_surroundings: None) -> Iterator[None]:
     if session is not None:
         session.finish()
     fence.reset()
-    after = (sys.excepthook, threading.excepthook, signal.getsignal(signal.SIGTERM))
+    after = (sys.excepthook, threading.excepthook, signal.getsignal(signal.SIGTERM), type(builtins.exit).__call__)
     assert after == before, "a hook or signal handler of ours is still installed"
     for now, then in zip((sys.stdout, sys.stderr), streams, strict=True):
         assert type(now) is type(then), f"{then} is still wrapped"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import stepscope
 from stepscope.track import environment, git
 from stepscope.track.environment import allowed_variables, installed_packages
 from stepscope.track.git import full_state, quick_state
@@ -148,3 +149,13 @@ def test_the_user_is_known_even_without_variables(monkeypatch: pytest.MonkeyPatc
     for name in ("USER", "LOGNAME", "USERNAME"):
         monkeypatch.delenv(name, raising=False)
     assert environment._user() == str(os.getuid())
+
+
+def test_a_run_of_a_second_has_machine_metrics_too(store: Path) -> None:
+    run = stepscope.init(dir=store, git=False)
+    assert run.path is not None
+    deadline = time.monotonic() + 30
+    while "system/cpu_percent" not in stepscope.run(run.path).metrics() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    run.finish()
+    assert {"system/cpu_percent", "system/process_rss_bytes"} <= set(stepscope.run(run.path).metrics())

@@ -29,6 +29,8 @@ RUN_VARIABLE = "STEPSCOPE_RUN"
 """Names the open run's folder to processes started from this one, so that their `log` joins it."""
 ATTEMPT_VARIABLE = "STEPSCOPE_ATTEMPT"
 CONSOLE_TICK_S = 0.5
+FIRST_SAMPLE_S = 0.75
+"""When the meters are read for the first time, so that short runs have them too; they are opened at a third of it."""
 ENVIRONMENT_WAIT_S = 5.0
 
 
@@ -80,17 +82,21 @@ class Attendants:
             self._ticker.every(CONSOLE_TICK_S, self._console.tick, "recording the console")
         if self._options.system:
             interval = max(0.1, self._options.system_interval_s)
-            self._ticker.every(interval, self._sample, "reading system meters", first_s=min(1.0, interval))
+            first = min(FIRST_SAMPLE_S, interval)
+            self._ticker.once(first / 3, self._open_meters, "opening system meters")
+            self._ticker.every(interval, self._sample, "reading system meters", first_s=first)
         self._ticker.start()
 
     def _write_environment(self) -> None:
         self._writer.event(slow_facts(self._options.git))
 
+    def _open_meters(self) -> None:
+        sampler = Sampler(self._store)
+        sampler.open()
+        self._sampler = sampler
+
     def _sample(self) -> None:
         if self._sampler is None:
-            sampler = Sampler(self._store)
-            sampler.open()
-            self._sampler = sampler
             return
         meters = self._sampler.sample()
         self._writer.keyset(tuple(meters)).write(self._run.step, tuple(meters.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
 import time
@@ -28,18 +29,26 @@ class Ticker:
         due = time.monotonic() + (seconds if first_s is None else first_s)
         self._jobs.append([due, seconds, fence.fenced(name)(job)])
 
+    def once(self, after_s: float, job: Callable[[], None], name: str) -> None:
+        """Add a job that has a single turn."""
+        self.every(math.inf, job, name, first_s=after_s)
+
     def start(self) -> None:
         if self._jobs:
             self._thread = threading.Thread(target=self._run, name=self.THREAD, daemon=True)
             self._thread.start()
 
     def _run(self) -> None:
-        while not self._stop.wait(max(0.01, min(due for due, _seconds, _job in self._jobs) - time.monotonic())):
+        while not self._stop.wait(self._pause_s()):
             now = time.monotonic()
             for entry in self._jobs:
                 if entry[0] <= now:
                     entry[2]()
                     entry[0] = time.monotonic() + entry[1]
+
+    def _pause_s(self) -> float:
+        due: float = min(due for due, _seconds, _job in self._jobs) - time.monotonic()
+        return min(max(0.01, due), threading.TIMEOUT_MAX)
 
     def close(self) -> None:
         self._stop.set()

@@ -7,6 +7,7 @@ A process that is killed outright says nothing; readers work that out from its h
 from __future__ import annotations
 
 import atexit
+import builtins
 import os
 import signal
 import sys
@@ -75,11 +76,14 @@ class EndingHooks:
         self._our_excepthook = self._on_exception
         self._our_exit = self._on_sys_exit
         self._our_sigterm = self._on_sigterm
+        self._quitter: Any = None
+        self._old_quit: Any = None
 
     def install(self) -> None:
         atexit.register(self._at_exit)
         self._old_excepthook, sys.excepthook = sys.excepthook, self._our_excepthook
         self._old_exit, sys.exit = sys.exit, self._our_exit
+        self._watch_quitter()
         if threading.current_thread() is threading.main_thread():
             handler = signal.getsignal(signal.SIGTERM)
             if handler is not None and handler is not signal.SIG_IGN:  # None: a handler that is not Python's
@@ -93,7 +97,24 @@ class EndingHooks:
             sys.excepthook = self._old_excepthook
         if sys.exit is self._our_exit:
             sys.exit = self._old_exit
+        if self._quitter is not None:
+            self._quitter.__call__ = self._old_quit
+            self._quitter = None
         self._restore_sigterm()
+
+    def _watch_quitter(self) -> None:
+        """`exit(3)` and `quit()`, which `site` gives to scripts, do not call `sys.exit`."""
+        quitter = type(getattr(builtins, "exit", None))
+        if quitter.__module__ != "_sitebuiltins" or getattr(quitter.__call__, "__module__", "") != "_sitebuiltins":
+            return  # another shell's, or already watched
+        old, note = quitter.__call__, self._note_exit
+
+        def quit_script(itself: Any, code: Any = None) -> Any:
+            note(code)
+            return old(itself, code)
+
+        self._quitter, self._old_quit = quitter, old
+        self._quitter.__call__ = quit_script
 
     def _restore_sigterm(self) -> None:
         if self._old_sigterm is None or threading.current_thread() is not threading.main_thread():
@@ -124,9 +145,12 @@ class EndingHooks:
                 self._finish(ending_of(error))
 
     def _on_sys_exit(self, status: Any = None, /) -> Any:
+        self._note_exit(status)
+        self._old_exit(status)
+
+    def _note_exit(self, status: Any) -> None:
         if threading.current_thread() is threading.main_thread():  # in another thread it ends only that thread
             self._exit = (ending_of_exit(status), self._progress())
-        self._old_exit(status)
 
     def _on_sigterm(self, number: int, frame: FrameType | None) -> None:
         """Record the end on another thread, then send the signal again to whoever had it before us.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import threading
+from pathlib import Path
 
-__all__ = ["forget", "say", "say_once"]
+__all__ = ["forget", "greet", "say", "say_once"]
 
 _said: set[object] = set()
 _lock = threading.Lock()
@@ -20,6 +22,22 @@ def say(text: str) -> None:
         print(f"stepscope: {text}", file=sys.stderr)  # noqa: T201
     except (OSError, ValueError, AttributeError):  # stderr is closed or None: nobody is listening
         pass
+
+
+def greet(name: str, path: Path, attempt: int) -> None:
+    """Where the run goes and how to see it, for a person who sits at the terminal; nothing into a pipe or a log."""
+    stream = sys.stderr
+    try:
+        if stream is None or not stream.isatty():
+            return
+        near = os.path.relpath(path)
+    except (OSError, ValueError, AttributeError):  # closed, no real stream, or we stand in a folder that is gone
+        return
+    where = str(path) if near.startswith(os.pardir) else near
+    shown = "".join(letter if letter.isprintable() else "?" for letter in where)
+    store = shlex.quote(os.path.dirname(shown) or ".")
+    again = f" goes on, attempt {attempt + 1}" if attempt else ""
+    say(f"run {name!r}{again} -> {shown} (see it with: stepscope ui {store})")
 
 
 def say_once(key: object, text: str) -> None:

@@ -142,6 +142,8 @@ def _attended(
         attempt=attempt,
     )
     run._attendants = Attendants(run, writer, path, request.options)
+    if rank == 0:  # before the console is recorded: it is no output of the script
+        messages.greet(run.name, path, attempt)
     run._attendants.start()
     return run
 
