@@ -86,6 +86,7 @@ COLUMNS: dict[str, Column] = {
     "args": Column("arguments", "arguments that are no tensors", _text, 14, False, 12),
     "forward_op": Column("of", "the forward op that a backward op differentiates", _text, 19, False),
     # profile_layers
+    "kind": Column("kind", "layer: a module with all inside it; op: one operation", _text, 21, False),
     "forward_spread_us": Column("±", "interquartile range of the forward time", duration, 12),
     "backward_spread_us": Column("±", "interquartile range of the backward time", duration, 13),
     "update_us": Column("update", "time of the optimizer's step for its parameters", duration, 10),

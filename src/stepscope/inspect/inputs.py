@@ -85,9 +85,9 @@ def make_tensor(spec: InputSpec, device: Any, seed: int = 0) -> torch.Tensor:
 def make_inputs(input_size: Any, dtypes: Any, device: Any) -> tuple[list[Any], dict[str, Any]]:
     """Positional and keyword tensors for `input_size`: one tuple of sizes, several, or a mapping of name to sizes."""
     if isinstance(input_size, Mapping):
-        kinds = dtypes if isinstance(dtypes, Mapping) else dict.fromkeys(input_size, dtypes)
+        named = dtypes if isinstance(dtypes, Mapping) else dict.fromkeys(input_size, dtypes)
         return [], {
-            name: make_tensor(InputSpec(_shape(size), kinds.get(name)), device, seed)
+            name: make_tensor(InputSpec(_shape(size), named.get(name)), device, seed)
             for seed, (name, size) in enumerate(input_size.items())
         }
     sizes = [input_size] if _is_shape(input_size) else list(input_size)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from stepscope.inspect.visit import Lookup
     from stepscope.records.step import ModuleCall, ModuleInfo, Op
 
-__all__ = ["MODULE_COLUMNS", "module_rows"]
+__all__ = ["MODULE_COLUMNS", "inclusive_tallies", "module_rows"]
 
 MODULE_COLUMNS = [
     "module", "type", "input", "output", "dtype", "device", "params", "trainable", "flops", "macs", "backward_flops",
@@ -41,7 +41,7 @@ def _outside(lookup: Lookup) -> dict[str, Tally]:
 class _Tree:
     def __init__(self, lookup: Lookup) -> None:
         self.lookup = lookup
-        self.tallies = _inclusive(lookup)
+        self.tallies = inclusive_tallies(lookup)
         self.calls: dict[str, list[ModuleCall]] = defaultdict(list)
         for call in lookup.record.calls:
             self.calls[call.path].append(call)
@@ -160,7 +160,7 @@ def _chain_paths(lookup: Lookup, call: ModuleCall) -> list[str]:
     return found
 
 
-def _inclusive(lookup: Lookup) -> dict[str, Tally]:
+def inclusive_tallies(lookup: Lookup) -> dict[str, Tally]:
     """What ran inside each module with its children, following the calls: a shared module counts for its caller."""
     chains: dict[int, set[str]] = {}
 

@@ -31,6 +31,7 @@ def summary(
     dtypes: Any = None,
     device: Any = None,
     mode: Mode = "eval",
+    backward: bool = False,
     depth: int | None = 3,
     columns: Sequence[str] | str | None = None,
     by: By = "module",
@@ -49,7 +50,8 @@ def summary(
 
     With inputs (positional, by keyword, or made from `input_size` and `dtypes`) the model is run once without
     gradients, in evaluation mode unless `mode` is "train" or "same", and left exactly as it was. If it fails, the
-    table goes up to the layer that failed. `batch_size` and `optimizer` are for the estimate of training memory;
+    table goes up to the layer that failed. `backward=True` runs backward too, from a stand-in loss, and measures what
+    is kept for it. `batch_size` and `optimizer` are for the estimate of training memory;
     `inputs` is for keyword arguments whose names are taken here.
     """
     import torch
@@ -71,16 +73,17 @@ def summary(
 
         record, error = read_model(model), None
     else:
-        record, error = _run(model, args, kwargs, mode, device)
+        record, error = _run(model, args, kwargs, mode, device, backward)
     return Summary(record, error, {"depth": depth, "columns": columns, "by": by, "sort": sort}, batch_size, optimizer)
 
 
 def _run(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, device: Any
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], mode: Mode, device: Any, backward: bool
 ) -> tuple[StepRecord, Exception | None]:
     """Record one forward. An error of the model's own code is part of the answer, so it is caught here."""
     import torch
 
+    from stepscope.inspect.stand_in import stand_in_loss
     from stepscope.inspect.untouched import is_lazy, left_as_it_was
     from stepscope.record.observers import observers_for
     from stepscope.record.recorder import Recorder
@@ -91,14 +94,18 @@ def _run(
         from stepscope.inspect.inputs import moved
 
         args, kwargs = moved(args, device), moved(kwargs, device)
-    recorder = Recorder(model, backward=False, observers=observers_for(cost=True, stats=False))
+    recorder = Recorder(model, backward=backward, observers=observers_for(cost=True, stats=False))
     error: Exception | None = None
-    with left_as_it_was(model), torch.no_grad():
+    with left_as_it_was(model), torch.set_grad_enabled(backward):
         if mode != "same":
             model.train(mode == "train")
+        for parameter in model.parameters():
+            parameter.grad = None
         try:
             with recorder:
-                model(*args, **kwargs)
+                output = model(*args, **kwargs)
+                if backward:
+                    stand_in_loss(output).backward()
         except Exception as fault:
             error = fault
     assert recorder.record is not None
@@ -128,7 +135,7 @@ class Summary:
         self.parameters = sum(module.parameters for module in record.modules)
         self.trainable = sum(module.trainable for module in record.modules)
         self.parameter_bytes = sum(module.parameter_bytes for module in record.modules)
-        total = Tally(record.ops)
+        total = Tally(op for op in record.ops if op.phase == "forward")
         self.flops: int | None = total.flops
         self.macs: int | None = total.macs
         self._finish(record)

@@ -18,7 +18,7 @@ from stepscope.inspect.columns import COLUMNS
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Row", "Table", "data_frame"]
+__all__ = ["Row", "Table", "data_frame", "finite_json"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -95,7 +95,7 @@ class Table:
         """`{"title", "columns", "rows", "totals", "notes"}` with raw values. Also written to `path`."""
         rows = [{**self._plain(row), **({"mark": row.mark} if row.mark else {})} for row in self.rows]
         whole = {"title": self.title, "columns": self.columns, "rows": rows, "totals": self.totals, "notes": self.notes}
-        return _deliver(msgspec.json.encode(_finite(whole)).decode(), path)
+        return _deliver(msgspec.json.encode(finite_json(whole)).decode(), path)
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row per row and raw values."""
@@ -148,14 +148,14 @@ def _csv_cell(value: Any) -> str:
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
 
 
-def _finite(value: Any) -> Any:
+def finite_json(value: Any) -> Any:
     """JSON has no NaN and no infinities: they become words."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        return {str(key): _finite(inner) for key, inner in value.items()}
+        return {str(key): finite_json(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
+        return [finite_json(inner) for inner in value]
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 

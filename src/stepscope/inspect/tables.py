@@ -10,7 +10,7 @@ from stepscope.inspect.columns import choose_columns
 from stepscope.inspect.figures import count
 from stepscope.inspect.module_rows import MODULE_COLUMNS, module_rows
 from stepscope.inspect.op_rows import GROUP_COLUMNS, OP_COLUMNS, line_rows, op_rows, phase_rows, type_rows
-from stepscope.inspect.table import Row, Table
+from stepscope.inspect.table import Table
 from stepscope.inspect.tally import Tally, footnotes
 
 if TYPE_CHECKING:
@@ -52,9 +52,13 @@ def step_table(
         title=_title(record),
         notes=[*footnotes(total), *_unseen(record), *_failure(record)],
         chosen=columns is not None,
-        hidden=_HIDDEN[by] if columns is None else (),
+        hidden=_hidden(by, total) if columns is None else (),
     )
     return table.sorted(sort)
+
+
+def _hidden(by: str, total: Tally) -> tuple[str, ...]:
+    return _HIDDEN[by] if total.backward_us is not None else (*_HIDDEN[by], "forward_us")
 
 
 def _title(record: StepRecord) -> str:
@@ -83,8 +87,3 @@ def _unseen(record: StepRecord) -> list[str]:
 
 def _failure(record: StepRecord) -> list[str]:
     return [f"the step ended with {record.error}"] if record.error else []
-
-
-def failed_row(rows: Sequence[Row]) -> Row | None:
-    """The innermost row of a module that failed."""
-    return next((row for row in reversed(rows) if row.mark == "failed"), None)

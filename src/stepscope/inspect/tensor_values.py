@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,11 +40,11 @@ def stats_of(pieces: Iterator[Floats]) -> Stats:
         mean += difference * finite.size / total
         square += float(np.square(finite).sum())
         seen = total
-    counts = {"numel": numel, "nan": nan, "pos_inf": up, "neg_inf": down, "zeros": zeros}
+    counts = Stats(numel=numel, nan=nan, pos_inf=up, neg_inf=down, zeros=zeros)
     if not seen:
-        return Stats(**counts)
+        return counts
     std, norm = math.sqrt(spread / seen), math.sqrt(square)
-    return Stats(**counts, min=low, max=high, mean=mean, std=std, norm=norm)
+    return msgspec.structs.replace(counts, min=low, max=high, mean=mean, std=std, norm=norm)
 
 
 def torch_pieces(tensor: Any) -> Iterator[Floats]:

@@ -30,8 +30,10 @@ def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) 
         yield
     finally:
         with torch.no_grad():
-            for one in (*modules, *parameters):
-                one.put_back()
+            for module in modules:
+                module.put_back()
+            for parameter in parameters:
+                parameter.put_back()
             if kept_optimizer is not None:
                 kept_optimizer.put_back()
         _set_random_state(numbers)
@@ -73,22 +75,17 @@ class _Parameter:
 
 
 class _Kept:
-    """A tensor's values, written back only where they were changed."""
+    """A tensor's values, written back where they were changed. (Not told by `_version`: batch norm does not count.)"""
 
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
-        self.values = None
-        if tensor is not None and not torch.nn.parameter.is_lazy(tensor):
+        self.values: Any = None
+        if tensor is not None and not torch.nn.parameter.is_lazy(tensor) and tensor.layout is torch.strided:
             self.values = tensor.detach().clone()
-            self.version = _version(tensor)
 
     def put_back(self) -> None:
-        if self.values is not None and (self.version is None or _version(self.tensor) != self.version):
+        if self.values is not None and not torch.equal(self.tensor.detach(), self.values):
             self.tensor.detach().copy_(self.values)
-
-
-def _version(tensor: Any) -> int | None:
-    return None if tensor.is_inference() else int(tensor._version)
 
 
 class _Optimizer:
@@ -124,7 +121,7 @@ def _random_state() -> dict[str, Any]:
     state: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
     if "numpy" in sys.modules:
         state["numpy"] = sys.modules["numpy"].random.get_state()
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         state["cuda"] = torch.cuda.get_rng_state_all()
     return state
 

@@ -1,0 +1,65 @@
+"""What changed between two trees of modules, by the hashes of their structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stepscope.inspect.changes import Change
+from stepscope.records.step import ModuleInfo
+
+__all__ = ["module_changes"]
+
+
+def module_changes(before: Sequence[ModuleInfo], after: Sequence[ModuleInfo]) -> Iterator[Change]:
+    """Only the outermost of what was added or removed; a block that moved as it is counts as renamed."""
+    old = {module.path: module for module in before}
+    new = {module.path: module for module in after}
+    gone = _outermost([path for path in old if path not in new])
+    come = _outermost([path for path in new if path not in old])
+    by_structure: dict[str, list[str]] = {}
+    for path in come:
+        by_structure.setdefault(new[path].structure, []).append(path)
+    renamed: set[str] = set()
+    for path in gone:
+        waiting = by_structure.get(old[path].structure) if old[path].structure else None
+        if waiting:
+            to = waiting.pop(0)
+            renamed.add(to)
+            yield Change("module", "renamed", path, path, to, {"type": old[path].type})
+        else:
+            yield Change("module", "removed", path, _words(old[path]), details=_weight(path, before))
+    for path in come:
+        if path not in renamed:
+            yield Change("module", "added", path, None, _words(new[path]), _weight(path, after))
+    for path, module in old.items():
+        other = new.get(path)
+        if other is None or (module.structure and module.structure == other.structure):
+            if other is not None:
+                yield from _flags(module, other)
+            continue
+        if (module.type, module.extra) != (other.type, other.extra):
+            yield Change("module", "changed", path or "(model)", _words(module), _words(other))
+        yield from _flags(module, other)
+
+
+def _flags(old: ModuleInfo, new: ModuleInfo) -> Iterator[Change]:
+    name = old.path or "(model)"
+    if old.trainable != new.trainable and old.parameters == new.parameters:
+        yield Change("module", "changed", name, f"{old.trainable:,} trainable", f"{new.trainable:,} trainable")
+    if old.training != new.training and old.path == "":
+        words = {True: "training mode", False: "evaluation mode"}
+        yield Change("module", "changed", name, words[old.training], words[new.training])
+
+
+def _outermost(paths: list[str]) -> list[str]:
+    known = set(paths)
+    return [path for path in paths if path.rpartition(".")[0] not in known or "." not in path]
+
+
+def _words(module: ModuleInfo) -> str:
+    return f"{module.type}({module.extra})"
+
+
+def _weight(path: str, modules: Sequence[ModuleInfo]) -> dict[str, int]:
+    inside = [m for m in modules if m.path == path or m.path.startswith(f"{path}.")]
+    return {"parameters": sum(m.parameters for m in inside), "modules": len(inside)}
