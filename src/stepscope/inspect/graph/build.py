@@ -13,7 +13,7 @@ from stepscope.inspect.graph.fold import fold_repeats
 from stepscope.inspect.graph.nest import Nest
 from stepscope.inspect.graph.number import Sums, add_up, number, parameters_below, wrote_nonfinite
 from stepscope.inspect.graph.opening import opened
-from stepscope.records.step import Phase, StepRecord, TensorInfo
+from stepscope.records.step import Phase, StepRecord, TensorInfo, TensorRef
 
 __all__ = ["FORWARD", "build_graph"]
 
@@ -87,7 +87,7 @@ class _Builder:
             phase=op.phase,
             op=op.index,
             args=_args(op.args),
-            outputs=[self._tensor(ref.id) for ref in op.outputs if ref.id in self.nest.tensors],
+            outputs=self._returned(op.outputs),
             site=self._site(op.site),
             time_us=cost.device_us if self.on_device else cost.host_us,
             flops=cost.flops,
@@ -118,6 +118,7 @@ class _Builder:
             first=box.first,
             count=box.count,
             boxes=box.boxes,
+            outputs=[] if box.call is None else self._returned(box.call.outputs),
             ops=sums.ops,
             parameters=parameters.get(box.path, 0) if box.path is not None else 0,
             time_us=sums.time_us,
@@ -129,6 +130,9 @@ class _Builder:
             open=is_open,
             error=None if box.call is None else box.call.error,
         )
+
+    def _returned(self, refs: Sequence[TensorRef]) -> list[int]:
+        return [self._tensor(ref.id) for ref in refs if ref.id in self.nest.tensors]
 
     def _site(self, index: int | None) -> int | None:
         return index if index is not None and 0 <= index < len(self.record.sites) else None

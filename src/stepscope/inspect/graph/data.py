@@ -92,6 +92,8 @@ class GraphBox(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int = 0
     boxes: int = 0
     """How many boxes are inside, at any depth: they have the next numbers."""
+    outputs: list[int] = []
+    """What the call returned: indices into `tensors`."""
     ops: int = 0
     parameters: int = 0
     """Of the module and those inside it."""

@@ -1,0 +1,81 @@
+"""The second half of a layered drawing: where in its rank each thing stands, so that edges run straight."""
+
+from __future__ import annotations
+
+from stepscope.inspect.graph.layering import Link, Spot
+
+__all__ = ["place"]
+
+GAP = 26.0
+BEND_GAP = 14.0
+_ROUNDS = 10
+
+
+def place(ranks: list[list[Spot]]) -> None:
+    """Set `x` of every spot: no two overlap, and each is as near as can be to the mean of its neighbours."""
+    for rank in ranks:
+        left = 0.0
+        for spot, after in zip(rank, [*rank[1:], None], strict=True):
+            spot.x = left
+            left += _distance(spot, after) if after is not None else 0.0
+        middle = left / 2
+        for spot in rank:
+            spot.x -= middle
+    rounds = _ROUNDS if sum(map(len, ranks)) < 4_000 else 4
+    for turn in range(rounds):
+        both = turn >= rounds - 3  # at last look both ways, or the last sweep would bend everything
+        for rank in ranks:
+            _settle(rank, up=True, down=both)
+        for rank in reversed(ranks):
+            _settle(rank, up=both, down=True)
+
+
+def _distance(left: Spot, right: Spot) -> float:
+    gap = BEND_GAP if left.bend or right.bend or left.side or right.side else GAP
+    return (left.width + right.width) / 2 + gap
+
+
+def _weight(link: Link) -> float:
+    """Long edges are kept straight first: a bend in one is seen more than a bend beside a node."""
+    bends = link.upper.bend + link.lower.bend
+    return (1.0, 2.0, 8.0)[bends]
+
+
+def _wish(spot: Spot, up: bool, down: bool) -> tuple[float, float]:
+    """Where a spot would like to be, and how much."""
+    total = weight = 0.0
+    if up:
+        for link in spot.above:
+            w = _weight(link)
+            total += w * (link.upper.x + link.from_x - link.to_x)
+            weight += w
+    if down:
+        for link in spot.below:
+            w = _weight(link)
+            total += w * (link.lower.x + link.to_x - link.from_x)
+            weight += w
+    return (total / weight, weight) if weight else (spot.x, 0.01)
+
+
+def _settle(rank: list[Spot], up: bool, down: bool) -> None:
+    """The places nearest to all wishes that keep the order and the distances: pool adjacent violators."""
+    shift = 0.0
+    shifts: list[float] = []
+    blocks: list[tuple[float, float, int]] = []
+    for number, spot in enumerate(rank):
+        if number:
+            shift += _distance(rank[number - 1], spot)
+        shifts.append(shift)
+        wish, weight = _wish(spot, up, down)
+        mean, size = wish - shift, 1
+        while blocks and blocks[-1][0] > mean:
+            other, other_weight, other_size = blocks.pop()
+            mean = (mean * weight + other * other_weight) / (weight + other_weight)
+            weight += other_weight
+            size += other_size
+        blocks.append((mean, weight, size))
+    at = 0
+    for mean, _, size in blocks:
+        for spot, moved in zip(rank[at : at + size], shifts[at : at + size], strict=True):
+            spot.x = mean + moved
+        at += size
