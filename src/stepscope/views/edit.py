@@ -44,7 +44,7 @@ class Edited(msgspec.Struct):
 @route("POST", "/api/runs/edit")
 def edit(ctx: Context, request: EditRequest) -> Edited:
     """Write the change into every run that can be written to, and say which could not."""
-    events = _events(request)
+    events = changes(request)
     if len(request.runs) > MAX_RUNS:
         raise UsageError(f"{len(request.runs)} runs at once are too many; change at most {MAX_RUNS}")
     done = Edited(changed=[], refused=[])
@@ -60,8 +60,8 @@ def edit(ctx: Context, request: EditRequest) -> Edited:
     return done
 
 
-def _events(request: EditRequest) -> list[Event]:
-    """The change as records, each text at a length a page can show."""
+def changes(request: EditRequest, words: str = "add_tags, remove_tags, notes or name") -> list[Event]:
+    """The change as records, each text at a length a page can show; `words` names the fields to who gave none."""
     now = time.time()
     events: list[Event] = []
     add, remove = [_tag(tag) for tag in request.add_tags], [_tag(tag) for tag in request.remove_tags]
@@ -77,7 +77,7 @@ def _events(request: EditRequest) -> list[Event]:
             raise UsageError("a run's name cannot be empty")
         events.append(NameChange(time=now, name=name))
     if not events:
-        raise UsageError("nothing to change: give add_tags, remove_tags, notes or name")
+        raise UsageError(f"nothing to change: give {words}")
     return events
 
 
@@ -95,12 +95,16 @@ def _short(what: str, text: str, most: int) -> str:
 
 
 def _write(ctx: Context, run: str, events: list[Event]) -> None:
-    """A log file of its own (role "edit"): the training's files have one writer, and it is not us."""
     path = ctx.catalogue.entry(run).path
     if ctx.read_only:
         raise Forbidden("this server was started read-only")
+    write_changes(path, run, events)
+
+
+def write_changes(path: Path, run: str, events: list[Event]) -> None:
+    """A log file of its own (role "edit"): the training's files have one writer, and it is not us."""
     if not is_writable(path):
-        raise Forbidden(f"the folder {path} is read-only for the server")
+        raise Forbidden(f"the folder {path} is read-only for this user")
     problems: list[str] = []
     writer = RunWriter(
         path, run_id=run, role="edit", heartbeat_s=0, fsync_s=0, mode="direct", on_problem=problems.append

@@ -1,0 +1,50 @@
+"""`stepscope edit`: change a run's tags, notes or name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from stepscope.cli._options import open_named, store_option
+from stepscope.cli._terminal import clean
+
+__all__ = ["command"]
+
+
+@click.command(name="edit")
+@click.argument("runs", nargs=-1, required=True)
+@store_option
+@click.option("--tag", "-t", multiple=True, help="Add this tag; may be given several times.")
+@click.option("--untag", multiple=True, help="Take this tag away.")
+@click.option("--note", help="The run's notes, in place of those it has; '' for none.")
+@click.option("--name", help="The run's new name.")
+def command(
+    runs: tuple[str, ...],
+    store: Path,
+    tag: tuple[str, ...],
+    untag: tuple[str, ...],
+    note: str | None,
+    name: str | None,
+) -> None:
+    """Change tags, notes or the name of runs.
+
+    A change is added to the run's logs, so a run may be edited while it goes on.
+
+    \b
+    stepscope edit last --tag baseline --note "lower learning rate"
+    stepscope edit 01JCQ4 01JCQ7 --untag wip
+    stepscope edit last --name "first try"
+    """
+    from stepscope.views.edit import EditRequest, changes, write_changes
+
+    found = [open_named(run, store) for run in runs]
+    events = changes(
+        EditRequest(runs=[run.id for run in found], add_tags=list(tag), remove_tags=list(untag), notes=note, name=name),
+        words="--tag, --untag, --note or --name",
+    )
+    for run in found:
+        write_changes(run.path, run.id, events)
+        run.refresh()
+        tags = "  ".join(clean(one) for one in run.tags)
+        click.echo(f"{clean(run.name)}  {run.id}" + (f"  tags: {tags}" if tags else ""))

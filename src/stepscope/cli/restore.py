@@ -1,0 +1,89 @@
+"""`stepscope restore`: get an artifact's files back out of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stepscope.cli._options import json_option, open_named, print_json, store_option
+from stepscope.cli._terminal import age, clean, console
+
+if TYPE_CHECKING:
+    from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["command"]
+
+
+@click.command(name="restore")
+@click.argument("run")
+@click.argument("artifact", required=False)
+@store_option
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="The folder to write to; the artifact's name here.")
+@click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
+@json_option
+def command(run: str, artifact: str | None, store: Path, out: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Get the files of an artifact back; without a name, list the artifacts.
+
+    ARTIFACT is a name (its newest version), name:v2, or name:alias. Every file is checked against its hash.
+
+    \b
+    stepscope restore last                        # what there is
+    stepscope restore last best.pt -o restored/
+    stepscope restore 01JCQ4 splits:v0
+    """
+    import msgspec
+
+    from stepscope.runs.artifacts import choose, restore
+
+    folder = open_named(run, store)
+    if artifact is None:
+        if as_json:
+            print_json(msgspec.to_builtins(folder.artifacts))
+        else:
+            _list(folder)
+        return
+    chosen = choose(folder.artifacts, artifact)
+    target = out if out is not None else Path(_folder_name(chosen.name))
+    written = restore(folder, chosen, target, overwrite=overwrite)
+    if as_json:
+        print_json([str(path) for path in written])
+        return
+    for path in written:
+        click.echo(clean(str(path)))
+    left = [file.reference for file in chosen.files if file.reference is not None]
+    for place in left:
+        click.echo(f"not copied, it is only referred to: {clean(place)}", err=True)
+    click.echo(
+        f"{len(written)} files of {clean(chosen.name)} v{chosen.version} written to {clean(str(target))}", err=True
+    )
+
+
+def _folder_name(name: str) -> str:
+    """A folder name from an artifact's: names are content and may be anything."""
+    safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip(".")
+    return safe[:100] or "artifact"
+
+
+def _list(run: RunFolder) -> None:
+    import time
+
+    from rich.table import Table
+
+    if not run.artifacts:
+        click.echo(f"run {run.name!r} has no artifacts; run.log_artifact(...) keeps files", err=True)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("artifact", "version", "type", "aliases"):
+        table.add_column(title, no_wrap=True, overflow="ellipsis")
+    for title in ("files", "bytes", "age"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in run.artifacts:
+        size = sum(file.size for file in one.files)
+        aliases = ", ".join(clean(alias) for alias in one.aliases)
+        when = age(time.time() - one.time)
+        table.add_row(
+            clean(one.name), f"v{one.version}", clean(one.type), aliases, str(len(one.files)), f"{size:,}", when
+        )
+    console().print(table)
