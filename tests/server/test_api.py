@@ -173,6 +173,28 @@ def test_media_that_could_run_are_only_ever_saved(client: Caller, store: Path, m
     assert not {"set-cookie", "x"} & set(answer.headers)
 
 
+def test_a_logged_page_may_be_framed_by_us_and_can_do_nothing(client: Caller, store: Path) -> None:
+    data = b"<style>b{color:red}</style><b>hi</b><script>alert(1)</script>".ljust(5000)
+    html = Media(key="k", step=0, time=0.0, kind="html", mime="text/html")
+    run = write_run(store, media=[(html, data)])
+    sha256 = hashlib.sha256(data).hexdigest()
+    answer = client.get(f"/api/page/{run}/{sha256}")
+    assert (answer.status_code, answer.content) == (200, data)
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = answer.headers["content-security-policy"].split("; ")
+    assert policy[:2] == ["sandbox", "default-src 'none'"]
+    assert not any(part.startswith(("script-src", "connect-src", "form-action")) for part in policy)
+    assert (policy[-1], answer.headers["x-frame-options"]) == ("frame-ancestors 'self'", "SAMEORIGIN")
+    assert client.get(f"/api/blob/{run}/{sha256}").headers["content-disposition"].startswith("attachment")
+
+
+def test_only_html_is_a_page(client: Caller, store: Path) -> None:
+    data = b"<svg onload='alert(1)'/>".ljust(5000)
+    run = write_run(store, media=[(Media(key="k", step=0, time=0.0, kind="file", mime="image/svg+xml"), data)])
+    assert client.get(f"/api/page/{run}/{hashlib.sha256(data).hexdigest()}").status_code == 404
+    assert client.get(f"/api/page/{run}/{'0' * 64}").status_code == 404
+
+
 def test_an_image_is_shown_and_kept_by_this_browser_only(client: Caller, store: Path) -> None:
     data = b"\x89PNG\r\n\x1a\n" + b"\0" * 5000
     run = write_run(store, media=[(Media(key="k", step=0, time=0.0, kind="image", mime="image/png"), data)])

@@ -166,15 +166,15 @@ def test_a_run_read_before_its_folder_moves_is_read_anew(ctx: Context, store: Pa
     assert ctx.runs.get(run).path == store / "team" / run
 
 
-def test_panels_are_sorted_by_section_with_the_machine_last(ctx: Context, store: Path) -> None:
+def test_panels_are_sorted_by_section_the_loss_first_and_the_machine_last(ctx: Context, store: Path) -> None:
     one = write_run(
         store, series={"train/loss": [1.0], "system/cpu": [1.0], "lr": [1.0], "layer10": [0], "layer2": [0]}
     )
     two = write_run(store, series={"train/loss": [1.0]})
     assert panels(ctx, PanelsRequest(runs=[one, two, "0" * 26])).panels == [
+        PanelInfo(key="train/loss", kind="scalar", section="train", runs=2),
         PanelInfo(key="layer2", kind="scalar", section="", runs=1),
         PanelInfo(key="layer10", kind="scalar", section="", runs=1),
         PanelInfo(key="lr", kind="scalar", section="", runs=1),
-        PanelInfo(key="train/loss", kind="scalar", section="train", runs=2),
         PanelInfo(key="system/cpu", kind="scalar", section="system", runs=1),
     ]

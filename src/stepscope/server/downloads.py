@@ -30,22 +30,29 @@ INLINE = {
 }
 """What a browser shows without running anything in it. SVG and HTML are not here: both can hold scripts."""
 
+PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+"""For HTML from a run, in a frame: no scripts, no forms, an origin of its own, and nothing is fetched. It keeps its own
+styles, and images that it carries inside."""
+
 _CHUNK = 1 << 18
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 def download_response(download: Download, range_header: str = "") -> Response:
-    """An answer that cannot become a page: sandboxed, never sniffed, saved unless its kind is harmless."""
+    """An answer that cannot act: sandboxed, never sniffed, saved unless its kind is harmless."""
     mime = download.mime.partition(";")[0].strip().lower()
-    inline = mime in INLINE and download.filename is None
+    page = download.page and mime == "text/html"
+    inline = page or (mime in INLINE and download.filename is None)
     if not inline and mime != "text/csv":
         mime = "application/octet-stream"
     headers = {
         "content-type": f"{mime}; charset=utf-8" if mime.startswith("text/") else mime,
         "content-disposition": "inline" if inline else _attachment(download.filename or "download"),
-        "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+        "content-security-policy": PAGE_POLICY if page else "sandbox; default-src 'none'; frame-ancestors 'none'",
         "cache-control": "private, max-age=31536000, immutable" if download.immutable else "no-store",
     }
+    if page:
+        headers["x-frame-options"] = "SAMEORIGIN"
     if download.pieces is not None:
         return StreamingResponse(download.pieces, headers=headers)
     file, size = _opened(download)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,20 @@ def blob(ctx: Context, request: BlobRequest) -> Download:
         return Download(found.mime, path=path, filename=saved_as, immutable=True)
     data = found.data if found.data is not None else folder.media_bytes(request.sha256)
     return Download(found.mime, body=data, filename=saved_as, immutable=True)
+
+
+class PageRequest(msgspec.Struct):
+    run: str
+    sha256: str
+
+
+@route("GET", "/api/page/{run}/{sha256}")
+def page(ctx: Context, request: PageRequest) -> Download:
+    """HTML that a run logged, for a frame of the Charts page."""
+    found = blob(ctx, BlobRequest(run=request.run, sha256=request.sha256))
+    if found.mime != "text/html" or found.filename is not None:
+        raise NotFound("there is no such page")
+    return replace(found, page=True)
 
 
 class _Found(NamedTuple):

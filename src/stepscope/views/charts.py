@@ -7,9 +7,10 @@ from typing import Any, Literal
 import msgspec
 
 from stepscope.errors import NotFound
-from stepscope.runs.catalogue.ordering import natural_key
+from stepscope.runs.catalogue.goals import said_goals
 from stepscope.runs.read.summary import rule_for
 from stepscope.views.context import Context
+from stepscope.views.panel_order import in_order
 from stepscope.views.route import route
 
 MAX_RUNS = 1000
@@ -85,6 +86,10 @@ class Line(msgspec.Struct):
     superseded: bool = False
     last: float | None = None
     version: int = 0
+    nan_x: list[float] = []
+    """Where exactly the first NaN of each bucket in `nan` stands."""
+    inf_x: list[float] = []
+    """The same for `inf`."""
 
 
 class SeriesData(msgspec.Struct):
@@ -157,7 +162,8 @@ class Histograms(msgspec.Struct):
 
 @route("POST", "/api/panels")
 def panels(ctx: Context, request: PanelsRequest) -> Panels:
-    """Everything that can be drawn for the chosen runs, by section, the machine's metrics last."""
+    """Everything that can be drawn for the chosen runs, by section, in the order to show it (see `panel_order.py`)."""
+    goals: set[str] = set()
     found: dict[tuple[str, str], PanelInfo] = {}
     for run in dict.fromkeys(request.runs[:MAX_RUNS]):
         try:
@@ -165,6 +171,7 @@ def panels(ctx: Context, request: PanelsRequest) -> Panels:
         except NotFound:  # deleted since the page was opened
             continue
         rules = [rule for rule in folder.rules if rule.x is not None]
+        goals.update(said_goals(folder.metrics(), folder.rules))
         kinds = [(key, "scalar") for key in folder.metrics()] + list(folder.media_keys().items())
         for key, kind in kinds:
             panel = found.get((key, kind))
@@ -174,5 +181,5 @@ def panels(ctx: Context, request: PanelsRequest) -> Panels:
             panel.runs += 1
             if panel.x is None and rules and (rule := rule_for(key, rules)) is not None:
                 panel.x = rule.x
-    shown = sorted(found.values(), key=lambda panel: (panel.section == "system", panel.section, natural_key(panel.key)))
+    shown = in_order(found.values(), goals, {panel.x for panel in found.values() if panel.x is not None})
     return Panels(panels=shown[:MAX_PANELS], omitted=max(0, len(shown) - MAX_PANELS))

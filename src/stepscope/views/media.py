@@ -22,7 +22,7 @@ MAX_RUNS = 200
 MAX_ITEMS = 500
 MAX_STEPS = 2000
 MAX_TEXT = 2 << 20
-_TEXT_KINDS = {"text", "table", "curve", "confusion", "html"}
+_TEXT_KINDS = {"text", "table", "curve", "confusion"}
 _PLOTLY = "application/vnd.plotly.v1+json"
 _SMALL_IMAGES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
 

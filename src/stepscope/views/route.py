@@ -57,6 +57,8 @@ class Download:
     """Bytes that are made while they are sent, instead of `body`."""
     filename: str | None = None
     """Set: the browser saves it under this name instead of showing it."""
+    page: bool = False
+    """HTML from a run, to be shown in a frame of ours: it can run nothing and fetch nothing."""
     immutable: bool = False
     """The address names the content by its hash, so a copy never goes stale."""
 

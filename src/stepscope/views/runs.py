@@ -12,7 +12,9 @@ from stepscope.runs.catalogue.columns import default_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.ordering import grouped
 from stepscope.runs.query.query import Field, parse_field
+from stepscope.views.best import best_values
 from stepscope.views.context import Context
+from stepscope.views.hues import hues
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
@@ -57,6 +59,8 @@ class RunRow(msgspec.Struct):
     dropped: int = 0
     version: int = 0
     """Grows whenever anything in the run changed."""
+    hue: int = 0
+    """Its place in the palette; see `hues.py`."""
 
 
 class RunGroup(msgspec.Struct):
@@ -90,6 +94,9 @@ class RunsPage(msgspec.Struct):
     groups: list[RunGroup] | None
     version: int
     """The catalogue's version, to compare with live events."""
+    best: list[float | None] = []
+    """Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
+    runs have the same."""
 
 
 class Columns(msgspec.Struct):
@@ -115,13 +122,15 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
     window = found[start : start + min(max(0, request.limit), MAX_ROWS)]
     fields = [_field(column) for column in request.columns[:MAX_COLUMNS]]
     now = time.time()
+    of_run = hues(catalogue)
     return RunsPage(
-        rows=[_row(entry, fields, now) for entry in window],
+        rows=[_row(entry, fields, now, of_run.get(entry.id, 0)) for entry in window],
         matched=len(found),
         total=len(catalogue),
         ids=[entry.id for entry in found[:MAX_IDS]],
         groups=None if request.group_by is None else _groups(found, parse_field(request.group_by), now),
         version=version,
+        best=best_values(catalogue, (version, request.query, request.archived), found, fields),
     )
 
 
@@ -155,7 +164,7 @@ def _field(column: str) -> Field | None:
         return None
 
 
-def _row(entry: RunEntry, fields: list[Field | None], now: float) -> RunRow:
+def _row(entry: RunEntry, fields: list[Field | None], now: float, hue: int) -> RunRow:
     return RunRow(
         id=entry.id,
         name=entry.name,
@@ -170,6 +179,7 @@ def _row(entry: RunEntry, fields: list[Field | None], now: float) -> RunRow:
         findings=entry.findings,
         dropped=entry.dropped,
         version=entry.version,
+        hue=hue,
     )
 
 

@@ -6,13 +6,15 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from stepscope.errors import NotFound, UsageError
+from stepscope.runs.points.downsample import Buckets, Floats
 from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Line, SeriesData, SeriesRequest
@@ -102,7 +104,8 @@ def draw(found: Series, axis: Series | None, version: int, request: SeriesReques
         smoothing=smoothing,
         neighbours=zoomed,
     )
-    below = -np.flatnonzero(buckets.neg_inf) - 1
+    nan, above, below = (np.flatnonzero(odd) for odd in (buckets.nan, buckets.pos_inf, buckets.neg_inf))
+    places = _Places(found, request.x if axis is None else axis, buckets)
     return Line(
         run=found.run,
         key=found.name,
@@ -112,13 +115,33 @@ def draw(found: Series, axis: Series | None, version: int, request: SeriesReques
         low=buckets.low.tolist(),
         high=buckets.high.tolist(),
         smooth=None if buckets.smooth is None else buckets.smooth.tolist(),
-        nan=np.flatnonzero(buckets.nan).tolist(),
-        inf=[*np.flatnonzero(buckets.pos_inf).tolist(), *below.tolist()],
+        nan=nan.tolist(),
+        inf=[*above.tolist(), *(-below - 1).tolist()],
         points=len(found),
         superseded=superseded,
         last=float(found.values[-1]) if len(found) else None,
         version=version,
+        nan_x=places.first(np.isnan, nan),
+        inf_x=[*places.first(np.isposinf, above), *places.first(np.isneginf, below)],
     )
+
+
+class _Places:
+    """Where in its bucket something that is not finite stands: a bucket's own x is only its middle."""
+
+    def __init__(self, found: Series, axis: str | Series, buckets: Buckets) -> None:
+        self._found, self._axis, self._buckets = found, axis, buckets
+
+    def first(self, is_odd: Callable[[Floats], npt.NDArray[np.bool_]], at: npt.NDArray[np.int64]) -> list[float]:
+        """The x of the first such value in each of these buckets."""
+        if not len(at):
+            return []
+        x, order = self._found.x(self._axis), self._buckets.order
+        out: list[float] = []
+        for start, count in zip(self._buckets.starts[at].tolist(), self._buckets.count[at].tolist(), strict=True):
+            points = slice(start, start + count) if order is None else order[start : start + count]
+            out.append(float(x[points][int(is_odd(self._found.values[points]).argmax())]))
+        return out
 
 
 class _Kept(NamedTuple):

@@ -149,6 +149,8 @@ export interface GraphBox {
   count?: number;
   /** How many boxes are inside, at any depth: they have the next numbers. */
   boxes?: number;
+  /** What the call returned: indices into `tensors`. */
+  outputs?: number[];
   ops?: number;
   /** Of the module and those inside it. */
   parameters?: number;
@@ -297,6 +299,10 @@ export interface Line {
   superseded: boolean;
   last: number | null;
   version: number;
+  /** Where exactly the first NaN of each bucket in `nan` stands. */
+  nan_x: number[];
+  /** The same for `inf`. */
+  inf_x: number[];
 }
 
 /** One event of `GET /api/live`: what changed since the last one. */
@@ -395,6 +401,11 @@ export interface Notice {
   title: string;
   text: string;
   level: Severity;
+}
+
+export interface PageRequest {
+  run: string;
+  sha256: string;
 }
 
 /** Something that can be drawn: one key that at least one of the runs logged. */
@@ -526,6 +537,8 @@ export interface RunRow {
   dropped: number;
   /** Grows whenever anything in the run changed. */
   version: number;
+  /** Its place in the palette; see `hues.py`. */
+  hue: number;
 }
 
 export interface RunsPage {
@@ -539,6 +552,11 @@ export interface RunsPage {
   groups: RunGroup[] | null;
   /** The catalogue's version, to compare with live events. */
   version: number;
+  /**
+   * Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
+   * runs have the same.
+   */
+  best: (number | null)[];
 }
 
 export interface RunsRequest {
@@ -637,6 +655,7 @@ export interface Routes {
   "GET /api/export/{run}.csv": { request: ExportRequest; response: Blob };
   "GET /api/info": { request: Empty; response: Info };
   "GET /api/live": { request: Empty; response: Live };
+  "GET /api/page/{run}/{sha256}": { request: PageRequest; response: Blob };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/media": { request: MediaRequest; response: MediaData };

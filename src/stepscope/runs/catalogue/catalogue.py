@@ -150,9 +150,9 @@ class Catalogue:
         if asked.text.strip():
             if asked.fields:
                 asked.check(self._known_names(entries))
-            self._prefetch(entries, asked.fields)
+            self.prefetch(entries, asked.fields)
             found = [entry for entry in entries if asked.matches(entry, now)]
-        self._prefetch(found, [by, group] if group else [by])
+        self.prefetch(found, [by, group] if group else [by])
         # Ids begin with the time: runs that are equal otherwise come newest first.
         found = sorted(found, key=lambda entry: entry.id, reverse=True)
         found = ordered(found, lambda entry: entry.value(by, now), descending)
@@ -193,6 +193,14 @@ class Catalogue:
             self._columns = (self.version, columns)
         return columns
 
+    def prefetch(self, entries: list[RunEntry], fields: list[Field]) -> None:
+        """Have the numbers of metrics that are about to be asked of many runs."""
+        wanted = [one for one in fields if one.source in ("metric", "summary")]
+        if not wanted or len(entries) <= _COLD_FEW:
+            return
+        for scan in self._scans:
+            scan.fetch_numbers(wanted)
+
     def projects(self) -> list[str]:
         """The projects of the runs, by name."""
         return sorted({entry.project for entry in self._all()})
@@ -230,11 +238,3 @@ class Catalogue:
             known.update({f"config.{key}" for entry in entries for key in entry.config})
             self._known = (self.version, known)
         return known
-
-    def _prefetch(self, entries: list[RunEntry], fields: list[Field]) -> None:
-        """Have the numbers of metrics that are about to be asked of many runs."""
-        wanted = [one for one in fields if one.source in ("metric", "summary")]
-        if not wanted or len(entries) <= _COLD_FEW:
-            return
-        for scan in self._scans:
-            scan.fetch_numbers(wanted)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from stepscope.records import Status
+from stepscope.runs.catalogue.goals import Goal
 from stepscope.runs.catalogue.metric_stats import MetricStats
 from stepscope.runs.query.fields import Field
 
@@ -40,6 +41,8 @@ class Head(msgspec.Struct, array_like=True, gc=False):
     findings: int
     dropped: int
     version: int
+    goals: dict[str, Goal] = {}
+    """Which way metrics are good, where the person said so."""
 
 
 class RunEntry:
@@ -127,6 +130,11 @@ class RunEntry:
     @property
     def dropped(self) -> int:
         return self.head.dropped
+
+    @property
+    def goals(self) -> dict[str, Goal]:
+        """Which way metrics are good, by name, where `run.define` said so."""
+        return self.head.goals
 
     @property
     def version(self) -> int:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["SPARK_POINTS", "main_metric", "sparkline"]
+__all__ = ["SPARK_POINTS", "loss_likeness", "main_metric", "sparkline"]
 
 SPARK_POINTS = 40
 
@@ -42,16 +42,30 @@ def _most_like_a_loss(names: tuple[str, ...]) -> str | None:
 
 
 def _rank(name: str) -> tuple[int, int, int, str]:
-    """Less is better: how much like a loss it is, whose loss, and how much else its name says."""
-    lower = name.lower().replace("-", "_").replace(".", "/")
-    words = [word for part in lower.split("/") for word in part.split("_") if word]
+    """Less is better; names that are no loss come last, the shorter ones first."""
+    likeness = loss_likeness(name)
+    return (*likeness, name) if likeness is not None else (len(_LOSS_WORDS), len(_words(name)), 0, name)
+
+
+def loss_likeness(name: str) -> tuple[int, int, int] | None:
+    """How much like a loss it is, how much else its name says, whose loss; less is better. None if it is no loss.
+
+    >>> loss_likeness("train/loss"), loss_likeness("val/kl_loss"), loss_likeness("lr")
+    ((0, 0, 0), (0, 1, 1), None)
+    """
+    words = _words(name)
     kind = next((at for at, word in enumerate(_LOSS_WORDS) if any(one.startswith(word) for one in words)), None)
     if kind is None:
-        return len(_LOSS_WORDS), 0, len(words), name
+        return None
     others = [word for word in words if not word.startswith(_LOSS_WORDS[kind])]
     whose = 1 if any(word in _HELD_OUT for word in others) else 0
     said = sum(word not in _TRAINING and word not in _HELD_OUT for word in others)
-    return kind, said, whose, name
+    return kind, said, whose
+
+
+def _words(name: str) -> list[str]:
+    lower = name.lower().replace("-", "_").replace(".", "/")
+    return [word for part in lower.split("/") for word in part.split("_") if word]
 
 
 def sparkline(values: npt.NDArray[np.float64]) -> list[float | None]:

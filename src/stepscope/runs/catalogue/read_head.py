@@ -9,6 +9,7 @@ import msgspec
 
 from stepscope.records import SummaryUpdate
 from stepscope.runs.catalogue.entry import Head
+from stepscope.runs.catalogue.goals import said_goals
 from stepscope.runs.catalogue.main_metric import main_metric, sparkline
 from stepscope.runs.catalogue.metric_stats import pack_stats
 from stepscope.runs.read.folder import RunFolder, open_run
@@ -77,6 +78,7 @@ def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) 
         findings=len(folder.findings),
         dropped=folder.dropped,
         version=version,
+        goals=said_goals(summaries, folder.rules),
     )
 
 

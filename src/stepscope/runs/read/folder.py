@@ -32,7 +32,7 @@ from stepscope.runs.points.tables import Shape, pandas_table, polars_table
 from stepscope.runs.read.assembly import SeriesBuilder, all_branches
 from stepscope.runs.read.attempts import Attempt, attempts_of, time_spent
 from stepscope.runs.read.damage import Damage, damage_of
-from stepscope.runs.read.medialist import LoggedMedia, media_by_key
+from stepscope.runs.read.medialist import LoggedMedia, first_kind, media_by_key
 from stepscope.runs.read.mediastore import MediaStore
 from stepscope.runs.read.runlogs import RunLogs
 from stepscope.runs.read.segments import Segment
@@ -366,8 +366,8 @@ class RunFolder:
         ]
 
     def media_keys(self) -> dict[str, str]:
-        """The keys under which media were logged, with their kind."""
-        return {key: items[-1].media.kind for key, items in self._media_list().items()}
+        """The keys under which media were logged, with their kind: that of the first part of the newest."""
+        return {key: first_kind(items) for key, items in self._media_list().items()}
 
     def _media_list(self) -> dict[str, list[LoggedMedia]]:
         found: dict[str, list[LoggedMedia]] = self._remember("media", lambda logs: media_by_key(logs.ordered()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stepscope.records import FileHeader, Media
 from stepscope.runs.read.runlogs import Part
 
-__all__ = ["LoggedMedia", "media_by_key"]
+__all__ = ["LoggedMedia", "first_kind", "media_by_key"]
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,11 @@ def media_by_key(parts: Iterable[Part]) -> dict[str, list[LoggedMedia]]:
         for _seq, media in part.media:
             found.setdefault(media.key, []).append((part.header, media))
     return {key: _in_order(found[key]) for key in sorted(found)}
+
+
+def first_kind(items: list[LoggedMedia]) -> str:
+    """The kind of the newest medium: of its first part, because an embedding has a sheet of images as its second."""
+    return next((one for one in reversed(items) if one.media.index == 0), items[-1]).media.kind
 
 
 def _in_order(items: list[tuple[FileHeader, Media]]) -> list[LoggedMedia]:

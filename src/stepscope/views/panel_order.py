@@ -1,0 +1,56 @@
+"""What is worth seeing first on the Charts page: what the runs are judged by, other numbers, then media."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from stepscope.runs.catalogue.goals import goal_of
+from stepscope.runs.catalogue.main_metric import loss_likeness
+from stepscope.runs.catalogue.ordering import natural_key
+
+if TYPE_CHECKING:
+    from stepscope.views.charts import PanelInfo
+
+__all__ = ["in_order"]
+
+_COUNTERS = {"epoch", "epochs", "step", "steps", "global_step", "iter", "iteration", "iterations", "batch"}
+_SCHEDULES = {"lr", "learning_rate"}
+_MEDIA = ["image", "video", "figure", "curve", "confusion", "embedding", "table", "text", "html", "audio", "histogram"]
+
+Rank = tuple[int, ...]
+
+
+def in_order(panels: Collection[PanelInfo], goals: Collection[str] = (), axes: Collection[str] = ()) -> list[PanelInfo]:
+    """Panels by section: first the section with the most telling panel, the machine's last; the same inside each.
+
+    `goals` are metrics that a person gave a goal, `axes` those that others are drawn over.
+    """
+    ranks = {id(panel): _rank(panel, goals, axes) for panel in panels}
+    best: dict[str, Rank] = {}
+    for panel in panels:
+        best[panel.section] = min(best.get(panel.section, (9,)), ranks[id(panel)])
+
+    def place(panel: PanelInfo) -> tuple[object, ...]:
+        section = panel.section
+        whose = (section == "system", best[section], section != "", natural_key(section))
+        return (*whose, ranks[id(panel)], natural_key(panel.key), panel.kind)
+
+    return sorted(panels, key=place)
+
+
+def _rank(panel: PanelInfo, goals: Collection[str], axes: Collection[str]) -> Rank:
+    """Less comes first."""
+    if panel.kind != "scalar":
+        return (6, _MEDIA.index(panel.kind) if panel.kind in _MEDIA else len(_MEDIA))
+    if panel.key in goals:
+        return (0,)
+    leaf = panel.key.rpartition("/")[2].lower()
+    if panel.key in axes or leaf in _COUNTERS:
+        return (5,)
+    likeness = loss_likeness(panel.key)
+    if likeness is not None:
+        return (1, *likeness)
+    if goal_of(panel.key) is not None:
+        return (2,)
+    return (4,) if leaf in _SCHEDULES else (3,)

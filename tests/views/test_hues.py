@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from stepscope.views.context import Context
+from stepscope.views.hues import HUES, hues, spread_hues
+
+from .conftest import write_run
+
+RUNS = [(f"01JCQ4{number:020}", "vae") for number in range(300)]
+
+
+def test_ten_runs_in_a_row_have_ten_hues() -> None:
+    found = list(spread_hues(RUNS).values())
+    assert all(len(set(found[at : at + 10])) == 10 for at in range(len(found) - 9))
+    assert set(found) == set(range(HUES))
+
+
+def test_later_runs_change_nothing() -> None:
+    assert spread_hues(RUNS[:100]) == dict(list(spread_hues(RUNS).items())[:100])
+
+
+def test_projects_are_spread_each_for_itself() -> None:
+    mixed = [(run, "a" if at % 2 else "b") for at, (run, _) in enumerate(RUNS)]
+    found = spread_hues(mixed)
+    own = [found[run] for run, project in mixed if project == "a"]
+    assert all(len(set(own[at : at + 10])) == 10 for at in range(len(own) - 9))
+
+
+def test_new_runs_get_theirs_with_the_next_look(ctx: Context, store: Path) -> None:
+    first = write_run(store, created=1000.0)
+    ctx.look()
+    assert set(hues(ctx.catalogue)) == {first}
+    second = write_run(store, created=2000.0)
+    ctx.look()
+    assert hues(ctx.catalogue)[first] != hues(ctx.catalogue)[second]
