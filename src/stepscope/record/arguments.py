@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from stepscope.record.identity import is_tensor_type
+from stepscope.record.identity import _TENSOR_TYPES, is_tensor_type
 
 __all__ = ["Snapshot", "plain_arguments", "snapshot", "tensors_in", "written_by_schema"]
 
@@ -37,7 +37,7 @@ def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, 
         kind = type(value)
         if kind in _SIMPLE:
             rest.append((place, value))
-        elif is_tensor_type(kind):
+        elif _TENSOR_TYPES.get(kind) or is_tensor_type(kind):
             inputs.append(value)
         else:
             rest.append((place, _freeze(value, inputs)))

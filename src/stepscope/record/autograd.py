@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.record.drafts import OpDraft, Ref
 
 __all__ = ["Nodes", "is_custom"]
@@ -30,16 +32,16 @@ class Nodes:
     """Which forward op made which autograd node."""
 
     def __init__(self) -> None:
+        self.counter: Callable[[], int] = _counter or self._guess
+        """The number the next node on this thread will get."""
+        self._highest = -1
         self.first = self.counter()
         """Nodes with smaller numbers are older than the recording."""
         self._makers: dict[int, tuple[OpDraft, str]] = {}
         self._outputs: dict[int, dict[int, int]] = {}
-        self._highest = -1
 
-    def counter(self) -> int:
-        """The number the next node on this thread will get."""
-        if _counter is not None:
-            return int(_counter())
+    def _guess(self) -> int:
+        # Before torch 2.1 could tell: one more than the highest seen.
         return self._highest + 1
 
     def knows(self, node: Any) -> bool:

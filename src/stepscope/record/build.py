@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -23,24 +23,41 @@ if TYPE_CHECKING:
 __all__ = ["build_record"]
 
 
-def build_record(recorder: Recorder, wall_us: float, error: str | None) -> StepRecord:
-    """The step as plain data."""
+class Described(NamedTuple):
+    """What must be read off the living model when the step ends."""
+
+    model: str
+    modules: tuple[ModuleInfo, ...]
+    sites: Sites
+
+
+def describe(recorder: Recorder) -> Described:
+    """Look at the model as it is now."""
     sites = Sites()
     _settle_roots(recorder)
+    roots = recorder.modules.roots
+    model = roots[0] if roots else None
+    found = tuple(_modules(recorder, sites))
+    roots.clear()
+    return Described("" if model is None else type(model).__name__, found, sites)
+
+
+def build_record(recorder: Recorder, described: Described, wall_us: float, error: str | None) -> StepRecord:
+    """The step as plain data."""
+    sites = described.sites
     drafts = recorder.drafts
     if recorder.tensors.unseen_writes:
         drafts.not_seen("what wrote into a tensor in place")
     if recorder.optimizers.seen:
         drafts.notes["optimizers"] = recorder.optimizers.seen
-    model = recorder.modules.roots[0] if recorder.modules.roots else None
     return StepRecord(
         depth=recorder.depth,
         started=recorder.started,
         wall_us=wall_us,
-        model="" if model is None else type(model).__name__,
+        model=described.model,
         torch=str(torch.__version__),
         device=_main_device(recorder),
-        modules=tuple(_modules(recorder, sites)),
+        modules=described.modules,
         ops=tuple(_op(draft, sites) for draft in drafts.ops),
         tensors=tuple(_tensor(draft, sites) for draft in recorder.tensors.all),
         calls=tuple(_call(call) for call in drafts.calls),

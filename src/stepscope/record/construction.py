@@ -1,14 +1,91 @@
-"""Where each module and parameter was constructed. (First part: reading the parent's source follows.)"""
+"""Where each module was constructed.
+
+While `watch()` is on, every module made remembers the line of the user's code that made it: exact, and cheap enough to
+leave on while a script builds its model. Without it the line is read off the source of the parent's `__init__`.
+"""
 
 from __future__ import annotations
 
+import sys
+import weakref
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import torch
+
+from stepscope import fence
+from stepscope.record.restore import Installed
+from stepscope.record.sites import Place, place_of, site_at
+from stepscope.record.source import assignments_of
 from stepscope.records.step import Site
 
-__all__ = ["construction_sites"]
+__all__ = ["construction_sites", "watch"]
+
+_places: weakref.WeakKeyDictionary[Any, Place] = weakref.WeakKeyDictionary()
+
+
+@contextmanager
+def watch() -> Iterator[None]:
+    """Remember where modules are made, for as long as the `with` block runs.
+
+    with construction.watch():
+        model = Net()
+    """
+    installed = Installed()
+    original = torch.nn.Module.__init__
+
+    def remember(self: Any, *args: Any, **kwargs: Any) -> None:
+        original(self, *args, **kwargs)
+        _remember(self, sys._getframe(1))
+
+    remember.__wrapped__ = original  # type: ignore[attr-defined]
+    installed.patch(torch.nn.Module, "__init__", remember)
+    try:
+        yield
+    finally:
+        installed.remove()
+
+
+@fence.fenced("remembering where a module was made")
+def _remember(module: Any, frame: Any) -> None:
+    # Frames of the module's own __init__ (and its bases') are inside it, not where it was made.
+    while frame is not None and frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is module:
+        frame = frame.f_back
+    place = place_of(frame)
+    if place is not None:
+        _places[module] = place
 
 
 def construction_sites(root: Any) -> dict[str, Site]:
-    """Path -> where in the user's source that module was made."""
-    return {}
+    """Path -> where in the user's source that module was made; paths whose place is unknown are left out."""
+    found: dict[str, Site] = {}
+    for path, module in root.named_modules():
+        place = _places.get(module)
+        if place is not None:
+            found[path] = site_at(place)
+    _read_from_source(root, "", found, set())
+    return found
+
+
+def _read_from_source(module: Any, path: str, found: dict[str, Site], seen: set[int]) -> None:
+    """Fill the gaps: a child is made where its parent's class assigns it, items where their container is."""
+    if id(module) in seen:
+        return
+    seen.add(id(module))
+    kind: Hashable = type(module)
+    places = assignments_of(kind)
+    for name, child in module._modules.items():
+        if child is None:
+            continue
+        where = f"{path}.{name}" if path else name
+        if where not in found:
+            site = places.get(name)
+            if site is None and isinstance(module, _CONTAINERS):
+                site = found.get(path)
+            if site is not None:
+                found[where] = site
+        _read_from_source(child, where, found, seen)
+
+
+_CONTAINERS = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict)

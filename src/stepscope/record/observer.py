@@ -24,7 +24,7 @@ __all__ = ["Observer", "OpCall"]
 class OpCall:
     """One op while it runs. Gone when the op is over; `draft` is what stays."""
 
-    __slots__ = ("args", "draft", "function", "inputs", "kwargs", "nodes", "outputs", "result")
+    __slots__ = ("args", "draft", "entries", "function", "inputs", "kwargs", "nodes", "outputs", "result", "sequence")
 
     def __init__(
         self, draft: OpDraft, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
@@ -42,6 +42,8 @@ class OpCall:
         """The tensors of `result`, as `draft.outputs` numbers them (`after` only); in-place targets follow."""
         self.nodes: list[Any] = []
         """The autograd nodes this op made (`after` only): read, never keep."""
+        self.entries: list[Any] = []
+        self.sequence = 0
 
 
 class Observer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import torch.optim.optimizer as torch_optimizer
 
 from stepscope import fence
 from stepscope.record.identity import is_tensor_type
+from stepscope.record.sites import Place, place_of
 
 if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
@@ -22,6 +24,7 @@ class OptimizerHooks:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self.seen: list[str] = []
+        self.place: Place | None = None
 
     def install(self) -> None:
         before = getattr(torch_optimizer, "register_optimizer_step_pre_hook", None)
@@ -39,6 +42,9 @@ class OptimizerHooks:
         if name not in self.seen:
             self.seen.append(name)
         self._name_state(optimizer)
+        # In torch's own optimizers no frame is the user's: all their ops come from the line that called `step`.
+        own = type(optimizer).__module__.startswith("torch.")
+        self.place = place_of(sys._getframe(1)) if own else None
         recorder.phases.optimizer_begins()
 
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:

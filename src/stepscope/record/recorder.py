@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal
 
 import torch
@@ -18,7 +20,7 @@ from stepscope.errors import UsageError
 from stepscope.record import transforms
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
-from stepscope.record.build import build_record
+from stepscope.record.build import Described, build_record, describe
 from stepscope.record.compiled import run_eagerly
 from stepscope.record.drafts import CallDraft, Drafts, OpDraft
 from stepscope.record.flow import Flow
@@ -29,12 +31,14 @@ from stepscope.record.observer import Observer
 from stepscope.record.optimizers import OptimizerHooks
 from stepscope.record.phases import Phases
 from stepscope.record.restore import Installed
+from stepscope.record.sites import Sites
 from stepscope.records.step import Phase, StepRecord
 
 __all__ = ["Depth", "Recorder"]
 
 Depth = Literal["ops", "modules", "aten"]
 _DEPTHS = ("ops", "modules", "aten")
+_COLLECT_EVERY = 100_000
 _mode_stack: Callable[[], list[Any]] = torch.overrides.__dict__["_get_current_function_mode_stack"]
 _running: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
@@ -65,7 +69,8 @@ class Recorder:
             )
         self.depth: Depth = depth
         self.backward = backward
-        self.record: StepRecord | None = None
+        self._record: StepRecord | None = None
+        self._described: Described | None = None
         self.observers = tuple(observers)
         self.off = True
         self._model = model
@@ -93,6 +98,7 @@ class Recorder:
         self.engine = Backward(self)
         self.mode = self._mode()
         try:
+            self._rest_collector()
             run_eagerly(self.installed)
             self.modules.install()
             self.optimizers.install()
@@ -123,7 +129,8 @@ class Recorder:
         self.installed.remove()
         for watch in self.watchers("finish"):
             watch(self.drafts)
-        self._build(wall_us, said)
+        self._wall_us, self._error = wall_us, said
+        self._finish()
         self.tensors.forget()
 
     def __enter__(self) -> Recorder:
@@ -137,10 +144,31 @@ class Recorder:
     def _close(self, error: str | None) -> None:
         self.modules.close_all(error)
 
+    @fence.fenced("describing the model")
+    def _finish(self) -> None:
+        self._described = Described("", (), Sites())  # what is left if describing fails
+        self._described = describe(self)
+        self._model = self.modules.model = None
+
+    @property
+    def record(self) -> StepRecord | None:
+        """The record, once the recording is over. Put together when first asked for, so that the step does not wait."""
+        if self._record is None and self._described is not None:
+            self._build(self._described)
+        return self._record
+
     @fence.fenced("building the record of the step")
-    def _build(self, wall_us: float, error: str | None) -> None:
-        self.record = StepRecord(depth=self.depth, error=error)  # what is left if building fails
-        self.record = build_record(self, wall_us, error)
+    def _build(self, described: Described) -> None:
+        self._record = StepRecord(depth=self.depth, error=self._error)  # what is left if building fails
+        self._record = build_record(self, described, self._wall_us, self._error)
+
+    def _rest_collector(self) -> None:
+        # A recording allocates thousands of small objects that all stay; looking through them for garbage every
+        # 700 allocations would cost more than making them. It still runs, only less often, until `stop`.
+        before = gc.get_threshold()
+        if before[0] > 0:
+            gc.set_threshold(max(before[0], _COLLECT_EVERY), *before[1:])
+            self.installed.add(partial(gc.set_threshold, *before))
 
     def _mode(self) -> Any:
         if self.depth == "modules":
