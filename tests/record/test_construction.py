@@ -31,12 +31,13 @@ class Whole(nn.Module):
         )
         self.many = nn.ModuleList(Part(4) for _ in range(2))
         self.add_module("late", nn.Linear(4, 1))
+        self.scale = nn.Parameter(torch.ones(1))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.body(self.b(self.a(x)))
         for part in self.many:
             x = part(x)
-        return self.late(x)
+        return self.late(x) * self.scale
 
 
 class Child(Whole):
@@ -52,7 +53,10 @@ def line(kind: type, text: str) -> int:
 
 def test_lines_are_read_off_the_source() -> None:
     sites = construction_sites(Whole())
-    assert {path: site.line for path, site in sites.items()} == {
+    assert sites["scale"].line == line(Whole, "self.scale")
+    assert sites["a.weight"].line == line(Whole, "self.a, self.b")
+    modules = {path for path, _ in Whole().named_modules()}
+    assert {path: site.line for path, site in sites.items() if path in modules} == {
         "a": line(Whole, "self.a, self.b"),
         "b": line(Whole, "self.a, self.b"),
         "body": line(Whole, "self.body"),
@@ -99,3 +103,6 @@ def test_a_record_knows_where_its_modules_were_made() -> None:
     made = {module.path: step.sites[module.site].line for module in step.modules if module.site is not None}
     assert made["many.0.fc"] == line(Part, "self.fc")
     assert "" not in made
+    scale = next(tensor for tensor in step.tensors if tensor.name == "scale")
+    assert scale.site is not None
+    assert step.sites[scale.site].line == line(Whole, "self.scale")

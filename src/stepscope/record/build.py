@@ -109,11 +109,18 @@ def _modules(recorder: Recorder, sites: Sites) -> list[ModuleInfo]:
         places = {path: sites.index(site) for path, site in _construction(root).items()}
         prefix = entry.path
         named = {f"{prefix}.{path}".strip("."): site for path, site in places.items() if site is not None}
+        _place_tensors(recorder, named)
         for info in describe_model(root, prefix, named):
             if info.path not in taken:
                 taken.add(info.path)
                 found.append(info)
     return found
+
+
+def _place_tensors(recorder: Recorder, named: dict[str, int]) -> None:
+    for entry in recorder.tensors.all:
+        if entry.kind in ("parameter", "buffer") and entry.name is not None:
+            entry.site = named.get(entry.name, entry.site)
 
 
 @fence.fenced("finding where modules were constructed", default={})
@@ -171,7 +178,7 @@ def _tensor(draft: Entry, sites: Sites) -> TensorInfo:
         view_of=draft.view_of,
         grad_of=draft.grad_of,
         bytes=draft.bytes,
-        site=sites.index(draft.site),
+        site=draft.site if isinstance(draft.site, int) else sites.index(draft.site),
     )
 
 

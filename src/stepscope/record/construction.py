@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -58,7 +58,7 @@ def _remember(module: Any, frame: Any) -> None:
 
 
 def construction_sites(root: Any) -> dict[str, Site]:
-    """Path -> where in the user's source that module was made; paths whose place is unknown are left out."""
+    """Path -> where in the user's source that module, parameter or buffer was made; unknown ones are left out."""
     found: dict[str, Site] = {}
     for path, module in root.named_modules():
         place = _places.get(module)
@@ -73,8 +73,12 @@ def _read_from_source(module: Any, path: str, found: dict[str, Site], seen: set[
     if id(module) in seen:
         return
     seen.add(id(module))
-    kind: Hashable = type(module)
+    kind: Any = type(module)
     places = assignments_of(kind)
+    for name in (*module._parameters, *module._buffers):  # a torch layer makes its own: they come from its line
+        site = places.get(name) or found.get(path)
+        if site is not None:
+            found[f"{path}.{name}" if path else name] = site
     for name, child in module._modules.items():
         if child is None:
             continue
