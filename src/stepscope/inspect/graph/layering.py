@@ -6,8 +6,10 @@ from bisect import bisect_right, insort
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-__all__ = ["Layers", "Link", "Spot", "layer"]
+__all__ = ["Layers", "Link", "Spot", "distance", "layer", "weight_of"]
 
+GAP = 26.0
+BEND_GAP = 14.0
 _SWEEPS = 12
 _MOST_BENDS = 20_000
 _FREE_SPAN = 60
@@ -38,6 +40,17 @@ class Link:
     from_x: float = 0.0
     to_x: float = 0.0
     bends: list[Spot] = field(default_factory=list)
+
+
+def distance(left: Spot, right: Spot) -> float:
+    """How far apart the middles of two neighbours in a rank must be."""
+    gap = BEND_GAP if left.bend or right.bend or left.side or right.side else GAP
+    return (left.width + right.width) / 2 + gap
+
+
+def weight_of(link: Link) -> float:
+    """Long edges are kept straight first: a bend in one is seen more than a bend beside a node."""
+    return (1.0, 2.0, 8.0)[link.upper.bend + link.lower.bend]
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ from stepscope.inspect.graph.drafts import BoxDraft
 
 __all__ = ["opened"]
 
-MOST_VISIBLE = 60
+MOST_VISIBLE = 45
 _FEW_OPS = 4
 
 
@@ -17,18 +17,27 @@ def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> se
     visible = _content(top)
     outermost = True
     while level:
-        level = [box for box in level if box.boxes or len(box.items) >= _FEW_OPS or box.path is None]
+        level = [inner for box in level for inner in _worth_opening(box)]
         visible += sum(_content(box) for box in level)
         if visible > most and not outermost:
             break
         found.update(box.id for box in level)
-        level = [inner for box in level for inner in _shown_boxes(box)]
+        level = [inner for box in level for inner in _shown_boxes(box) if inner.id not in found]
         outermost = False
     for box in boxes:  # what is folded opens as its first block does; outer folds come first
         if box.fold is not None:
             shift = box.id - box.fold.id
             found.update(inner + shift for inner in range(box.fold.id, box.fold.id + box.boxes + 1) if inner in found)
     return found
+
+
+def _worth_opening(box: BoxDraft) -> list[BoxDraft]:
+    """The box, with the one inside it when that is all it has; nothing when there is little to see."""
+    chain = [box]
+    while len(chain[-1].items) == 1 and (inner := _shown_boxes(chain[-1])):
+        chain += inner
+    last = chain[-1]
+    return chain if last.boxes or len(last.items) >= _FEW_OPS or last.path is None else []
 
 
 def _shown_boxes(box: BoxDraft) -> list[BoxDraft]:

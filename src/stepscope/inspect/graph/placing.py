@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from stepscope.inspect.graph.layering import Link, Spot
+from stepscope.inspect.graph.columns import straighten
+from stepscope.inspect.graph.layering import Spot, distance, weight_of
 
 __all__ = ["place"]
 
-GAP = 26.0
-BEND_GAP = 14.0
 _ROUNDS = 10
 
 
@@ -17,7 +16,7 @@ def place(ranks: list[list[Spot]]) -> None:
         left = 0.0
         for spot, after in zip(rank, [*rank[1:], None], strict=True):
             spot.x = left
-            left += _distance(spot, after) if after is not None else 0.0
+            left += distance(spot, after) if after is not None else 0.0
         middle = left / 2
         for spot in rank:
             spot.x -= middle
@@ -28,17 +27,7 @@ def place(ranks: list[list[Spot]]) -> None:
             _settle(rank, up=True, down=both)
         for rank in reversed(ranks):
             _settle(rank, up=both, down=True)
-
-
-def _distance(left: Spot, right: Spot) -> float:
-    gap = BEND_GAP if left.bend or right.bend or left.side or right.side else GAP
-    return (left.width + right.width) / 2 + gap
-
-
-def _weight(link: Link) -> float:
-    """Long edges are kept straight first: a bend in one is seen more than a bend beside a node."""
-    bends = link.upper.bend + link.lower.bend
-    return (1.0, 2.0, 8.0)[bends]
+    straighten(ranks)
 
 
 def _wish(spot: Spot, up: bool, down: bool) -> tuple[float, float]:
@@ -46,12 +35,12 @@ def _wish(spot: Spot, up: bool, down: bool) -> tuple[float, float]:
     total = weight = 0.0
     if up:
         for link in spot.above:
-            w = _weight(link)
+            w = weight_of(link)
             total += w * (link.upper.x + link.from_x - link.to_x)
             weight += w
     if down:
         for link in spot.below:
-            w = _weight(link)
+            w = weight_of(link)
             total += w * (link.lower.x + link.to_x - link.from_x)
             weight += w
     return (total / weight, weight) if weight else (spot.x, 0.01)
@@ -64,7 +53,7 @@ def _settle(rank: list[Spot], up: bool, down: bool) -> None:
     blocks: list[tuple[float, float, int]] = []
     for number, spot in enumerate(rank):
         if number:
-            shift += _distance(rank[number - 1], spot)
+            shift += distance(rank[number - 1], spot)
         shifts.append(shift)
         wish, weight = _wish(spot, up, down)
         mean, size = wish - shift, 1

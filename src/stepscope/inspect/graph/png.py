@@ -73,11 +73,12 @@ class _Painter:
         s = self.scale
         rim: dict[str, Any] = {}
         if text.halo:
-            rim = {"stroke_width": round(1.5 * s), "stroke_fill": self.colours["page"]}
-        elif text.bold:  # the font that comes with Pillow has no bold face
-            rim = {"stroke_width": max(1, round(s * 0.12)), "stroke_fill": self.colours[text.colour]}
-        words = "".join(char for char in text.text if char >= " ")
-        self._draw.text((text.x * s, text.y * s), words, self.colours[text.colour], font, anchor, **rim)
+            rim = {"stroke_width": round(1.5 * s), "stroke_fill": self.colours[text.halo]}
+        words = "".join(char for char in text.text if char >= " ").replace("×", "x")  # which that font lacks
+        colour = self.colours[text.colour]
+        self._draw.text((text.x * s, text.y * s), words, colour, font, anchor, **rim)
+        if text.bold:  # the font that comes with Pillow has no bold face
+            self._draw.text(((text.x + 0.35) * s, text.y * s), words, colour, font, anchor)
 
     def _font(self, size: float, bold: bool) -> Any:
         from PIL import ImageFont

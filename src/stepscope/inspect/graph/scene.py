@@ -9,7 +9,7 @@ from stepscope.inspect.graph.colouring import Colour, Colouring, colouring
 from stepscope.inspect.graph.data import GraphBox, GraphData
 from stepscope.inspect.graph.labels import DETAIL, TITLE, Labels, text_width
 from stepscope.inspect.graph.layout import Frame, Layout, Point, Wire, lay_out
-from stepscope.inspect.graph.shown import Drawing
+from stepscope.inspect.graph.shown import Drawing, Item
 
 __all__ = ["Curve", "Rect", "Scene", "Text", "scene_of"]
 
@@ -40,8 +40,8 @@ class Text:
     colour: str
     bold: bool = False
     anchor: Literal["start", "middle", "end"] = "start"
-    halo: bool = False
-    """On top of lines: kept readable by a rim in the colour of the page."""
+    halo: str = ""
+    """On top of lines: kept readable by a rim in this colour."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,9 @@ class _Painter:
                 self._open_box(frame)
         for wire in self.layout.wires:
             self.shapes.append(self._curve(wire))
+        for frame in self.layout.frames:
+            if frame.item.open:
+                self._header(frame)
         for frame in closed:
             self._item(frame)
         for wire in self.layout.wires:
@@ -100,25 +103,27 @@ class _Painter:
         box = frame.item.thing
         if not isinstance(box, GraphBox):
             return
-        depth, around = 0, frame.item.parent
-        while around is not None:
-            depth, around = depth + 1, around.parent
         if box.repeat > 1:  # a second sheet behind the first: there are more of these
             self._rect(frame, 10.0, "box", "box-line", shift=4.0)
-        self._rect(frame, 10.0, "box" if depth % 2 else "box-2", "box-line", self.labels.tip(box))
-        label = self.labels.of(box)
-        x, y = frame.x + 14, frame.y + 21
-        self._title(x, y, box, frame)
-        if box.parameters and frame.width > label.title_width() + 120:
-            words = label.detail.rpartition(" · ")[2]
-            self.shapes.append(Text(frame.x + frame.width - 14, y, words, DETAIL, "text-3", anchor="end"))
+        self._rect(frame, 10.0, _ground_of(frame.item), "box-line", self.labels.tip(box))
 
-    def _title(self, x: float, y: float, box: GraphBox, frame: Frame) -> None:
+    def _header(self, frame: Frame) -> None:
+        box = frame.item.thing
+        if not isinstance(box, GraphBox):
+            return
+        label, halo = self.labels.of(box), _ground_of(frame.item)
+        y = frame.y + 21
+        self._title(frame.x + 14, y, box, halo)
+        if box.parameters and frame.width > label.title_width() + 130:
+            words = label.detail.rpartition(" · ")[2]
+            self.shapes.append(Text(frame.x + frame.width - 14, y, words, DETAIL, "text-3", anchor="end", halo=halo))
+
+    def _title(self, x: float, y: float, box: GraphBox, halo: str = "") -> None:
         label = self.labels.of(box)
-        self.shapes.append(Text(x, y, label.title, TITLE, "text", bold=True))
+        self.shapes.append(Text(x, y, label.title, TITLE, "text", bold=True, halo=halo))
         x += text_width(label.title, TITLE, bold=True) + 6
         if label.kind:
-            self.shapes.append(Text(x, y, label.kind, TITLE, "text-2"))
+            self.shapes.append(Text(x, y, label.kind, TITLE, "text-2", halo=halo))
             x += text_width(label.kind, TITLE) + 6
         if label.badge:
             width = text_width(label.badge, DETAIL, bold=True) + 10
@@ -142,7 +147,7 @@ class _Painter:
         middle = frame.x + frame.width / 2
         y = frame.y + (17 if label.detail else frame.height / 2 + 4)
         if isinstance(thing, GraphBox):
-            self._title(middle - label.title_width() / 2, y, thing, frame)
+            self._title(middle - label.title_width() / 2, y, thing)
         else:
             self.shapes.append(Text(middle, y, label.title, TITLE, "text", bold=False, anchor="middle"))
         if label.detail:
@@ -179,7 +184,11 @@ class _Painter:
         if words:
             end = wire.points[-1] if len(wire.points) == 2 else wire.points[1]
             x, y = (wire.points[0][0] + 3 * end[0]) / 4, (wire.points[0][1] + 2 * end[1]) / 3
-            self.shapes.append(Text(x + 4, y + 3, words, 9.5, "text-3", halo=True))
+            self.shapes.append(Text(x + 4, y + 3, words, 9.5, "text-3", halo=self._ground(wire)))
+
+    def _ground(self, wire: Wire) -> str:
+        around = wire.flows[0].source.parent
+        return "page" if around is None or around.thing is None else _ground_of(around)
 
     def _legend(self, y: float) -> float:
         x = 18.0
@@ -188,3 +197,11 @@ class _Painter:
             self.shapes.append(Text(x + 20, y + 13, words, DETAIL, "text-2"))
             x += 38 + text_width(words, DETAIL)
         return x
+
+
+def _ground_of(item: Item) -> str:
+    """The colour inside an open box: two in turns, so that nested boxes stand out from each other."""
+    depth, around = 0, item.parent
+    while around is not None:
+        depth, around = depth + 1, around.parent
+    return "box" if depth % 2 else "box-2"

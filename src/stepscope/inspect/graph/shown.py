@@ -140,7 +140,8 @@ class _Shower:
                 if backwards and self._is_folded(edge.source, edge.target):
                     continue  # the way from one turn to the next: the count on the box says it
                 flow = flows[source, target] = Flow(source, target, backwards=backwards)
-            if edge.tensor not in flow.tensors:
+            # What a folded block reads is said once, by the first; what comes out of all of them counts for each.
+            if (not flow.tensors or not self._is_folded(edge.target)) and edge.tensor not in flow.tensors:
                 flow.tensors.append(edge.tensor)
         return list(flows.values())
 

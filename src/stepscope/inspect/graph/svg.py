@@ -38,7 +38,7 @@ def _style(scene: Scene, theme: str) -> str:
         if isinstance(shape, Rect):
             used |= {shape.fill, shape.line}
         elif isinstance(shape, Text):
-            used.add(shape.colour)
+            used |= {shape.colour, shape.halo} - {""}
     names = sorted(used)
     rules = [f".f-{name}{{fill:var(--{name})}}.s-{name}{{stroke:var(--{name})}}" for name in names]
     first, other = (DARK, LIGHT) if theme == "dark" else (LIGHT, DARK)
@@ -47,7 +47,7 @@ def _style(scene: Scene, theme: str) -> str:
         rules.append(f"@media (prefers-color-scheme:dark){{{_variables(names, other)}}}")
     rules.append(
         ".w{fill:none;stroke:var(--wire);stroke-width:1.3}.a{fill:var(--arrow)}.b{font-weight:600}"
-        ".d{stroke-dasharray:3 2.5}.h{paint-order:stroke;stroke:var(--page);stroke-width:3px;stroke-linejoin:round}"
+        ".d{stroke-dasharray:3 2.5}.h{paint-order:stroke;stroke-width:3px;stroke-linejoin:round}"
         ".m{text-anchor:middle}.e{text-anchor:end}g:hover>.w{stroke:var(--arrow);stroke-width:2.4}"
     )
     return "".join(rules)
@@ -65,7 +65,7 @@ def _rect(rect: Rect) -> str:
 
 def _text(text: Text) -> str:
     anchor = {"start": "", "middle": " m", "end": " e"}[text.anchor]
-    look = f"f-{text.colour}{' b' if text.bold else ''}{anchor}{' h' if text.halo else ''}"
+    look = f"f-{text.colour}{' b' if text.bold else ''}{anchor}{f' h s-{text.halo}' if text.halo else ''}"
     at = f'x="{_n(text.x)}" y="{_n(text.y)}" font-size="{_n(text.size)}"'
     return f'<text {at} class="{look}" pointer-events="none">{_safe(text.text)}</text>'
 
