@@ -71,7 +71,8 @@ def _choice(links: list[Link], upwards: bool) -> Link | None:
     """The link that should be straight: to a thing before a bend of a long edge, and the middle of several."""
     if not links:
         return None
-    solid = [link for link in links if not (link.upper if upwards else link.lower).bend] or links
+    firm = [link for link in links if not link.upper.loose] or links
+    solid = [link for link in firm if not (link.upper if upwards else link.lower).bend] or firm
     ordered = sorted(solid, key=lambda link: link.upper.x + link.from_x if upwards else link.lower.x + link.to_x)
     return ordered[(len(ordered) - 1) // 2]
 

@@ -153,7 +153,11 @@ class Graph:
         return f"<graph of {self.data.model or 'plain code'}: {ops} ops in {len(self.data.boxes)} boxes{repeats}>"
 
     def _opened(self) -> set[int]:
-        return starting_boxes(self.data) if self._depth is None else boxes_to_depth(self.data, self._depth)
+        return (
+            starting_boxes(self.data)
+            if self._depth is None
+            else boxes_to_depth(self.data, self._depth, self._parameters)
+        )
 
     def _drawing(self) -> Drawing:
         return shown(self.data, self._opened(), fold=self._fold, parameters=self._parameters)

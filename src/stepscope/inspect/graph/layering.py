@@ -30,6 +30,11 @@ class Spot:
     below: list[Link] = field(default_factory=list)
     bend: bool = False
 
+    @property
+    def loose(self) -> bool:
+        """Nothing leads to it (a parameter, a constant): it stands beside the main path."""
+        return not self.above and not self.side and not self.bend
+
 
 @dataclass(eq=False)
 class Link:
@@ -50,6 +55,8 @@ def distance(left: Spot, right: Spot) -> float:
 
 def weight_of(link: Link) -> float:
     """Long edges are kept straight first: a bend in one is seen more than a bend beside a node."""
+    if link.upper.loose:
+        return 0.3
     return (1.0, 2.0, 8.0)[link.upper.bend + link.lower.bend]
 
 

@@ -65,7 +65,18 @@ class Nest:
     def _call_of(self, op: Op) -> int | None:
         if op.module is None and op.forward is not None and 0 <= op.forward < len(self.record.ops):
             op = self.record.ops[op.forward]
+        if op.module is None and op.phase == "backward":
+            return self._call_of_gradient(op)
         return None if op.module is None else self._calls.get((op.module, op.call))
+
+    def _call_of_gradient(self, op: Op) -> int | None:
+        """What adds up the gradient of a parameter belongs to that parameter's module."""
+        for ref in (*op.outputs, *op.inputs):
+            gradient = self.tensors.get(ref.id)
+            owner = None if gradient is None or gradient.grad_of is None else self.tensors.get(gradient.grad_of)
+            if owner is not None and owner.name is not None:
+                return self._calls.get((owner.name.rpartition(".")[0], 0))
+        return None
 
     def _outermost(self, side: Phase) -> BoxDraft:
         if side == "forward":
@@ -103,11 +114,12 @@ class Nest:
         """What the step is for: its loss, else what the outermost modules return and nobody reads."""
         makers = {ref: node for node in self.ops.values() if node.op is not None for ref in node.op.outputs}
         read = {edge.ref for edge in self.edges}
-        ends = [self.record.loss] if self.record.loss is not None and self.record.loss in makers else []
-        if not ends:
+        loss = self.record.loss
+        ends = [loss] if loss is not None and loss in makers and loss not in read else []
+        if not ends and loss not in makers:
             calls = (call for call in self.record.calls if call.parent is None and not call.recomputed)
             ends = [ref for call in calls for ref in call.outputs if ref not in read and ref in makers]
-        if not ends and self.ops:
+        if not ends and self.ops and loss not in makers:
             last = self.ops[max(self.ops)].op
             ends = [] if last is None else [ref for ref in last.outputs if last.phase in ("forward", "loss")]
         for ref in dict.fromkeys(ends):

@@ -151,7 +151,8 @@ class _Painter:
         else:
             self.shapes.append(Text(middle, y, label.title, TITLE, "text", bold=False, anchor="middle"))
         if label.detail:
-            self.shapes.append(Text(middle, frame.y + 32, label.detail, DETAIL, "text-2", anchor="middle"))
+            ink = "text" if fill.startswith("heat") and fill > "heat5" else "text-2"
+            self.shapes.append(Text(middle, frame.y + 32, label.detail, DETAIL, ink, anchor="middle"))
 
     def _rect(
         self, frame: Frame, radius: float, fill: str, line: str, tip: str = "", shift: float = 0.0, dashed: bool = False

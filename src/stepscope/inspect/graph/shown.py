@@ -47,12 +47,12 @@ def starting_boxes(data: GraphData) -> set[int]:
     return {box.id for box in data.boxes if box.open}
 
 
-def boxes_to_depth(data: GraphData, depth: int) -> set[int]:
+def boxes_to_depth(data: GraphData, depth: int, parameters: bool = False) -> set[int]:
     """All boxes down to a depth: 0 shows the model as one box, 1 its children, and so on."""
     levels: list[int] = []
     for box in data.boxes:
         levels.append(0 if box.parent is None else levels[box.parent] + 1)
-    return {box.id for box in data.boxes if levels[box.id] < depth and (box.ops > 1 or box.boxes)}
+    return {box.id for box in data.boxes if levels[box.id] < depth and (box.ops > 1 or box.boxes or parameters)}
 
 
 def shown(data: GraphData, opened: Collection[int], *, fold: bool = True, parameters: bool = False) -> Drawing:
