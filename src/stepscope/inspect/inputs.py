@@ -39,7 +39,8 @@ def parse_input(text: str) -> InputSpec:
     if equals and not name.strip().isidentifier():
         raise UsageError(f"--input {text!r}: {name!r} is no argument name")
     try:
-        shape = tuple(int(part) for part in re.split(r"[,x×]", sizes.strip(" ()[]")) if part.strip())
+        plain = sizes.strip(" ()[]").removesuffix(",")
+        shape = tuple(int(part) for part in re.split("[,x×]", plain)) if plain else ()
     except ValueError:
         raise UsageError(f"--input {text!r}: {sizes!r} is no shape; write it as 1,3,224,224") from None
     if any(size < 0 for size in shape):

@@ -91,7 +91,7 @@ def lay_out(table: Table, width: int | None) -> list[Line]:
 
     lines: list[Line] = []
     if table.title:
-        lines.append([(clean(table.title), "bold"), (f"  {same}" if same else "", "dim")])
+        lines += _head(clean(table.title), same, width)
     lines.append(line(titles, "bold"))
     rule = [("─" * min(sum(sizes) + _GAP * (len(sizes) - 1), width or 10**6), "dim")]
     lines.append(rule)
@@ -105,6 +105,12 @@ def lay_out(table: Table, width: int | None) -> list[Line]:
     notes = [*table.notes, *([f"left out to fit the width: {', '.join(left_out)}"] if left_out else [])]
     lines += [[(part, "dim")] for note in notes for part in _wrap(note, width)]
     return lines
+
+
+def _head(title: str, same: str, width: int | None) -> list[Line]:
+    if width is None or len(title) + len(same) + _GAP <= width:
+        return [[(title, "bold"), (f"  {same}" if same else "", "dim")]]
+    return [[(part, "bold")] for part in _wrap(title, width)] + [[(part, "dim")] for part in _wrap(same, width) if same]
 
 
 def cell_text(row: Row, name: str, missing: str | None = None) -> str:

@@ -65,6 +65,11 @@ def _import_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
+    except ModuleNotFoundError as fault:
+        del sys.modules[name]
+        raise UsageError(
+            f"importing {path} failed{_where(fault)}: it needs {fault.name!r}, which is not installed"
+        ) from None
     except Exception as fault:  # whatever the user's own code raises while it is imported
         del sys.modules[name]
         raise UsageError(f"importing {path} failed{_where(fault)}: {type(fault).__name__}: {fault}") from fault

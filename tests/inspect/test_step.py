@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from stepscope.errors import UsageError
+from stepscope.inspect.step import Step
+from stepscope.inspect.visit import OpView
+from stepscope.records.step import Op, Stats, StepRecord, TensorRef as Ref
+
+
+class Counter:
+    """A visitor that is an object."""
+
+    def __init__(self) -> None:
+        self.parameters: set[str | None] = set()
+
+    def __call__(self, op: OpView) -> None:
+        self.parameters |= {tensor.name for tensor in op.parameters}
+
+
+def test_any_callable_visits_the_ops_in_order(step: Step) -> None:
+    names: list[str] = []
+    step.visit(lambda op: names.append(op.name))
+    assert names == ["linear", "linear", "mystery", "mean", "MysteryBackward0", "AccumulateGrad", "add_"]
+    counter = Counter()
+    step.visit(counter)
+    assert counter.parameters == {"block.0.weight", "head.weight"}
+    with pytest.raises(UsageError, match="give it a function"):
+        step.visit("print")  # type: ignore[arg-type]
+
+
+def test_an_op_prints_as_one_line(step: Step) -> None:
+    assert str(step[1]) == (
+        "    1  forward    block.0 call 2                linear: 2×4, block.0.weight 4×4 -> 2×4  20 us  net.py:10"
+    )
+    assert str(step[6]).endswith(
+        "add_: head.weight 1×4, grad of head.weight 1×4 -> head.weight 1×4 (in place)  3 us  train.py:5"
+    )
+
+
+def test_ops_know_their_neighbours(step: Step) -> None:
+    assert [op.index for op in step[1].sources] == [0]
+    assert [op.index for op in step[2].backward] == [4]
+    back = step[4]
+    assert back.forward is not None
+    assert (back.forward.index, back.module, back.site and back.site.line) == (2, "head", 12)
+    assert step[0].module_type == "Linear"
+
+
+def test_print_shows_forward_backward_and_the_summary_as_asked(step: Step, capsys: pytest.CaptureFixture[str]) -> None:
+    step.print()
+    whole = capsys.readouterr().out
+    assert "forward  block.0 (Linear), call 2" in whole
+    assert "     4 MysteryBackward0  16 FLOPs  4 us  net.py:12  of op 2 mystery" in whole
+    assert "Net: 7 ops in 60 us\n  22 parameters, 6 trainable\n  130 FLOPs forward" in whole
+    step.print(summary=False, backward=False)
+    short = capsys.readouterr().out
+    assert "Backward0" not in short
+    assert "parameters" not in short
+
+
+def test_a_step_survives_saving_and_is_read_without_torch(step: Step, tmp_path: Path) -> None:
+    path = step.save(tmp_path / "one.step")
+    assert Step.load(path).record == step.record
+    code = (
+        f"import sys; from stepscope.inspect.step import Step; s = Step.load({str(path)!r});"
+        "str(s.table()); s.table(by='op').to_csv(); s._repr_html_(); s.visit(str); print('torch' in sys.modules, len(s))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False 7"
+
+
+def test_a_step_still_being_recorded_says_so() -> None:
+    def pending() -> StepRecord:
+        raise UsageError("the step is still being recorded")
+
+    step = Step(pending)
+    assert repr(step) == "<a step, being recorded>"
+    with pytest.raises(UsageError, match="still being recorded"):
+        len(step)
+
+
+def with_stats(record: StepRecord, stats: dict[int, tuple[Stats | None, Stats]]) -> Step:
+    ops = tuple(
+        msgspec.structs.replace(op, input_stats=(stats[op.index][0],), output_stats=(stats[op.index][1],))
+        if op.index in stats
+        else op
+        for op in record.ops
+    )
+    return Step(msgspec.structs.replace(record, ops=ops))
+
+
+def test_the_first_bad_value_that_reaches_the_loss_is_named(record: StepRecord, finite: Stats) -> None:
+    bad = Stats(numel=8, nan=3)
+    step = with_stats(record, {0: (finite, finite), 1: (finite, bad), 2: (bad, bad), 3: (bad, Stats(numel=1, nan=1))})
+    found = step.first_nonfinite()
+    assert found is not None
+    assert (found.op.index, found.harmful, found.reached, found.spread) == (1, True, "the loss", 2)
+    assert str(found).split("\n") == [
+        "linear (op 1, forward) in block.0 at net.py:10 made the first non-finite values",
+        "    x = self.block(x)",
+        "  in   2×4: mean 0 std 0.5 min -1 max 1 norm 1",
+        "  in   block.0.weight 4×4",
+        "  out  2×4: 3 NaN of 8",
+        "  they reached the loss; 2 later ops saw them",
+    ]
+
+
+def test_a_mask_that_goes_nowhere_is_not_harmful(record: StepRecord, finite: Stats) -> None:
+    mask = Stats(numel=8, neg_inf=3, min=0.0)
+    step = with_stats(record, {0: (finite, mask), 1: (mask, finite), 2: (finite, finite), 3: (finite, finite)})
+    found = step.first_nonfinite()
+    assert found is not None
+    assert (found.op.index, found.harmful) == (0, False)
+
+
+def test_bad_data_from_outside_is_told_apart(record: StepRecord, finite: Stats) -> None:
+    bad = Stats(numel=8, nan=1)
+    found = with_stats(record, {0: (bad, bad), 1: (bad, finite)}).first_nonfinite()
+    assert found is not None
+    assert found.from_outside
+    assert "was given non-finite values" in str(found)
+
+
+def test_finite_steps_have_no_first_bad_value_and_unmeasured_ones_say_how(record: StepRecord, finite: Stats) -> None:
+    assert with_stats(record, {0: (finite, finite)}).first_nonfinite() is None
+    with pytest.raises(UsageError, match=r"stepscope\.record\(model, stats=True\)"):
+        Step(record).first_nonfinite()
+
+
+def test_gradients_are_named_by_what_they_are_of(record: StepRecord, finite: Stats) -> None:
+    bad = Stats(numel=4, pos_inf=1)
+    ops = list(record.ops)
+    ops[4] = msgspec.structs.replace(ops[4], input_stats=(finite,), output_stats=(bad,))
+    found = Step(msgspec.structs.replace(record, ops=tuple(ops))).first_nonfinite()
+    assert found is not None
+    assert found.reached == "the gradient of head.weight"
+
+
+def test_an_empty_step_has_empty_views(capsys: pytest.CaptureFixture[str]) -> None:
+    step = Step(StepRecord(ops=(Op(index=0, name="randn", phase="setup", outputs=(Ref(9),)),)))
+    assert len(step.table(by="op")) == 1
+    assert [one["module"] for one in Step(StepRecord()).table()] == []
+    Step(StepRecord()).print()
+    assert "recorded code: 0 ops" in capsys.readouterr().out
