@@ -1,0 +1,77 @@
+/** The graph of one recorded step: in the app's *Model* page, and alone in a single file. docs/model.md is its manual. */
+
+import { Button } from "../components/button";
+import { Skeleton } from "../components/states";
+import { count, visibleText } from "../lib/format";
+import "../style/graph.css";
+import { Crumbs } from "./crumbs";
+import { Details } from "./details";
+import { Legend } from "./legend";
+import { Minimap } from "./minimap";
+import { Stage } from "./stage";
+import type { GraphState } from "./state";
+import { GraphBar, ZoomBar } from "./toolbar";
+
+export function GraphViewer({ state }: { state: GraphState }) {
+  return (
+    <div class="graph-viewer" data-chosen={state.selected.value !== null || undefined}>
+      <div class="graph-middle">
+        <GraphBar state={state} />
+        <div class="graph-frame">
+          <Stage state={state} />
+          <Crumbs state={state} />
+          <Notes state={state} />
+          <div class="graph-corner graph-corner-left">
+            <Legend state={state} />
+          </div>
+          <div class="graph-corner graph-corner-right">
+            <Minimap state={state} />
+            <ZoomBar state={state} />
+          </div>
+          <Waiting state={state} />
+        </div>
+      </div>
+      <Details state={state} />
+    </div>
+  );
+}
+
+function Waiting({ state }: { state: GraphState }) {
+  if (state.fault.value)
+    return (
+      <div class="graph-over" role="alert">
+        <p>This part could not be drawn: {visibleText(String((state.fault.value as Error).message ?? state.fault.value))}</p>
+        <Button onClick={() => state.closeAll()}>Close all boxes</Button>
+      </div>
+    );
+  if (state.scene.value === null)
+    return (
+      <div class="graph-over" aria-busy="true">
+        <Skeleton width={180} height={44} />
+        <Skeleton width={180} height={44} />
+        <Skeleton width={180} height={44} />
+      </div>
+    );
+  return state.model.nodes.length === 0 ? <div class="graph-over quiet">No op was recorded in these phases.</div> : null;
+}
+
+/** What ended the step, and what the recording knows that it did not see. */
+function Notes({ state }: { state: GraphState }) {
+  const { error, unseen } = state.model.data;
+  if (!error && unseen.length === 0) return null;
+  return (
+    <div class="graph-notes">
+      {error ? <p class="graph-trouble isolate">{visibleText(error)}</p> : null}
+      {unseen.length > 0 ? (
+        <details>
+          <summary>{count(unseen.length, "part")} not seen</summary>
+          {unseen.slice(0, 20).map((one, at) => (
+            <p key={at} class="isolate">
+              {visibleText(one)}
+            </p>
+          ))}
+        </details>
+      ) : null}
+    </div>
+  );
+}
