@@ -79,7 +79,7 @@ def plain_arguments(frozen: Snapshot | None, numbers: list[int]) -> dict[str, An
     if frozen is None:
         return {}
     function, rest, words = frozen
-    names = _positional_names(function, rest)
+    names, rest = _positional_names(function, rest)
     plain = {names.get(place) or f"arg{place}": _plain(value, numbers) for place, value in rest}
     for name, value in (words or {}).items():
         plain[name] = _plain(value, numbers)
@@ -106,23 +106,35 @@ def _plain(value: Any, numbers: list[int]) -> Any:
 _PYTHON_NAMES: dict[Any, tuple[str, ...] | None] = {}
 
 
-def _positional_names(function: Any, rest: list[tuple[int, Any]]) -> dict[int, str]:
+def _positional_names(function: Any, rest: list[tuple[int, Any]]) -> tuple[dict[int, str], list[tuple[int, Any]]]:
     """Names of positional arguments: from the Python signature, else from the operator's schema."""
     code = getattr(function, "__code__", None)
     if code is not None:
-        return dict(enumerate(code.co_varnames[: code.co_argcount]))
+        return dict(enumerate(code.co_varnames[: code.co_argcount])), rest
     schema = getattr(function, "_schema", None)
     if schema is not None:
-        return {place: argument.name for place, argument in enumerate(schema.arguments)}
+        return {place: argument.name for place, argument in enumerate(schema.arguments)}, rest
     best: dict[int, str] = {}
-    fitting = -1
+    fitting = -1.0
+    chosen = rest
     for arguments in _schemas(_operator_name(function)):
-        if all(place < len(arguments) for place, _ in rest):
-            score = sum(_fits(value, arguments[place][1]) for place, value in rest)
-            if score > fitting:
-                fitting = score
-                best = {place: name for place, (name, _) in enumerate(arguments)}
-    return best
+        for values in (rest, _gathered(rest)):
+            if all(place < len(arguments) for place, _ in values):
+                score = sum(_fits(value, arguments[place]) for place, value in values) - len(values)
+                if not best or score > fitting:
+                    fitting, chosen = score, values
+                    best = {place: name for place, (name, _) in enumerate(arguments)}
+    return best, chosen
+
+
+def _gathered(rest: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
+    """`view(2, 3)` is `view(size=[2, 3])`: trailing numbers taken together."""
+    first = len(rest)
+    while first and type(rest[first - 1][1]) is int:
+        first -= 1
+    if first == len(rest):
+        return rest
+    return [*rest[:first], (rest[first][0], [value for _, value in rest[first:]])]
 
 
 def _operator_name(function: Any) -> str:
@@ -149,18 +161,30 @@ def _raw_schemas(name: str) -> list[Any]:
     return list(torch._C._jit_get_schemas_for_operator(name))
 
 
-def _fits(value: Any, kind: str) -> bool:
+_SPECIAL = {
+    torch.dtype: ("dtype",),
+    torch.device: ("device",),
+    torch.layout: ("layout",),
+    torch.memory_format: ("memory_format",),
+}
+_SPECIAL_NAMES = {"dtype", "device", "layout", "memory_format"}
+
+
+def _fits(value: Any, argument: tuple[str, str]) -> float:
+    """How well a value fits an argument of this name and type; schemas write dtypes and layouts as numbers."""
+    name, kind = argument
+    if type(value) in _SPECIAL or name in _SPECIAL_NAMES:
+        return 1.0 if name in _SPECIAL.get(type(value), ()) else -1.0
     if isinstance(value, bool):
-        return kind in ("bool", "Optional[bool]")
-    if isinstance(value, int):
-        return "int" in kind or "Scalar" in kind or "number" in kind
-    if isinstance(value, float):
-        return "float" in kind or "Scalar" in kind or "number" in kind
+        return 1.0 if "bool" in kind else 0.0
+    if isinstance(value, (int, float)):
+        wanted = ("int", "number", "Scalar") if isinstance(value, int) else ("float", "number", "Scalar")
+        return (0.5 if "List" in kind else 1.0) if any(word in kind for word in wanted) else 0.0
     if isinstance(value, (list, tuple)):
-        return kind.startswith(("List", "Optional[List"))
+        return 1.0 if "List" in kind else 0.0
     if isinstance(value, str):
-        return "str" in kind
-    return value is None and kind.startswith("Optional")
+        return 1.0 if "str" in kind or name == "device" else 0.0
+    return 1.0 if value is None and kind.startswith("Optional") else 0.0
 
 
 def tensors_in(value: Any, found: list[Any] | None = None, depth: int = 0) -> list[Any]:

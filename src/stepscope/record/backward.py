@@ -27,11 +27,13 @@ __all__ = ["Backward"]
 class _Node:
     """What a hook knows of its autograd node."""
 
-    __slots__ = ("draft", "entries", "forward", "name", "next", "outputs", "variable", "waiting")
+    __slots__ = ("draft", "entries", "forward", "name", "next", "outputs", "source", "variable", "waiting")
 
     def __init__(self, name: str, forward: OpDraft | None, outputs: dict[int, int], variable: Any) -> None:
         self.name = name
         self.forward = forward
+        self.source = forward
+        """The op it lends module and line from: its forward op, or for a leaf the node that feeds it."""
         self.outputs = outputs
         self.variable = variable
         self.next: list[tuple[_Node, int] | None] = []
@@ -126,13 +128,17 @@ class Backward:
                 node.entries = [entry for entry, _ in inputs]
                 draft = recorder.new_draft(node.name, "backward")
                 draft.inputs = [(entry.number, version) for entry, version in inputs]
-                if node.forward is not None:
-                    draft.forward, draft.call, draft.site = node.forward, node.forward.call, node.forward.site
+                self._place(draft, node)
                 node.draft = draft
                 for watch in self._before:
                     watch(draft, gradients)
         except Exception as fault:
             fence.report("recording a backward op", fault)
+
+    def _place(self, draft: OpDraft, node: _Node) -> None:
+        draft.forward = node.forward
+        if node.source is not None:
+            draft.call, draft.site = node.source.call, node.source.site
 
     def _arriving(self, node: _Node, place: int, gradient: Any) -> tuple[Entry, int]:
         """A gradient that flows in; one nobody made is the engine's sum of those that arrived."""
@@ -148,8 +154,7 @@ class Backward:
                 total.inputs = parts
                 total.outputs = [(entry.number, version)]
                 total.inplace = before is not None
-                if node.forward is not None:
-                    total.forward, total.call, total.site = node.forward, node.forward.call, node.forward.site
+                self._place(total, node)
                 tensors.write(entry, version, total)
             elif self.callers:  # the gradient everything starts from is made by the call itself
                 self.callers[-1][1].append((entry.number, version))
@@ -175,6 +180,7 @@ class Backward:
                             ref = self._leaving(node, draft, gradient)
                             if target is not None:
                                 target[0].waiting.setdefault(target[1], []).append(ref)
+                                target[0].source = target[0].source or draft
                 node.entries = []
         except Exception as fault:
             fence.report("recording a backward op", fault)

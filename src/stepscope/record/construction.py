@@ -75,7 +75,10 @@ def _read_from_source(module: Any, path: str, found: dict[str, Site], seen: set[
     seen.add(id(module))
     kind: Any = type(module)
     places = assignments_of(kind)
-    for name in (*module._parameters, *module._buffers):  # a torch layer makes its own: they come from its line
+    for name in (
+        *module._parameters.keys(),
+        *module._buffers.keys(),
+    ):  # a torch layer makes its own: they come from its line
         site = places.get(name) or found.get(path)
         if site is not None:
             found[f"{path}.{name}" if path else name] = site
