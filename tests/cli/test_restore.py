@@ -50,13 +50,18 @@ def test_nothing_is_overwritten_unasked(kept: Path, tmp_path: Path) -> None:
     assert (tmp_path / "best.pt").read_text() == "mine"
 
 
+def test_a_file_in_the_way_is_told(kept: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a file"):
+        restore(kept, "last", "best.pt", "-o", str(tmp_path / "best.pt"))
+
+
 def test_a_name_never_becomes_a_place(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
     said = restore(kept, "last", "../elsewhere").output
     assert "only referred to" in said
-    assert os.listdir(here) == ["-elsewhere"]
+    assert os.listdir(here) == ["-elsewhere-v0"]
 
 
 def test_an_unknown_artifact_names_those_there_are(kept: Path) -> None:

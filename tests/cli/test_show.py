@@ -1,8 +1,19 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections.abc import Callable
+from pathlib import Path
 from subprocess import CompletedProcess
+
+import pytest
+from click.testing import CliRunner
+from tests.runs.written import new_run, quiet_writer
+
+from stepscope.cli.main import commands
+from stepscope.errors import NotFound
+from stepscope.records import End
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -33,3 +44,21 @@ def test_an_unknown_run_names_what_there_is(cli: Cli) -> None:
     failed = cli("show", "lr 0.02", check=False)
     assert failed.returncode == 3
     assert "lr 0.01" in failed.stderr
+
+
+def test_a_missing_store_is_not_an_empty_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="there is no folder"):
+        CliRunner().invoke(commands, ["show", "--dir", str(tmp_path / "no")], catch_exceptions=False)
+
+
+def test_ranks_are_no_attempts(store: Path) -> None:
+    path = new_run(store)
+    for rank in range(2):
+        writer = quiet_writer(path, rank=rank)
+        writer.keyset(("loss", "bad")).write(0, (1.0, math.nan))
+        writer.close(End(time=time.time(), status="finished"))
+    out = CliRunner().invoke(commands, ["show", "--dir", str(store)], catch_exceptions=False).output
+    assert "2 ranks" in out
+    assert "2 attempts" not in out
+    bad = next(line for line in out.splitlines() if line.startswith("bad"))
+    assert bad.split()[1:7] == ["NaN", "-", "-", "-", "-", "1"]

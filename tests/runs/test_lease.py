@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,13 @@ from stepscope.runs.format import lease
 def test_the_start_of_a_process_is_the_one_psutil_gives() -> None:
     assert lease.process_started() == pytest.approx(psutil.Process().create_time(), abs=0.02)
     assert lease.process_started(os.getppid()) == pytest.approx(psutil.Process(os.getppid()).create_time(), abs=0.02)
+
+
+def test_the_age_of_our_process_goes_on() -> None:
+    first = lease.process_age_s()
+    assert first == pytest.approx(time.time() - psutil.Process().create_time(), abs=2)
+    time.sleep(0.05)
+    assert lease.process_age_s() > first
 
 
 def test_a_process_that_is_gone_has_no_start() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 
 from stepscope.runs.catalogue.stamps import is_sealed
+from stepscope.runs.format import lease
 from stepscope.runs.format.layout import log_files, run_folders
 from stepscope.track import ranks
+from stepscope.track.ranks import Note
 
 Reader = Callable[[Path], Any]
 Script = Callable[..., Any]
@@ -170,6 +173,15 @@ def test_the_next_launch_under_the_same_address_is_another_run(tmp_path: Path) -
     launch(tmp_path, 2, **size)
     launch(tmp_path, 2, **size)
     assert len(run_folders(tmp_path / "runs")) == 2
+
+
+def test_a_note_of_a_rank_that_is_gone_counts_only_if_we_were_there_when_it_was_written() -> None:
+    """A rank may be done before another has even looked."""
+    now = time.time()
+    here = lease.host_name()
+    gone = Note(run_id="r", attempt=0, restart=0, created=now, host=here, pid=2**22 + 1, pid_started=now)
+    assert ranks._is_of_this_job(gone, ranks.Place(1, 2), began=now - 1)
+    assert not ranks._is_of_this_job(gone, ranks.Place(1, 2), began=now + 1)
 
 
 def test_a_second_init_in_all_ranks_is_a_second_shared_run(tmp_path: Path) -> None:

@@ -37,22 +37,30 @@ def json_option(function: F) -> F:
 
 def catalogue_of(store: Path) -> Catalogue:
     """The catalogue of a store that must exist."""
-    from stepscope.errors import NotFound
     from stepscope.runs.catalogue.catalogue import Catalogue
+
+    _must_exist(store)
+    return Catalogue(store)
+
+
+def _must_exist(store: Path) -> None:
+    from stepscope.errors import NotFound
 
     if not store.exists():
         raise NotFound(
             f"there is no folder {str(store)!r}; give the folder with your runs with --dir, "
             "or make a first run with stepscope.init()"
         )
-    return Catalogue(store)
 
 
 def open_named(ref: str, store: Path) -> RunFolder:
     """The run a user named: a path, an id or its beginning, a name, `last`."""
     from stepscope.runs.catalogue.resolve import find_run
+    from stepscope.runs.format.layout import is_run_folder
     from stepscope.runs.read.folder import open_run
 
+    if not is_run_folder(Path(ref).expanduser()):
+        _must_exist(store)
     return open_run(find_run(ref, store))
 
 

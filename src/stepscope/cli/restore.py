@@ -20,7 +20,7 @@ __all__ = ["command"]
 @click.argument("run")
 @click.argument("artifact", required=False)
 @store_option
-@click.option("--out", "-o", type=click.Path(path_type=Path), help="The folder to write to; the artifact's name here.")
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="The folder to write to; NAME-vVERSION by default.")
 @click.option("--overwrite", is_flag=True, help="Replace files that are there already.")
 @json_option
 def command(run: str, artifact: str | None, store: Path, out: Path | None, overwrite: bool, as_json: bool) -> None:
@@ -45,7 +45,7 @@ def command(run: str, artifact: str | None, store: Path, out: Path | None, overw
             _list(folder)
         return
     chosen = choose(folder.artifacts, artifact)
-    target = out if out is not None else Path(_folder_name(chosen.name))
+    target = out if out is not None else Path(f"{_folder_name(chosen.name)}-v{chosen.version}")
     written = restore(folder, chosen, target, overwrite=overwrite)
     if as_json:
         print_json([str(path) for path in written])

@@ -21,7 +21,7 @@ __all__ = ["command"]
 
 
 @click.command(name="show")
-@click.argument("run")
+@click.argument("run", default="last")
 @store_option
 @click.option("--packages", is_flag=True, help="Also list the installed packages.")
 @click.option("--diff", is_flag=True, help="Also print the uncommitted changes the run was made with.")
@@ -29,7 +29,7 @@ __all__ = ["command"]
 def command(run: str, store: Path, packages: bool, diff: bool, as_json: bool) -> None:
     """One run: overview, metrics, config, findings.
 
-    RUN is a path, an id or the beginning of one, a name, or `last`.
+    RUN is a path, an id or the beginning of one, a name, or `last` (the newest, also by default).
 
     \b
     stepscope show last
@@ -66,8 +66,9 @@ def _overview(out: Console, run: RunFolder) -> None:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.created))
     facts = [f"project {clean(run.project)}", f"started {when} ({age(time.time() - run.created)})"]
     facts.append(f"took {duration(run.duration_s)}" if run.ended else f"so far {duration(run.duration_s)}")
-    if len(run.attempts) > 1:
-        facts.append(f"{len(run.attempts)} attempts")
+    attempts = len({one.attempt for one in run.attempts})
+    if attempts > 1:
+        facts.append(f"{attempts} attempts")
     if len(run.ranks) > 1:
         facts.append(f"{len(run.ranks)} ranks")
     out.print("  ".join(facts))
@@ -121,7 +122,8 @@ def _metrics(out: Console, run: RunFolder) -> None:
     for name in names:
         one = run.metric_summary(name)
         spark = run.series(name).downsample(24).value.tolist()
-        cells = [number(v) for v in (one.last, one.min, one.min_step, one.max, one.mean, one.count)]
+        extremes = (one.min, one.min_step, one.max, one.mean) if one.finite else (None, None, None, None)
+        cells = [number(v) for v in (one.last, *extremes, one.count)]
         bad = f" {one.nan + one.inf} not finite" if one.nan + one.inf else ""
         table.add_row(clean(name), *cells, sparkline(spark, 24) + bad)
     out.print(table)

@@ -13,7 +13,7 @@ __all__ = ["command"]
 @click.command(name="ui")
 @click.argument("dirs", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=int, help="The port; 7007 or the next free one by default.")
+@click.option("--port", type=click.IntRange(0, 65535), help="The port; 7007 or the next free one by default.")
 @click.option(
     "--token", help="The access token; a new one by default. Better in $STEPSCOPE_TOKEN than on the command line."
 )

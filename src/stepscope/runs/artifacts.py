@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
-from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.errors import BadData, NotFound, StorageError, UsageError
 from stepscope.records import Artifact, ArtifactFile, FileHeader
 from stepscope.runs.format.blobs import blob_path
 from stepscope.runs.format.frames import Kind, decode_at
@@ -127,7 +127,12 @@ def restore(
     where they are, and are not in the result.
     """
     root = Path(dest)
-    root.mkdir(parents=True, exist_ok=True)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise UsageError(f"'{root}' is a file; choose a folder to write to") from None
+    except OSError as fault:
+        raise StorageError(f"cannot write to '{root}': {fault.strerror or fault}") from None
     root = root.resolve()
     folder = run if isinstance(run, Path) else Path(run.path)
     written = []

@@ -18,7 +18,7 @@ import msgspec
 
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import is_run_folder, write_file
-from stepscope.runs.format.lease import host_name, process_started
+from stepscope.runs.format.lease import host_name, process_age_s, process_started
 from stepscope.track.children import is_child_process
 
 __all__ = ["Note", "Place", "leave_note", "place", "read_note", "wait_for_note"]
@@ -145,7 +145,7 @@ def read_note(store: Path, where: Place, turn: int) -> Note | None:
 
 def wait_for_note(store: Path, where: Place, turn: int, wait_s: float = WAIT_S) -> Note | None:
     """The note of rank 0 of this very job, or None if it does not come in time."""
-    began = process_started() or time.time()
+    began = time.time() - process_age_s()
     deadline = time.monotonic() + wait_s
     while True:
         note = read_note(store, where, turn)
@@ -163,5 +163,7 @@ def _is_of_this_job(note: Note, where: Place, began: float) -> bool:
         return True
     if note.created < began - FRESH_S:
         return False
-    # A note of this machine is checked against the process that wrote it: it must live.
-    return note.host != host_name() or abs(process_started(note.pid) - note.pid_started) < 1.0
+    # A note of this machine is checked against the process that wrote it: it must live, unless it wrote after we began.
+    if note.host != host_name() or note.created >= began:
+        return True
+    return abs(process_started(note.pid) - note.pid_started) < 1.0

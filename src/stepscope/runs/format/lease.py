@@ -10,10 +10,11 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from functools import lru_cache
 from pathlib import Path
 
-__all__ = ["boot_id", "host_name", "process_started"]
+__all__ = ["boot_id", "host_name", "process_age_s", "process_started"]
 
 _LINUX_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -69,6 +70,15 @@ def process_started(pid: int | None = None) -> float:
         return float(psutil.Process(pid).create_time())
     except (psutil.Error, OSError):
         return 0.0
+
+
+def process_age_s() -> float:
+    """How long ago this process began: to a hundredth of a second on Linux, where boot times are whole seconds."""
+    try:
+        uptime = float(Path("/proc/uptime").read_text().split()[0])
+        return max(0.0, uptime - (_started_from_proc(os.getpid()) - _boot_time()))
+    except (OSError, ValueError, IndexError):
+        return max(0.0, time.time() - (process_started() or time.time()))
 
 
 def _started_from_proc(pid: int) -> float:
