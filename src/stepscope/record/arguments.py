@@ -132,7 +132,7 @@ def _gathered(rest: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
     first = len(rest)
     while first and type(rest[first - 1][1]) is int:
         first -= 1
-    if first == len(rest):
+    if len(rest) - first < 2 or rest[first][0] > 1:  # such sizes come first, or right after the tensor
         return rest
     return [*rest[:first], (rest[first][0], [value for _, value in rest[first:]])]
 

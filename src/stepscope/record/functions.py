@@ -96,10 +96,10 @@ class FunctionMode(TorchFunctionMode):
                 if call.draft.index < 0:
                     recorder.keep(call.draft)
                 recorder.flow.write_outputs(call, outputs, changed, call.entries, call.sequence)
-                if plan[0] == BACKWARD:
-                    call.draft.outputs = [*call.draft.outputs, *recorder.engine.callers.pop()[1]]
                 for watch in self._after:
                     watch(call)
+                if plan[0] == BACKWARD:
+                    call.draft.outputs = [*call.draft.outputs, *recorder.engine.callers.pop()[1]]
         except Exception as fault:
             fence.report("recording an op", fault)
 
