@@ -112,6 +112,15 @@ def test_csv_columns_and_grouping(inspect: Inspect, tmp_path: Path) -> None:
     assert [row["flops"] for row in rows] == ["36", "36"]
 
 
+@pytest.mark.parametrize("suffix", ["json", "svg", "dot"])
+def test_the_graph_is_written_beside_the_table(inspect: Inspect, tmp_path: Path, suffix: str) -> None:
+    code, out, err = inspect("little_net:model", "--input", "2,3", "--graph", f"net.{suffix}")
+    assert code == 0
+    assert "Linear" in out
+    assert f"graph written to net.{suffix}" in err
+    assert "linear" in (tmp_path / f"net.{suffix}").read_text().lower()
+
+
 def test_inputs_from_a_file(inspect: Inspect, tmp_path: Path) -> None:
     torch.save({"ids": torch.zeros(2, 3, dtype=torch.int64)}, tmp_path / "x.pt")
     code, out, _ = inspect("little_net:Tagger", "--input-file", "x.pt")

@@ -69,7 +69,8 @@ def test_a_step_survives_saving_and_is_read_without_torch(step: Step, tmp_path: 
     assert Step.load(path).record == step.record
     code = (
         f"import sys; from stepscope.inspect.step import Step; s = Step.load({str(path)!r});"
-        "str(s.table()); s.table(by='op').to_csv(); s._repr_html_(); s.visit(str); print('torch' in sys.modules, len(s))"
+        "str(s.table()); s.table(by='op').to_csv(); s._repr_html_(); s.visit(str);"
+        "print('torch' in sys.modules, len(s))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False 7"

@@ -88,7 +88,7 @@ def _show_step(path: Path, options: dict[str, Any], as_json: bool, csv_file: Pat
 
     step = Step.load(path)
     if options["graph"] is not None:
-        _draw(step, options["graph"])
+        _draw(step, options["graph"], backward=options["backward"])
     _show(step.table(**{name: options[name] for name in ("by", "depth", "columns", "sort")}), as_json, csv_file)
 
 
@@ -105,7 +105,7 @@ def _show_model(target: str, options: dict[str, Any], as_json: bool, csv_file: P
     with _prints_aside():
         found = _summarise(load_model(target, arguments, keywords), options)
     if options["graph"] is not None and found.error is None:
-        _draw(found, options["graph"])
+        _draw(found, options["graph"], backward=options["backward"])
     if csv_file is not None:
         found.to_csv(csv_file)
     if as_json:
@@ -141,8 +141,8 @@ def _summarise(model: Any, options: dict[str, Any]) -> Summary:
     )
 
 
-def _draw(found: Any, path: Path) -> None:
-    found.graph().save(path)
+def _draw(found: Any, path: Path, *, backward: bool = False) -> None:
+    found.graph(backward=backward).save(path)
     click.echo(f"graph written to {path}", err=True)
 
 

@@ -14,7 +14,7 @@ from stepscope.inspect.changes import Change
 from stepscope.inspect.figures import clean
 from stepscope.inspect.step import Step
 from stepscope.inspect.summary import Summary
-from stepscope.inspect.table import finite_json
+from stepscope.inspect.table import deliver, finite_json
 from stepscope.records.step import StepRecord
 
 __all__ = ["Diff", "diff"]
@@ -65,11 +65,9 @@ class Diff:
             console.print(line, style=colours.get(line.strip()[:1], "") if line.startswith("  ") else "bold")
 
     def to_json(self, path: str | Path | None = None) -> str:
-        whole = {"before": self.before, "after": self.after, "compared": self.compared}
-        text = msgspec.json.encode(finite_json({**whole, "changes": [asdict(c) for c in self.changes]})).decode()
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        whole: dict[str, Any] = {"before": self.before, "after": self.after, "compared": self.compared}
+        whole["changes"] = [asdict(change) for change in self.changes]
+        return deliver(msgspec.json.encode(finite_json(whole)).decode(), path)
 
 
 def diff(before: Any, after: Any) -> Diff:

@@ -107,7 +107,7 @@ class Step:
 
     def graph(self, **options: Any) -> Any:
         """The step as a graph of nested boxes: `.show()`, `.save("net.html" | ".svg" | ".png" | ".json" | ".dot")`."""
-        from stepscope.inspect.graph import graph_of
+        from stepscope.inspect.graph.graph import graph_of
 
         return graph_of(self.record, **options)
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from stepscope.errors import MissingExtra, UsageError
+from stepscope.errors import MissingExtra, StorageError, UsageError
 from stepscope.inspect.columns import COLUMNS
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["Row", "Table", "data_frame", "finite_json"]
+__all__ = ["Row", "Table", "data_frame", "deliver", "finite_json"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -89,13 +89,13 @@ class Table:
         writer.writerow(self.columns)
         for row in self:
             writer.writerow([_csv_cell(value) for value in row.values()])
-        return _deliver(out.getvalue(), path)
+        return deliver(out.getvalue(), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """`{"title", "columns", "rows", "totals", "notes"}` with raw values. Also written to `path`."""
         rows = [{**self._plain(row), **({"mark": row.mark} if row.mark else {})} for row in self.rows]
         whole = {"title": self.title, "columns": self.columns, "rows": rows, "totals": self.totals, "notes": self.notes}
-        return _deliver(msgspec.json.encode(finite_json(whole)).decode(), path)
+        return deliver(msgspec.json.encode(finite_json(whole)).decode(), path)
 
     def to_pandas(self) -> Any:
         """A DataFrame with a row per row and raw values."""
@@ -159,7 +159,11 @@ def finite_json(value: Any) -> Any:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def _deliver(text: str, path: str | Path | None) -> str:
+def deliver(text: str, path: str | Path | None) -> str:
+    """The text, also written to `path` where one is given."""
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as fault:
+            raise StorageError(f"cannot write {path}: {fault.strerror or fault}") from fault
     return text
