@@ -1,7 +1,7 @@
 """`stepscope.watch_layers`: what each layer puts out, and what gradients its parameters get, over time.
 
-On one step in `every` each layer's output and gradients are counted into histograms on the device where they are; they
-are handed to the run when the next step begins. On all other steps nothing is computed.
+On one step in `every` each layer's output and gradients are counted into histograms, on the device where they are, and
+handed to the run before the optimizer steps; that step waits for the device. On all others nothing is computed.
 """
 
 from __future__ import annotations

@@ -19,6 +19,13 @@ Kind = Literal["input", "parameter", "buffer", "forward", "loss", "backward", "o
 """input, parameter, buffer: it was there before the step · forward, loss: an op of the model or of the loss code made
 it · backward: the gradient of an op made it · optimizer, other: after backward."""
 
+_OVERWRITES = {
+    "zero_", "fill_", "copy_", "normal_", "uniform_", "random_", "exponential_", "bernoulli_", "geometric_", "cauchy_",
+    "log_normal_", "trunc_normal_", "constant_", "ones_", "zeros_", "eye_", "dirac_", "orthogonal_", "sparse_",
+    "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_",
+}  # fmt: skip
+"""What stood in their first argument, perhaps never written to, does not matter to these."""
+
 
 class Birth(msgspec.Struct, frozen=True, kw_only=True):
     """One op that made NaN or Inf out of finite values, or the first that read them from outside."""
@@ -77,6 +84,11 @@ def births(record: StepRecord, *, nan: bool = True, inf: bool = True) -> list[Bi
     return sorted(found, key=lambda birth: (not birth.harmful, birth.behind, birth.op.index))
 
 
+def _reads(op: Op) -> tuple[TensorRef, ...]:
+    """The tensors whose values an op uses."""
+    return op.inputs[1:] if op.name in _OVERWRITES else op.inputs
+
+
 class _Trail:
     """The step, turned so that one can walk from a value back to where it came from."""
 
@@ -89,13 +101,14 @@ class _Trail:
         self.reader: dict[TensorRef, Op] = {}
         self._meant: dict[TensorRef, bool] = {}
         for op in record.ops:
+            ignored = op.inputs[0] if op.inputs and op.name in _OVERWRITES else None
             for refs, all_stats in ((op.inputs, op.input_stats), (op.outputs, op.output_stats)):
                 for ref, stats in zip(refs, all_stats or (), strict=False):
-                    if stats is not None:
+                    if stats is not None and ref != ignored:
                         self.stats.setdefault(ref, stats)
                         if is_bad(stats, nan, inf):
                             self.bad.setdefault(ref, stats)
-            for ref in op.inputs:
+            for ref in _reads(op):
                 self.reader.setdefault(ref, op)
             for ref in op.outputs:
                 if ref not in op.inputs:
@@ -115,10 +128,10 @@ class _Trail:
         for op in self.record.ops:
             if reached and op.phase in ("backward", "optimizer"):
                 continue  # what follows from a bad loss
-            outside = [ref for ref in op.inputs if ref in self.bad and ref not in self.maker and ref not in met]
+            outside = [ref for ref in _reads(op) if ref in self.bad and ref not in self.maker and ref not in met]
             met.update(outside)
             made = [ref for ref in op.outputs if ref in self.bad and ref not in op.inputs]
-            born = outside or (made and not any(ref in self.bad for ref in op.inputs))
+            born = outside or (made and not any(ref in self.bad for ref in _reads(op)))
             if born and op.index not in known:
                 yield self._birth(op, (outside or made)[0], "")
 
@@ -159,7 +172,7 @@ class _Trail:
             if op is None:
                 yield self._birth(self.reader[ref], ref, reaches)
                 continue
-            sources = [source for source in op.inputs if source in self.bad]
+            sources = [source for source in _reads(op) if source in self.bad]
             if not sources:
                 yield self._birth(op, ref, reaches)
                 yield from self._behind(op, reaches)

@@ -1,8 +1,8 @@
 """The pulse: loss, gradient norm and learning rate of every step, watched without waiting for a device.
 
 Two hooks a step: one at the engine's door, where `backward` says which tensor is the loss, and one before the
-optimizer's step, where all gradients are there. On a CPU the numbers are read at once; on a device they travel behind the step
-and are read when a later step begins, so that the training never waits.
+optimizer's step, where all gradients are there. On a CPU the numbers are read at once; on a device they travel behind
+the step and are read when a later step begins, so that the training never waits.
 """
 
 from __future__ import annotations

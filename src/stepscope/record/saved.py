@@ -18,7 +18,7 @@ from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import Observer, OpCall
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts
+    from stepscope.record.drafts import Drafts, OpDraft, Ref
 
 __all__ = ["SavedObserver", "hooks_are_on", "saved_tensors", "was_packed"]
 
@@ -80,12 +80,28 @@ class SavedObserver(Observer):
     def __init__(self) -> None:
         # A weak reference to a storage also keeps its address from being used again, so an address is a name.
         self._seen: dict[int, StorageWeakRef] = {}
+        self._custom: set[int] = set()
         self._drafts: Drafts | None = None
 
     def start(self, drafts: Drafts) -> None:
         self._drafts = drafts
         if _top_hooks is None:
             drafts.not_seen("bytes saved for backward", "this needs a newer torch")
+
+    def before(self, call: OpCall) -> None:
+        """A custom Function runs unseen; its node shows on what it returned, when the next op reads that."""
+        for ref, tensor in zip(call.draft.inputs, call.inputs, strict=False):
+            node = tensor.grad_fn
+            if node is None or not is_custom(type(node)) or node._sequence_nr() in self._custom:
+                continue
+            self._custom.add(node._sequence_nr())
+            maker = self._maker(ref)
+            if maker is not None and not was_packed(node):
+                maker.saved_bytes += sum(self._first_time(kept) for _, kept in saved_tensors(node))
+
+    def _maker(self, ref: Ref) -> OpDraft | None:
+        ops = self._drafts.ops if self._drafts is not None else []
+        return next((draft for draft in reversed(ops) if ref in draft.outputs), None)
 
     def after(self, call: OpCall) -> None:
         if not call.nodes:

@@ -44,14 +44,14 @@ class FlopsObserver(Observer):
         if draft.backward:
             self._work[draft] = self._shared(work, draft.backward)
 
-    def _shared(self, work: Work, nodes: list[str]) -> tuple[int | None, int, str]:
+    def _shared(self, work: Work, nodes: Sequence[str]) -> tuple[int | None, int, str]:
         """What each of the nodes that do the work does, its MACs, and by which pattern they are known."""
         if work.backward is None:
             return None, 0, ""
         heavy = [name for name in nodes if _PRODUCTS.search(name)] if work.macs else []
         pattern = _PRODUCTS.pattern
         if not heavy:
-            heavy = [name for name in nodes if not _MOVES.search(name)][:1] or nodes[:1]
+            heavy = [name for name in nodes if not _MOVES.search(name)][:1] or list(nodes[:1])
             pattern = f"^{re.escape(heavy[0])}$"
         flops = work.backward // len(heavy)
         return flops, flops // 2 if work.macs else 0, pattern
@@ -82,6 +82,9 @@ class FlopsObserver(Observer):
 
     def finish(self, drafts: Drafts) -> None:
         for draft, numel in self._gradients.items():
-            draft.flops, draft.macs = (numel if draft.inplace else 0), 0
+            added = any(
+                version > 0 for _, version in draft.outputs
+            )  # to a gradient that was there; else it is taken over
+            draft.flops, draft.macs = (numel if added else 0), 0
         self._work.clear()
         self._gradients.clear()
