@@ -51,6 +51,9 @@ def _has_fast_path(module: Any) -> bool:
     kinds = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
     if not isinstance(module, kinds) or module.training:
         return False
+    switch = getattr(getattr(torch.backends, "mha", None), "get_fastpath_enabled", None)
+    if switch is not None and not switch():
+        return False
     return not torch.is_grad_enabled() or not any(p.requires_grad for p in module.parameters())
 
 
