@@ -130,5 +130,10 @@ def main(text: str | None) -> None:
     for net in options.nets.split(","):
         print(f"\n### {net}{' (quick)' if options.quick else ''}\n\n{table(figures, net)}")
     print("\n### Goals\n\n" + goals(figures))
+    if "stepscope" in options.only:
+        done = subprocess.run(
+            [sys.executable, "-m", "inspectors.faults"], capture_output=True, text=True, cwd=ROOT / "bench"
+        )
+        print("\n### Which line they name\n\n" + (done.stdout or done.stderr))
     if options.json:
         options.json.write_text(json.dumps({f"{p}, {t}": value for (p, t), value in figures.items()}, indent=1))

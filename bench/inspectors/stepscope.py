@@ -29,6 +29,23 @@ def summary(case: Case) -> None:
     assert "parameters" in str(stepscope.summary(case.model, case.inputs, mode="same"))
 
 
+def pulse(case: Case) -> None:
+    from stepscope.record.pulse import Pulse
+
+    with Pulse() as watching:
+        case.step()
+    assert watching.last is not None
+    assert watching.last.ok
+
+
+def trace_values(case: Case) -> None:
+    import stepscope
+
+    with stepscope.trace_values(model=case.model) as tracer:
+        case.step()
+    assert tracer.check().ok
+
+
 TOOLS = {
     "record: metadata": ("step", lambda case: recorded_step(case, cost=False)),
     "record: metadata and cost": ("step", lambda case: recorded_step(case)),
@@ -37,4 +54,6 @@ TOOLS = {
     "record: metadata, cost and statistics": ("step", lambda case: recorded_step(case, stats=True)),
     "record: a forward": ("forward", recorded_forward),
     "summary": ("forward", summary),
+    "pulse": ("step", pulse),
+    "trace_values": ("step", trace_values),
 }

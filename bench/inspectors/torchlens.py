@@ -1,4 +1,4 @@
-"""torchlens: every operation of a forward. Asked for the metadata only, and for its default, which keeps all outputs."""
+"""torchlens: every operation of a forward; asked for metadata only, and for its default, which keeps all outputs."""
 
 from __future__ import annotations
 
