@@ -11,6 +11,8 @@ import pytest
 import torch
 from torch.nn.modules import module as torch_module
 
+from stepscope.record.observer import Observer
+from stepscope.record.observers import observers_for
 from stepscope.record.recorder import Recorder
 from stepscope.records.edges import edges
 from stepscope.records.step import StepRecord
@@ -50,6 +52,11 @@ def installed() -> tuple[Any, ...]:
     )
 
 
+def watching(wanted: bool) -> list[Observer]:
+    """All observers there are, new ones for each step, or none."""
+    return observers_for(cost=True, stats=True) if wanted else []
+
+
 def run_steps(build: Callable[[], tuple[Any, Step]], record: bool, steps: int, **options: Any) -> dict[str, Any]:
     torch.manual_seed(7)
     random.seed(7)
@@ -58,7 +65,7 @@ def run_steps(build: Callable[[], tuple[Any, Step]], record: bool, steps: int, *
     losses, records = [], []
     for _ in range(steps):
         if record:
-            recorder = Recorder(model, **options)
+            recorder = Recorder(model, **{**options, "observers": watching(options.get("observers", False))})
             with recorder:
                 loss = step()
             records.append(recorder.record)

@@ -517,6 +517,22 @@ def test_state_space_like(recorded: Record) -> None:
     assert all(op.inplace for op in writes)
 
 
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_with_every_observer_on(recorded: Record, reentrant: bool) -> None:
+    def build() -> Any:
+        model = nn.Sequential(
+            nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace=True), nn.Flatten(), Checkpointed(reentrant)
+        )
+        model[4].first = nn.Linear(144, 4)
+        return training(model, lambda: cube(model(torch.randn(2, 3, 8, 8))).pow(2).mean())
+
+    step = recorded(build, observers=True)
+    linear = next(op for op in step.ops if op.name == "linear")
+    assert linear.cost.flops
+    assert linear.cost.host_us
+    assert linear.output_stats
+
+
 def test_hugging_face_from_config(recorded: Record) -> None:
     transformers = pytest.importorskip("transformers")
 

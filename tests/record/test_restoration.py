@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 import threading
 import weakref
@@ -300,6 +301,49 @@ def test_compiled_models_run_eagerly_and_stay_compiled() -> None:
     fast(x)
     assert len(frames) == 1, "given back as compiled: no new compilation"
     torch._dynamo.reset()
+
+
+def test_compiling_inside_the_recording_waits_for_its_end() -> None:
+    code = (
+        "import torch\n"
+        "from stepscope.record.recorder import Recorder\n"
+        "graphs = []\n"
+        "def backend(graph, inputs):\n"
+        "    graphs.append(graph); return graph.forward\n"
+        "before = torch.compile\n"
+        "with Recorder() as r:\n"
+        "    f = torch.compile(lambda x: x.sin() + 1, backend=backend)\n"
+        "    f(torch.ones(2))\n"
+        "print([op.name for op in r.record.ops], len(graphs), torch.compile is before)\n"
+        "f(torch.ones(2)); print(len(graphs))\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.splitlines() == ["['ones', 'sin', 'add'] 0 True", "1"]
+
+
+class Refusing(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 1
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        raise ValueError("not backwards")
+
+
+def test_an_exception_in_backward_is_the_users_own() -> None:
+    model = nn.Linear(2, 2)
+    with Recorder(model) as recorder:
+        with pytest.raises(ValueError, match="not backwards"):
+            Refusing.apply(model(torch.ones(1, 2))).sum().backward()
+        torch.zeros(1)
+    step = recorder.record
+    assert step is not None
+    failed = next(op for op in step.ops if op.name == "backward")
+    assert failed.error == "ValueError: not backwards"
+    assert step.ops[-1].phase == "other"
+    assert step.error is None
+    model(torch.ones(1, 2)).sum().backward()
 
 
 @pytest.fixture

@@ -13,32 +13,42 @@ from stepscope.record.restore import Installed
 __all__ = ["run_eagerly"]
 
 
-def run_eagerly(installed: Installed) -> bool:
-    """Have compiled code run eagerly until the recording ends. True when something in this process was compiled.
+def run_eagerly(installed: Installed) -> None:
+    """Have compiled code run eagerly until the recording ends.
 
-    The compiler is never imported for this: without it nothing can have been compiled.
+    The compiler is not imported for this, which takes a second or more: as long as nobody has, nothing is compiled,
+    and whoever does it inside the recording goes through `torch.compile`.
     """
     dynamo = sys.modules.get("torch._dynamo")
-    if dynamo is None:
-        return False
+    if dynamo is not None:
+        _set_stance(dynamo, installed)
+        return
+    compile_as_ever = torch.compile
+    done = False
+
+    def compile_then_wait(*args: Any, **kwargs: Any) -> Any:
+        nonlocal done
+        result = compile_as_ever(*args, **kwargs)
+        if not done and "torch._dynamo" in sys.modules:
+            done = True
+            _set_stance(sys.modules["torch._dynamo"], installed)
+        return result
+
+    installed.patch(torch, "compile", compile_then_wait)
+
+
+def _set_stance(dynamo: Any, installed: Installed) -> None:
     set_stance = getattr(getattr(torch, "compiler", None), "set_stance", None)
     if set_stance is not None:
         stance = set_stance("force_eager")  # takes effect at once; leaving the context brings the old stance back
         installed.add(lambda: stance.__exit__(None, None, None))
-        return True
-    return _without_stance(dynamo, installed)
-
-
-def _without_stance(dynamo: Any, installed: Installed) -> bool:
+        return
     # Before torch 2.6: a compiled module's `forward` is an instance attribute; put the original's in its place.
-    eval_frame = getattr(dynamo, "eval_frame", None)
-    modules = _compiled_modules(eval_frame)
-    for module in modules:
+    for module in _compiled_modules(getattr(dynamo, "eval_frame", None)):
         forward = module.__dict__.get("forward")
         if forward is not None:
             module.__dict__["forward"] = module._orig_mod.forward
             installed.add(partial(module.__dict__.__setitem__, "forward", forward))
-    return bool(modules)
 
 
 def _compiled_modules(eval_frame: Any) -> list[Any]:
