@@ -64,6 +64,9 @@ def main(args: list[str] | None = None) -> None:
     except BrokenPipeError:  # `stepscope runs | head`: not a fault; stop quietly as other tools do
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    except OSError as error:  # a folder that may not be read, a disk that is full: no fault of ours
+        _say(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+        sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from stepscope.errors import BadData, NotFound
+from stepscope.errors import BadData, Forbidden, NotFound
 from stepscope.records import FORMAT, RunMeta
 from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id, new_run_id
@@ -86,6 +86,8 @@ def read_meta(path: Path) -> RunMeta:
             data = stream.read(_LARGEST_META + 1)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"{path} is no run folder: it has no {META}") from None
+    except PermissionError:
+        raise Forbidden(f"{file} may not be read by this user; its owner can open it up with: chmod -R a+rX") from None
     if len(data) > _LARGEST_META:
         raise BadData(f"{file} is larger than {_LARGEST_META >> 20} MiB; a run's {META} never is")
     try:
@@ -102,7 +104,7 @@ def read_meta(path: Path) -> RunMeta:
 
 def is_run_folder(path: Path) -> bool:
     """Whether `path` is the folder of a run."""
-    return (path / META).is_file()
+    return os.path.isfile(path / META)  # False too where we may not look
 
 
 def run_folders(store: Path) -> list[Path]:

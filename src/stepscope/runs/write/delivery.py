@@ -41,6 +41,8 @@ SLOW_WRITES, SLOW_AMONG = 8, 200
 PROBATION_S = 10.0
 """How long a disk that was slow must be quick before callers write to it themselves again."""
 KNOWN_HASHES = 100_000
+LAST_TRIES_S = (0.0, 0.05, 0.2)
+"""How long to wait before each try to write the end of a run."""
 
 
 class Delivery:
@@ -347,7 +349,11 @@ class Delivery:
         if end is not None:
             entries.append(Note(Kind.EVENT, pack(end), now, precious=True))
         if entries or self.backlog.lost > self._reported:
-            self._write(entries or [Note(Kind.HEARTBEAT, struct.pack("<d", time.time()), now)])
+            entries = entries or [Note(Kind.HEARTBEAT, struct.pack("<d", time.time()), now)]
+            for pause in LAST_TRIES_S:  # a fault that passes must not make a finished run read as killed
+                time.sleep(pause)
+                if self._write(entries) == len(entries):
+                    break
         self.points.seal()
         self.media_log.seal()
 
