@@ -226,3 +226,37 @@ def test_results_go_to_json_csv_pandas_and_html() -> None:
     assert found.to_csv().startswith("module,type,input,output,dtype,device,params,trainable,flops,macs,")
     assert len(found.to_pandas()) == len(found.table)
     assert "<table" in found._repr_html_()
+
+
+def test_torchs_transformer_is_seen_inside_in_evaluation_too() -> None:
+    layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    found = summary(layer.eval(), input_size=(2, 5, 16))
+    assert cell(found, "linear1", "macs") == 2 * 5 * 16 * 32
+    assert next(row.mark for row in found.table.rows if row.label == "out_proj") == "not called, weights used"
+    assert torch.backends.mha.get_fastpath_enabled() == enabled
+
+
+def test_tied_weights_say_whose_they_are() -> None:
+    found = summary(Tagger(), input_ids=torch.zeros(1, 2, dtype=torch.int64))
+    assert "└─ out (weight is embed.weight)" in str(found)
+    assert "(weight is embed.weight)" in str(summary(Tagger()))
+
+
+def test_a_gpt_counts_attention_and_estimates_its_memory() -> None:
+    class Attention(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.norm, self.qkv, self.out = nn.LayerNorm(32), nn.Linear(32, 96), nn.Linear(32, 32)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            q, k, v = (part.unflatten(2, (4, 8)).transpose(1, 2) for part in self.qkv(self.norm(x)).split(32, dim=2))
+            y = nn.functional.scaled_dot_product_attention(q, k, v)
+            return x + self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+
+    found = summary(nn.Sequential(Attention(), Attention()), input_size=(2, 16, 32), mode="train", backward=True)
+    projections = 2 * 16 * 32 * (96 + 32)
+    attention = 2 * 2 * 4 * 16 * 16 * 8
+    assert found.macs == 2 * (projections + attention)
+    assert found.estimate is not None
+    assert found.estimate.measured_activations == pytest.approx(found.estimate.activations, rel=0.03)

@@ -27,6 +27,8 @@ _OTHERS = {  # each input, for the gradient of the others
     "div_", "outer", "cdist", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
 }  # fmt: skip
 _OUTPUT = {"relu", "relu_", "sigmoid", "tanh", "exp", "sqrt", "rsqrt", "reciprocal", "softmax", "log_softmax", "selu"}
+_RECURRENT = {"lstm": 10, "gru": 7, "rnn_tanh": 1, "rnn_relu": 1}
+"""Gates and states kept per layer, in sizes of its output, as measured on a CPU; cuDNN has its own ways."""
 _BOTH = {"scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}
 _NOTHING = {
     "add", "add_", "sub", "sub_", "rsub", "neg", "cat", "stack", "view", "reshape", "flatten", "unflatten", "transpose",
@@ -192,8 +194,8 @@ def _own_memory(op: Op, inputs: list[TensorInfo], outputs: list[TensorInfo]) -> 
         return numel * 8  # where each maximum was
     if op.name == "cross_entropy":
         return inputs[0].bytes  # the log-probabilities
-    if op.name in ("lstm", "gru"):
-        return outputs[0].bytes * (5 if op.name == "lstm" else 4)  # gates and cell states
+    if op.name in _RECURRENT:
+        return outputs[0].bytes * _RECURRENT[op.name] * int(op.args.get("num_layers") or 1)
     if op.name in ("layer_norm", "group_norm") and inputs[0].shape:
         rows = _numel(inputs[0].shape) // max(inputs[0].shape[-1], 1)
         return rows * 8 if op.name == "layer_norm" else 0  # mean and deviation of each row

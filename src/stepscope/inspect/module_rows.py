@@ -64,6 +64,7 @@ class _Tree:
         self.all_parameters = sum(module.parameters for module in lookup.record.modules)
         self.all_time = Tally(lookup.record.ops).time_us
         self._sums: dict[str, Counter[str]] = {}
+        self.tied, self.used = _weights(lookup)
 
     def rows_below(self, path: str, level: int, depth: int | None) -> list[Row]:
         rows = [self.row(path, level)]
@@ -96,12 +97,16 @@ class _Tree:
             if tally.time_us is not None and self.all_time:
                 cells["time_percent"] = 100 * tally.time_us / self.all_time
         mark, style = self._describe_calls(path, calls, cells)
+        if path in self.tied:
+            mark = f"{mark}, weight is {self.tied[path]}".removeprefix(", ")
         return Row(label, cells, level, mark, style)
 
     def _describe_calls(self, path: str, calls: list[ModuleCall], cells: dict[str, Any]) -> tuple[str, str]:
         if not calls:
             ran = path in self.tallies or not self.lookup.record.calls or self.children[path]
-            return ("", "") if ran else ("not called", "dim")
+            if ran:
+                return "", ""
+            return ("not called, weights used", "") if path in self.used else ("not called", "dim")
         failed = next((call for call in calls if call.error), None)
         first = failed or calls[0]
         outputs = self.lookup.infos(first.outputs)
@@ -131,6 +136,24 @@ class _Tree:
                 for child in self.children[path]:
                     known.update(self.sums(child))
         return known
+
+
+def _weights(lookup: Lookup) -> tuple[dict[str, str], set[str]]:
+    """Modules whose weight is tied to another's, with its name there; and modules whose weights some op has read."""
+    tied: dict[str, str] = {}
+    read = {ref.id for op in lookup.record.ops for ref in op.inputs}
+    used: set[str] = set()
+    for tensor in lookup.record.tensors:
+        if tensor.kind != "parameter" or tensor.name is None:
+            continue
+        owner = lookup.modules.get(tensor.name.rpartition(".")[0])
+        for alias in tensor.aliases:
+            place = alias.rpartition(".")[0]
+            if lookup.modules.get(place) is not owner:
+                tied[place] = tensor.name
+        if tensor.id in read:
+            used.add(tensor.name.rpartition(".")[0])
+    return tied, used
 
 
 def _parent(path: str) -> str | None:

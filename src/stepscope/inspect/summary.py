@@ -84,7 +84,7 @@ def _run(
     import torch
 
     from stepscope.inspect.stand_in import stand_in_loss
-    from stepscope.inspect.untouched import is_lazy, left_as_it_was
+    from stepscope.inspect.untouched import is_lazy, layers_in_full, left_as_it_was
     from stepscope.record.observers import observers_for
     from stepscope.record.recorder import Recorder
 
@@ -96,7 +96,7 @@ def _run(
         args, kwargs = moved(args, device), moved(kwargs, device)
     recorder = Recorder(model, backward=backward, observers=observers_for(cost=True, stats=False))
     error: Exception | None = None
-    with left_as_it_was(model), torch.set_grad_enabled(backward):
+    with left_as_it_was(model), layers_in_full(), torch.set_grad_enabled(backward):
         if mode != "same":
             model.train(mode == "train")
         for parameter in model.parameters():

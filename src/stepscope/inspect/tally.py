@@ -14,7 +14,12 @@ __all__ = ["Tally", "footnotes", "op_time"]
 
 
 def op_time(op: Op) -> float | None:
-    """On the device where it was measured there, else on the host."""
+    """On the device where it was measured there, else on the host.
+
+    None for the call of `backward()` itself: what is left of it without its ops is mostly the recording's own hooks.
+    """
+    if op.name == "backward" and op.phase == "backward" and op.forward is None:
+        return None
     return op.cost.device_us if op.cost.device_us is not None else op.cost.host_us
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["is_lazy", "left_as_it_was"]
+__all__ = ["is_lazy", "layers_in_full", "left_as_it_was"]
 
 
 def is_lazy(model: Any) -> bool:
@@ -37,6 +37,22 @@ def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) 
             if kept_optimizer is not None:
                 kept_optimizer.put_back()
         _set_random_state(numbers)
+
+
+@contextmanager
+def layers_in_full() -> Iterator[None]:
+    """Have torch's transformer layers run layer by layer: in evaluation they are one fused kernel that hides them."""
+    backend = getattr(torch.backends, "mha", None)
+    switch = getattr(backend, "set_fastpath_enabled", None)
+    if backend is None or switch is None:
+        yield
+        return
+    before = backend.get_fastpath_enabled()
+    switch(False)
+    try:
+        yield
+    finally:
+        switch(before)
 
 
 class _Module:
