@@ -22,7 +22,13 @@ _LONGEST_ARGS = 240
 
 
 def build_graph(record: StepRecord, phases: Sequence[Phase] = FORWARD) -> GraphData:
-    """The graph of these phases of a step: everything in it, with the repeated blocks marked."""
+    """The graph of these phases of a step: everything in it, with the repeated blocks marked.
+
+    Code that never ran the model it was recorded with has neither forward nor loss: then what came before and between
+    is drawn.
+    """
+    if not any(op.phase in FORWARD for op in record.ops):
+        phases = ["setup", "other", *phases]
     return _Builder(record, phases).data()
 
 

@@ -93,9 +93,8 @@ class Labels:
         if len(tensors) > 1:
             same = {tuple(self.data.tensors[one].shape) for one in tensors}
             return f"{len(tensors)} × {shape(same.pop())}" if len(same) == 1 else f"{len(tensors)} tensors"
-        if len(made) > 1 and tensors[0] != made[0]:
-            return shape(self.data.tensors[tensors[0]].shape)
-        return ""
+        own = self.data.tensors[tensors[0]].shape
+        return shape(own) if len(made) > 1 and own != self.data.tensors[made[0]].shape else ""
 
     def flow_tip(self, tensors: Sequence[int]) -> str:
         lines = [_describe(self.data.tensors[one]) for one in tensors[:12]]

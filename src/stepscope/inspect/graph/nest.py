@@ -56,7 +56,7 @@ class Nest:
         while call is not None and (call, side) not in self._boxes:
             chain.append(call)
             parent = self.record.calls[call].parent
-            call = parent if parent is not None and parent < call else None  # never trust a file to have no cycles
+            call = parent if parent is not None and 0 <= parent < call else None  # a file may hold a cycle
         box = self._outermost(side) if call is None else self._boxes[call, side]
         for one in reversed(chain):
             box = self._boxes[one, side] = self._new_box(box, side, self.record.calls[one])

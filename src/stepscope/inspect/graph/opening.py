@@ -17,7 +17,7 @@ def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> se
     visible = _content(top)
     outermost = True
     while level:
-        level = [inner for box in level for inner in _worth_opening(box)]
+        level = [inner for box in level for inner in _worth_opening(box, 2 if outermost else _FEW_OPS)]
         visible += sum(_content(box) for box in level)
         if visible > most and not outermost:
             break
@@ -31,13 +31,13 @@ def opened(top: BoxDraft, boxes: list[BoxDraft], most: int = MOST_VISIBLE) -> se
     return found
 
 
-def _worth_opening(box: BoxDraft) -> list[BoxDraft]:
+def _worth_opening(box: BoxDraft, few: int) -> list[BoxDraft]:
     """The box, with the one inside it when that is all it has; nothing when there is little to see."""
     chain = [box]
     while len(chain[-1].items) == 1 and (inner := _shown_boxes(chain[-1])):
         chain += inner
     last = chain[-1]
-    return chain if last.boxes or len(last.items) >= _FEW_OPS or last.path is None else []
+    return chain if last.boxes or len(last.items) >= few or last.path is None else []
 
 
 def _shown_boxes(box: BoxDraft) -> list[BoxDraft]:
