@@ -81,6 +81,8 @@ class SavedObserver(Observer):
         # A weak reference to a storage also keeps its address from being used again, so an address is a name.
         self._seen: dict[int, StorageWeakRef] = {}
         self._custom: set[int] = set()
+        self._read: set[Ref] = set()
+        """Results whose nodes have been looked at."""
         self._drafts: Drafts | None = None
 
     def start(self, drafts: Drafts) -> None:
@@ -91,6 +93,9 @@ class SavedObserver(Observer):
     def before(self, call: OpCall) -> None:
         """A custom Function runs unseen; its node shows on what it returned, when the next op reads that."""
         for ref, tensor in zip(call.draft.inputs, call.inputs, strict=False):
+            if not tensor.requires_grad or tensor.is_leaf or ref in self._read:
+                continue
+            self._read.add(ref)
             node = tensor.grad_fn
             if node is None or not is_custom(type(node)) or node._sequence_nr() in self._custom:
                 continue
@@ -114,6 +119,7 @@ class SavedObserver(Observer):
             if isinstance(tensor, torch.nn.Parameter):
                 self._first_time(tensor)
         total = 0
+        self._read.update(call.draft.outputs)
         for node in call.nodes:
             for _, tensor in saved_tensors(node):
                 total += self._first_time(tensor)
@@ -133,3 +139,5 @@ class SavedObserver(Observer):
 
     def finish(self, drafts: Drafts) -> None:
         self._seen.clear()
+        self._read.clear()
+        self._custom.clear()

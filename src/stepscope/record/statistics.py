@@ -7,7 +7,8 @@ stay there as one small tensor each (`measure`) and are read together at the end
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -260,6 +261,8 @@ class StatisticsObserver(Observer):
     def __init__(self) -> None:
         self._known: dict[Ref, Stats | Pending | None] = {}
         self._wanted: list[tuple[OpDraft, str, list[Stats | Pending | None]]] = []
+        self._fresh: dict[int, tuple[Any, int, Stats | Pending | None]] = {}
+        """Gradients a node has just made, by address: the next node gets the very same tensor."""
 
     def before(self, call: OpCall) -> None:
         self._want(call.draft, "input_stats", call.draft.inputs, call.inputs)
@@ -279,11 +282,23 @@ class StatisticsObserver(Observer):
         self._wanted.append((draft, field, found))
 
     def backward_before(self, draft: OpDraft, gradients: Sequence[Any]) -> None:
-        self._want(draft, "input_stats", draft.inputs, [g for g in gradients if g is not None])
+        present = [gradient for gradient in gradients if gradient is not None]
+        for ref, gradient in zip(draft.inputs, present, strict=False):
+            fresh = self._fresh.pop(id(gradient), None)
+            if fresh is not None and fresh[0]() is gradient and fresh[1] == gradient._version:
+                self._known.setdefault(ref, fresh[2])
+        self._want(draft, "input_stats", draft.inputs, present)
 
     def backward_after(self, draft: OpDraft, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
-        made: Iterable[Any] = gradients if draft.name == "AccumulateGrad" else produced
-        self._wanted.append((draft, "output_stats", [measure(g) for g in made if g is not None]))
+        if draft.name == "AccumulateGrad":
+            self._want(draft, "output_stats", draft.inputs, [g for g in gradients if g is not None])
+            return
+        found = []
+        for gradient in produced:
+            if gradient is not None:
+                found.append(measure(gradient))
+                self._fresh[id(gradient)] = (weakref.ref(gradient), gradient._version, found[-1])
+        self._wanted.append((draft, "output_stats", found))
 
     def finish(self, drafts: Drafts) -> None:
         flat = [item for _, _, found in self._wanted for item in found]
@@ -292,4 +307,5 @@ class StatisticsObserver(Observer):
         for draft, field, found in self._wanted:
             setattr(draft, field, [read[id(item)] for item in found])
         self._known.clear()
+        self._fresh.clear()
         self._wanted.clear()

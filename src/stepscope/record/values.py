@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -107,6 +109,8 @@ class ValuesObserver(Observer):
     def __init__(self) -> None:
         self._known: dict[Ref, Looked | None] = {}
         self._bad: set[Ref] = set()
+        self._fresh: dict[int, tuple[Any, int, Looked | None]] = {}
+        """Gradients a node has just made, by address: the next node gets the very same tensor."""
         self._wanted: list[tuple[OpDraft, str, list[Looked | None]]] = []
 
     def before(self, call: OpCall) -> None:
@@ -132,34 +136,67 @@ class ValuesObserver(Observer):
         self._wanted.append((draft, field, found))
 
     def backward_before(self, draft: OpDraft, gradients: Sequence[Any]) -> None:
-        self._want(draft, "input_stats", draft.inputs, [g for g in gradients if g is not None])
+        known = self._known
+        found = []
+        present = [gradient for gradient in gradients if gradient is not None]
+        for ref, gradient in zip(draft.inputs, present, strict=False):
+            if ref not in known:
+                known[ref] = self._remembered(gradient)
+            found.append(known[ref])
+        self._wanted.append((draft, "input_stats", found))
+
+    def _remembered(self, gradient: Any) -> Looked | None:
+        fresh = self._fresh.pop(id(gradient), None)
+        if fresh is not None and fresh[0]() is gradient and fresh[1] == gradient._version:
+            return fresh[2]
+        return self._look(gradient)
 
     def backward_after(self, draft: OpDraft, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
-        made = gradients if draft.name == "AccumulateGrad" else produced
-        self._wanted.append((draft, "output_stats", [self._look(g) for g in made if g is not None]))
+        came_in = self._wanted[-1] if self._wanted and self._wanted[-1][0] is draft else None
+        if draft.name == "AccumulateGrad":
+            if came_in is not None:
+                self._wanted.append((draft, "output_stats", came_in[2]))
+            return
+        healthy = came_in is not None and not any(map(is_suspect, came_in[2]))
+        found = []
+        for gradient in produced:
+            if gradient is None:
+                continue
+            # A view of what came in (transpose, expand) holds nothing new.
+            looked = None if healthy and gradient._is_view() else self._look(gradient)
+            self._fresh[id(gradient)] = (weakref.ref(gradient), gradient._version, looked)
+            found.append(looked)
+        self._wanted.append((draft, "output_stats", found))
 
     def _look(self, tensor: Any) -> Looked | None:
-        if not (tensor.is_floating_point() or tensor.is_complex()):
-            return None
-        if tensor.layout is not torch.strided or tensor.is_complex() or type(tensor) not in _PLAIN:
+        if not tensor.is_floating_point() or type(tensor) not in _PLAIN or tensor.layout is not torch.strided:
+            if not (tensor.is_floating_point() or tensor.is_complex()):
+                return None
             return _settle(measure(tensor))
         numel = tensor.numel()
         if numel == 0:
             return Stats(numel=0)
-        device = tensor.device.type
-        if device == "meta" or (device == "cuda" and torch.cuda.is_current_stream_capturing()):
-            return None
-        with quietly():
+        if _dispatch_modes():
+            with quietly():
+                return self._edges(tensor, numel)
+        return self._edges(tensor, numel)
+
+    def _edges(self, tensor: Any, numel: int) -> Looked | None:
+        # Observers run with torch functions off, and what is detached leaves no graph: nothing else to switch off.
+        values = tensor.detach()
+        if values.is_cpu:
             try:
-                low, high = torch.aminmax(tensor.detach())
+                low, high = torch.aminmax(values)
             except RuntimeError:  # inside vmap, or a type without an order
                 return None
-            if device != "cpu":
-                return numel, torch.stack((low, high)).double() if device != "mps" else torch.stack((low, high)).float()
             least, most = low.item(), high.item()
-        if math.isfinite(least) and math.isfinite(most):
-            return Stats(numel=numel, min=least, max=most)
-        return _settle(measure(tensor))
+            if isfinite(least) and isfinite(most):
+                return Stats(numel=numel, min=least, max=most)
+            return _settle(measure(tensor))
+        if values.is_meta or (values.is_cuda and torch.cuda.is_current_stream_capturing()):
+            return None
+        edges = torch.stack(torch.aminmax(values))
+        return numel, edges.float() if values.device.type == "mps" else edges.double()
 
     def finish(self, drafts: Drafts) -> None:
         waiting = {id(item): item for _, _, found in self._wanted for item in found if isinstance(item, tuple)}
@@ -174,10 +211,13 @@ class ValuesObserver(Observer):
         for draft, field, found in self._wanted:
             setattr(draft, field, [read[id(item)] if isinstance(item, tuple) else item for item in found])
         self._known.clear()
+        self._bad.clear()
+        self._fresh.clear()
         self._wanted.clear()
 
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
+_dispatch_modes = torch._C._len_torch_dispatch_stack
 
 
 def is_suspect(looked: Looked | None) -> bool:
