@@ -85,7 +85,10 @@ class _Painter:
 
         key = (size, bold)
         if key not in self._fonts:
-            self._fonts[key] = ImageFont.load_default(size * self.scale)
+            try:
+                self._fonts[key] = ImageFont.load_default(size * self.scale)
+            except TypeError:  # an old Pillow, whose one font has one size
+                raise MissingExtra("saving a graph as PNG", "'pillow>=10.1'") from None
         return self._fonts[key]
 
     def _curve(self, curve: Curve) -> None:
