@@ -165,8 +165,8 @@ function Source({ state, site, title }: { state: GraphState; site: number | null
   );
 }
 
-/** The last two folders are enough to know the file; the whole path is in the tooltip. */
+/** The last folder is enough to know the file; the whole path is in the tooltip. */
 function shortPlace(where: string): string {
   const parts = where.split("/");
-  return parts.length > 3 ? `…/${parts.slice(-3).join("/")}` : where;
+  return parts.length > 2 ? `…/${parts.slice(-2).join("/")}` : where;
 }

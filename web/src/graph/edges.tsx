@@ -1,6 +1,6 @@
 /** The lines between items, with what flows along them. */
 
-import { LABEL_HEIGHT } from "../lib/graph-layout";
+import { LABEL_HEIGHT } from "../lib/graph-plan";
 import { curve, type SceneEdge } from "../lib/graph-scene";
 import type { GraphState } from "./state";
 

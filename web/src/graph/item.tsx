@@ -41,6 +41,7 @@ export const ItemView = memo(function ItemView({ shown, place, look, amount, cho
       role="img"
       aria-label={labelOf(shown, item)}
     >
+      <title>{[labelOf(shown, item), amount && look.amount !== null ? amountText(look.amount, amount) : ""].filter(Boolean).join(" · ")}</title>
       {box ? place.open ? <OpenBox shown={shown} place={place} /> : <ClosedBox shown={shown} place={place} look={look} amount={amount} /> : <Op shown={shown} place={place} />}
       <Kinds place={place} look={look} />
     </g>
@@ -72,9 +73,9 @@ function Op({ shown, place: { item, w, h } }: { shown: Shown; place: SceneItem }
   );
 }
 
-function Caret({ open }: { open: boolean }) {
+function Caret({ open, down = 0 }: { open: boolean; down?: number }) {
   return (
-    <g class="graph-caret" data-toggle="">
+    <g class="graph-caret" data-toggle="" transform={down ? `translate(0 ${down})` : undefined}>
       <rect x="0" y="0" width="26" height="30" />
       <path d={open ? "m10 13 3.5 3.5 3.5-3.5" : "m12 11.5 3.5 3.5-3.5 3.5"} />
     </g>
@@ -92,21 +93,21 @@ function ClosedBox({ shown, place: { item, w, h }, look, amount }: { shown: Show
         </>
       ) : null}
       <rect class="graph-face" width={w} height={h} rx={8} />
-      <Caret open={false} />
-      <text class="graph-box-name" x={26} y={detail ? 16 : h / 2}>
+      <Caret open={false} down={detail ? 0 : h / 2 - 15} />
+      <text class="graph-box-name" x={26} y={detail ? 15 : h / 2}>
         {cut(title)}
       </text>
       {detail ? (
-        <text class="graph-box-type" x={26} y={31}>
+        <text class="graph-box-type" x={26} y={30}>
           {cut(detail)}
         </text>
       ) : null}
       {amount && look.amount !== null ? (
-        <text class="graph-box-amount" x={w - 10} y={detail ? 31 : h / 2}>
+        <text class="graph-box-amount" x={w - 10} y={detail ? 30 : h / 2}>
           {amountText(look.amount, amount)}
         </text>
       ) : null}
-      {badge ? <Badge text={badge} right={w - 8} middle={16} /> : null}
+      {badge ? <Badge text={badge} right={w - 8} middle={15} /> : null}
     </>
   );
 }

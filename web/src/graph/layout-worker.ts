@@ -1,6 +1,7 @@
 /** Lays out one box per message, away from the page, so that nothing stutters meanwhile. */
 
-import { type Placed, type Plan, placePlan } from "../lib/graph-layout";
+import { placePlan } from "../lib/graph-layout";
+import type { Placed, Plan } from "../lib/graph-plan";
 
 export interface Asked {
   id: number;

@@ -1,6 +1,6 @@
 /** Layouts by plan: each is made once, in a worker; where no worker can start, on the page itself. */
 
-import { type Placed, type Plan, planKey } from "../lib/graph-layout";
+import { type Placed, type Plan, planKey } from "../lib/graph-plan";
 import type { Answered, Asked } from "./layout-worker";
 
 export interface Layouts {

@@ -91,7 +91,7 @@ export class GraphState {
     if (intent?.kind === "reveal") return this.revealItem(intent.item);
     if (intent?.kind !== "keep") return;
     const [was, is] = [before.get(intent.item), this.places.peek().get(intent.item)];
-    if (!was || !is) return;
+    if (!was || !is) return this.revealItem(intent.item);
     const { scale, left, top } = this.camera.peek();
     const middle = (was.x + was.w / 2 - (is.x + is.w / 2)) * scale;
     const kept = { scale, left: left + middle, top: top + (was.y - is.y) * scale };
@@ -118,7 +118,7 @@ export class GraphState {
     if (!scene || screen.width === 0) return;
     const all: Rect = { x: 0, y: 0, w: scene.width, h: scene.height };
     const camera = fit(all, screen);
-    const readable = 0.6;
+    const readable = 0.85;
     if (whole || camera.scale >= readable) return this.moveTo(camera, glide);
     const scale = Math.max(camera.scale, Math.min(readable, (screen.width - 56) / Math.max(1, scene.width)));
     this.moveTo({ scale, left: screen.width / 2 - (scene.width / 2) * scale, top: 28 }, glide);

@@ -45,7 +45,7 @@ export function pan(camera: Camera, dx: number, dy: number): Camera {
   return { ...camera, left: camera.left + dx, top: camera.top + dy };
 }
 
-/** Moves (and, if it is too large or too small to read, zooms) just enough to show `rect`. */
+/** Moves, if `rect` is not well on the screen, and zooms, if it is too large or too small to read. */
 export function reveal(camera: Camera, rect: Rect, screen: Size): Camera {
   const fitted = fit(rect, screen);
   const scale = Math.min(Math.max(camera.scale, READABLE), Math.max(fitted.scale, READABLE * 0.6));
@@ -58,11 +58,12 @@ export function reveal(camera: Camera, rect: Rect, screen: Size): Camera {
 /** Below this scale, names cannot be read. */
 export const READABLE = 0.55;
 
+/** Nothing to do while it is well inside; otherwise to the middle, or, if it is too long for that, its start first. */
 function into(start: number, length: number, space: number): number {
   if (length > space - 2 * MARGIN) return MARGIN - start;
-  if (start < MARGIN) return MARGIN - start;
-  const over = start + length - (space - MARGIN);
-  return over > 0 ? -over : 0;
+  const well = Math.min(MARGIN * 2, (space - length) / 2);
+  if (start >= well && start + length <= space - well) return 0;
+  return (space - length) / 2 - start;
 }
 
 /** The part of the drawing that the screen shows. */

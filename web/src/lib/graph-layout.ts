@@ -1,42 +1,12 @@
 /** Places the items of one box with dagre. Pure numbers in, pure numbers out, so that it runs in a worker or anywhere. */
 
 import { Graph, layout } from "@dagrejs/dagre";
+import { LABEL_HEIGHT, type Placed, type Plan } from "./graph-plan";
 
-/** What has to be placed. Ends of edges are numbered: items, then ports going in, then ports going out. */
-export interface Plan {
-  /** Width and height of each item, in turn. */
-  sizes: readonly number[];
-  ins: number;
-  outs: number;
-  /** From, to and the width of the label (0: none) of each edge, in turn. */
-  edges: readonly number[];
-}
-
-/** Where everything lies, from the top left corner of the box's inside. */
-export interface Placed {
-  width: number;
-  height: number;
-  /** Left and top of each item, in turn. */
-  corners: number[];
-  /** How far from the left each port is. */
-  ins: number[];
-  outs: number[];
-  /** The bends of each edge as x, y, x, y …, from border to border. */
-  bends: number[][];
-  /** The middle of each edge's label as x, y, or nothing. */
-  labels: (readonly [number, number] | null)[];
-}
-
-export const LABEL_HEIGHT = 14;
 const PORT_WIDTH = 8;
 const SPACES = { nodesep: 22, edgesep: 14, ranksep: 18, marginx: 0, marginy: 0, rankdir: "TB" } as const;
 /** Pulls ports to the border, whatever the edges inside would like better. */
 const HOLD = 1000;
-
-/** Equal plans have equal layouts: this is the key of the cache. */
-export function planKey(plan: Plan): string {
-  return `${plan.ins}.${plan.outs}|${plan.sizes.join(",")}|${plan.edges.join(",")}`;
-}
 
 interface Node {
   x: number;
@@ -60,7 +30,7 @@ export function placePlan(plan: Plan): Placed {
   }
   holdPorts(graph, plan, items);
   layout(graph);
-  return read(graph, plan, items);
+  return inOrder(read(graph, plan, items), plan.sizes);
 }
 
 /** Ports going in stay above all items and ports going out below, so that no line crosses an item to reach one. */
@@ -122,6 +92,28 @@ function read(graph: Graph, plan: Plan, items: number): Placed {
   for (let at = 0; at < ports; at++)
     (at < plan.ins ? placed.ins : placed.outs).push(round(nodeOf(items + at).x - box.left));
   return placed;
+}
+
+/** Either side of a layout is as good as its mirror image, but what ran first should stand on the left. */
+function inOrder(placed: Placed, sizes: readonly number[]): Placed {
+  let rising = 0;
+  const before = new Map<number, number>();
+  for (let at = 0; at < sizes.length; at += 2) {
+    const [x, y] = [placed.corners[at] as number, placed.corners[at + 1] as number];
+    const left = before.get(y);
+    if (left !== undefined) rising += Math.sign(x - left);
+    before.set(y, x);
+  }
+  if (rising >= 0) return placed;
+  const flip = (x: number) => placed.width - x;
+  return {
+    ...placed,
+    corners: placed.corners.map((value, at) => (at % 2 === 0 ? flip(value + (sizes[at] as number)) : value)),
+    ins: placed.ins.map(flip),
+    outs: placed.outs.map(flip),
+    bends: placed.bends.map((bends) => bends.map((value, at) => (at % 2 === 0 ? flip(value) : value))),
+    labels: placed.labels.map((label) => label && [flip(label[0]), label[1]]),
+  };
 }
 
 interface Route {

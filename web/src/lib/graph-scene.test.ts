@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { fit, grown, holds, pan, reveal, seen, zoomAt } from "./graph-camera";
 import { large, sketch } from "./graph-fixtures";
-import { type Plan, placePlan, planKey } from "./graph-layout";
+import { placePlan } from "./graph-layout";
 import { itemOfNode, readGraph } from "./graph-model";
 import { moveFrom } from "./graph-moves";
+import { type Plan, planKey } from "./graph-plan";
 import { curve, layScene, type Sizes } from "./graph-scene";
 import { show } from "./graph-shown";
 
@@ -103,7 +104,7 @@ describe("the camera", () => {
     expect(zoomAt(camera, 1e9, 0, 0).scale).toBe(4);
   });
 
-  test("reveals what is off the screen with as little movement as it can", () => {
+  test("brings what is off the screen to the middle and leaves alone what is seen", () => {
     const camera = { left: 0, top: 0, scale: 1 };
     expect(reveal(camera, { x: 100, y: 100, w: 50, h: 20 }, screen)).toEqual(camera);
     const moved = reveal(camera, { x: 2000, y: 100, w: 50, h: 20 }, screen);

@@ -1,6 +1,6 @@
 /** Everything that is on the drawing, with its place: open boxes are laid out one at a time, from the inside out. */
 
-import { LABEL_HEIGHT, type Placed, type Plan } from "./graph-layout";
+import type { Placed, Plan } from "./graph-plan";
 import { type ChildPorts, localGraph, type LocalEdge, type LocalGraph, portsOf, type Ports } from "./graph-local";
 import type { Item } from "./graph-model";
 import type { Shown } from "./graph-shown";
@@ -216,5 +216,3 @@ export function curve(bends: readonly number[]): string {
 function fixed(value: number): number {
   return Math.round(value * 10) / 10;
 }
-
-export { LABEL_HEIGHT };

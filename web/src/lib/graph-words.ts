@@ -35,9 +35,9 @@ export function edgeText(model: GraphModel, edges: readonly number[]): string {
 const LONGEST = 44;
 
 /** A name as it is written on an item: without letters that could rearrange the page, and never endless. */
-export function cut(text: string): string {
-  const clean = visibleText(text.slice(0, 4 * LONGEST));
-  return clean.length > LONGEST ? `${clean.slice(0, LONGEST - 1)}…` : clean;
+export function cut(text: string, longest = LONGEST): string {
+  const clean = visibleText(text.slice(0, 4 * longest));
+  return clean.length > longest ? `${clean.slice(0, longest - 1)}…` : clean;
 }
 
 export interface Caption {
@@ -57,7 +57,10 @@ export function captionOf(shown: Shown, item: Item): Caption {
     return { title: box.label, detail: `${box.type === box.label ? "" : box.type}${again}`.replace(/^ · /, ""), badge };
   }
   const part = shown.parts.get(item);
-  if (part) return { title: `${part.first + 1} – ${part.last + 1}`, detail: `${part.items.length} in a row`, badge: "" };
+  if (part) {
+    const ends = [part.items[0], part.items[part.items.length - 1]].map((end) => captionOf(shown, end as Item).title);
+    return { title: ends.map((end) => cut(end, LONGEST / 2 - 2)).join(" … "), detail: `${part.items.length} in a row`, badge: "" };
+  }
   const node = nodeAt(model, item);
   return { title: node?.name ?? model.data.model ?? "step", detail: "", badge: "" };
 }
