@@ -12,12 +12,13 @@ __all__ = ["Arrivals"]
 
 
 class _Parcel:
-    __slots__ = ("event", "host", "names", "numbers", "what")
+    __slots__ = ("buffer", "event", "host", "names", "numbers", "what")
 
     def __init__(self, what: Any, numbers: dict[str, float | None]) -> None:
         self.what = what
         self.numbers = numbers
         self.names: list[str] = []
+        self.buffer: Any = None
         self.host: Any = None
         self.event: Any = None
 
@@ -45,7 +46,8 @@ class Arrivals:
                 return  # our copy would become part of the user's graph
             together = torch.stack([value.to(device, non_blocking=True) for value in far])
             if device.type == "cuda":
-                parcel.host = self._buffer()[: len(far)]
+                parcel.buffer = self._buffer()
+                parcel.host = parcel.buffer[: len(far)]
                 parcel.host.copy_(together, non_blocking=True)
                 parcel.event = torch.cuda.Event()  # type: ignore[no-untyped-call]
                 parcel.event.record(torch.cuda.current_stream(device))
@@ -70,6 +72,6 @@ class Arrivals:
             self._queue.popleft()
             if parcel.host is not None:
                 parcel.numbers.update(zip(parcel.names, parcel.host.tolist(), strict=True))
-                if parcel.event is not None:
-                    self._free.append(parcel.host._base if parcel.host._base is not None else parcel.host)
+                if parcel.buffer is not None:
+                    self._free.append(parcel.buffer)
             yield parcel.what, parcel.numbers

@@ -208,4 +208,6 @@ def _layers(model: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _capturing() -> bool:
-    return torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
+    if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        return False
+    return bool(torch.cuda.is_current_stream_capturing())

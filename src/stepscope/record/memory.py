@@ -41,7 +41,7 @@ class MemoryObserver(Observer):
 
     def start(self, drafts: Drafts) -> None:
         self._drafts = drafts
-        if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             self._cuda_before = {
                 device: (torch.cuda.memory_allocated(device), torch.cuda.max_memory_allocated(device))
                 for device in range(torch.cuda.device_count())

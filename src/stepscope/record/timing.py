@@ -37,7 +37,9 @@ class TimingObserver(Observer):
         self._stacks = threading.local()  # CUDA's backward runs on a thread of its own
         self._modules: list[_Open] = []
         self._pairs: list[tuple[Any, Any, Any]] = []
-        self._cuda = torch.cuda.is_available()
+        self._cuda = (
+            torch.version.cuda is not None or torch.version.hip is not None
+        )  # asks no driver, so it starts none
 
     def _stack(self) -> list[_Open]:
         found: list[_Open] | None = getattr(self._stacks, "open", None)
