@@ -260,3 +260,18 @@ def test_a_gpt_counts_attention_and_estimates_its_memory() -> None:
     assert found.macs == 2 * (projections + attention)
     assert found.estimate is not None
     assert found.estimate.measured_activations == pytest.approx(found.estimate.activations, rel=0.03)
+
+
+def test_inputs_take_the_models_dtype_and_device() -> None:
+    half = summary(nn.Linear(4, 2).to(torch.bfloat16), input_size=(3, 4))
+    assert half.error is None
+    assert cell(half, "", "dtype") == "bfloat16"
+
+
+def test_a_model_too_large_for_memory_is_summed_up_on_the_meta_device() -> None:
+    with torch.device("meta"):
+        model = nn.Sequential(nn.Linear(100_000, 100_000), nn.BatchNorm1d(100_000))
+    found = summary(model, input_size=(2, 100_000))
+    assert found.error is None
+    assert found.macs == 2 * 10**10
+    assert cell(found, "", "device") == "meta"

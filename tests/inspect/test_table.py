@@ -166,3 +166,28 @@ def test_escape_sequences_in_a_saved_step_do_not_reach_the_terminal(record: Step
     text = str(Step(evil).table())
     assert "\x1b" not in text
     assert "\x07" not in text
+
+
+def test_a_loss_module_beside_the_model_is_a_tree_of_its_own() -> None:
+    import torch
+    from torch import nn
+
+    from stepscope.inspect.recording import record
+
+    model, criterion = nn.Sequential(nn.Linear(4, 3)), nn.CrossEntropyLoss()
+    with record(model) as step:
+        criterion(model(torch.zeros(2, 4)), torch.zeros(2, dtype=torch.int64)).backward()
+    table = step.table()
+    assert [(row.level, row.label) for row in table.rows][:3] == [(0, "Sequential"), (1, "0"), (0, "CrossEntropyLoss")]
+    flops = {row["module"]: row["flops"] for row in table}
+    assert flops[""] == 2 * 2 * 4 * 3
+    assert flops["CrossEntropyLoss"] > 0
+
+
+def test_a_damaged_step_neither_hangs_nor_breaks_the_table(record: StepRecord) -> None:
+    calls = tuple(msgspec.structs.replace(call, parent=index) for index, call in enumerate(record.calls))
+    ops = tuple(msgspec.structs.replace(op, forward=op.index + 900, site=77, inputs=op.outputs) for op in record.ops)
+    damaged = Step(msgspec.structs.replace(record, calls=calls, ops=ops))
+    for by in ("module", "op", "line", "phase", "type"):
+        assert str(damaged.table(by=by))  # type: ignore[arg-type]
+    damaged.visit(str)

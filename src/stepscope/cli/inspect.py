@@ -125,7 +125,7 @@ def _summarise(model: Any, options: dict[str, Any]) -> Summary:
         model.to(device)
     inputs, named = load_inputs(options["input_file"], device) if options["input_file"] is not None else ([], {})
     for seed, spec in enumerate(map(parse_input, options["specs"])):
-        tensor = make_tensor(spec, device, seed)
+        tensor = make_tensor(spec, model, device, seed)
         if spec.name is None:
             inputs.append(tensor)
         else:

@@ -68,9 +68,12 @@ def as_dtype(name: Any) -> torch.dtype:
     return found
 
 
-def make_tensor(spec: InputSpec, device: Any, seed: int = 0) -> torch.Tensor:
-    """A tensor of that shape. A generator of its own keeps the global random state as it is."""
-    dtype = as_dtype(spec.dtype or torch.get_default_dtype())
+def make_tensor(spec: InputSpec, model: Any, device: Any, seed: int = 0) -> torch.Tensor:
+    """A tensor of that shape, of the model's dtype where none is named.
+
+    A generator of its own keeps the global random state as it is.
+    """
+    dtype = as_dtype(spec.dtype or dtype_of(model))
     source = torch.Generator().manual_seed(seed)
     if spec.low is not None and spec.high is not None:
         made = torch.randint(spec.low, spec.high + 1, spec.shape, generator=source)
@@ -83,12 +86,12 @@ def make_tensor(spec: InputSpec, device: Any, seed: int = 0) -> torch.Tensor:
     return made.to(device=device, dtype=dtype)
 
 
-def make_inputs(input_size: Any, dtypes: Any, device: Any) -> tuple[list[Any], dict[str, Any]]:
+def make_inputs(input_size: Any, dtypes: Any, model: Any, device: Any) -> tuple[list[Any], dict[str, Any]]:
     """Positional and keyword tensors for `input_size`: one tuple of sizes, several, or a mapping of name to sizes."""
     if isinstance(input_size, Mapping):
         named = dtypes if isinstance(dtypes, Mapping) else dict.fromkeys(input_size, dtypes)
         return [], {
-            name: make_tensor(InputSpec(_shape(size), named.get(name)), device, seed)
+            name: make_tensor(InputSpec(_shape(size), named.get(name)), model, device, seed)
             for seed, (name, size) in enumerate(input_size.items())
         }
     sizes = [input_size] if _is_shape(input_size) else list(input_size)
@@ -99,7 +102,7 @@ def make_inputs(input_size: Any, dtypes: Any, device: Any) -> tuple[list[Any], d
             f"there are {len(sizes)} input sizes and {len(kinds)} dtypes; give one dtype per input, or one"
         )
     pairs = zip(sizes, kinds, strict=True)
-    return [make_tensor(InputSpec(_shape(size), kind), device, n) for n, (size, kind) in enumerate(pairs)], {}
+    return [make_tensor(InputSpec(_shape(size), kind), model, device, n) for n, (size, kind) in enumerate(pairs)], {}
 
 
 def _is_shape(value: Any) -> bool:
@@ -118,6 +121,15 @@ def device_of(model: Any) -> torch.device:
         for tensor in tensors:
             return torch.device(tensor.device)
     return torch.device("cpu")
+
+
+def dtype_of(model: Any) -> torch.dtype:
+    """The floating dtype of the model's first such parameter, else torch's default."""
+    for parameter in model.parameters():
+        if parameter.dtype.is_floating_point and parameter.dtype.itemsize > 1:  # 8-bit weights take wider inputs
+            found: torch.dtype = parameter.dtype
+            return found
+    return torch.get_default_dtype()
 
 
 def load_inputs(path: str | Path, device: Any) -> tuple[list[Any], dict[str, Any]]:

@@ -10,7 +10,7 @@ from stepscope.inspect.tally import Tally
 
 if TYPE_CHECKING:
     from stepscope.inspect.visit import Lookup
-    from stepscope.records.step import ModuleCall, ModuleInfo, Op
+    from stepscope.records.step import ModuleCall, ModuleInfo
 
 __all__ = ["MODULE_COLUMNS", "inclusive_tallies", "module_rows"]
 
@@ -43,20 +43,23 @@ class _Tree:
         self.lookup = lookup
         self.tallies = inclusive_tallies(lookup)
         self.calls: dict[str, list[ModuleCall]] = defaultdict(list)
-        for call in lookup.record.calls:
+        self.recursive: set[str] = set()
+        for place, call in enumerate(lookup.record.calls):
             self.calls[call.path].append(call)
+            if any(outer.path == call.path for outer in lookup.enclosing(place)):
+                self.recursive.add(call.path)
         self.own: dict[str, ModuleInfo] = {module.path: module for module in lookup.record.modules}
         self.children: dict[str, list[str]] = defaultdict(list)
         self.roots: list[str] = []
         for path in lookup.modules:
-            parent = _parent(path)
+            parent = lookup.parent_of(path)
             while parent is not None and parent not in lookup.modules:
-                parent = _parent(parent)
+                parent = lookup.parent_of(parent)
             (self.roots if parent is None or parent == path else self.children[parent]).append(path)
         order = {path: place for place, path in enumerate(lookup.modules)}
         first: dict[str, int] = {}
-        for place, call in enumerate(lookup.record.calls):
-            for path in _chain_paths(lookup, call):
+        for place in range(len(lookup.record.calls)):
+            for path in _call_paths(lookup, place):
                 first.setdefault(path, place)
         late = len(lookup.record.calls)
         for siblings in (self.roots, *self.children.values()):
@@ -75,7 +78,7 @@ class _Tree:
 
     def row(self, path: str, level: int) -> Row:
         module = self.lookup.modules[path]
-        parent = _parent(path)
+        parent = self.lookup.parent_of(path)
         label = path.removeprefix(f"{parent}.") if parent else path
         if level == 0:
             label = module.type if path == "" else path
@@ -118,7 +121,7 @@ class _Tree:
         if failed is not None:
             return "failed", "bold red"
         marks = [f"{len(calls)} calls"] if len(calls) > 1 else []
-        if any(_inside_itself(self.lookup, call) for call in calls):
+        if path in self.recursive:
             marks.append("recursive")
         again = sum(call.recomputed for call in calls)
         if again:
@@ -156,25 +159,17 @@ def _weights(lookup: Lookup) -> tuple[dict[str, str], set[str]]:
     return tied, used
 
 
-def _parent(path: str) -> str | None:
-    if path == "":
-        return None
-    return path.rpartition(".")[0]
-
-
-def _inside_itself(lookup: Lookup, call: ModuleCall) -> bool:
-    return any(around.path == call.path for around in lookup.enclosing(call.parent))
-
-
-def _chain_paths(lookup: Lookup, call: ModuleCall) -> list[str]:
-    """The call's path and the containers between it and the call around it (a ModuleList itself never runs)."""
-    above = None if call.parent is None else lookup.record.calls[call.parent].path
+def _call_paths(lookup: Lookup, index: int) -> list[str]:
+    """A call's path and the containers between it and the call around it (a ModuleList itself never runs)."""
+    call = lookup.record.calls[index]
+    outer = lookup.around(index)
+    above = None if outer is None else lookup.record.calls[outer].path
     path = call.path
     if above is not None:
         names = [path, *lookup.modules[path].aliases] if path in lookup.modules else [path]
         path = next((name for name in names if above == "" or name.startswith(f"{above}.")), path)
     found = [call.path]
-    while (parent := _parent(path)) is not None and parent != above:
+    while (parent := lookup.parent_of(path)) is not None and parent != above:
         if above not in (None, "") and not parent.startswith(f"{above}."):
             break
         if parent in lookup.modules:
@@ -185,32 +180,21 @@ def _chain_paths(lookup: Lookup, call: ModuleCall) -> list[str]:
 
 def inclusive_tallies(lookup: Lookup) -> dict[str, Tally]:
     """What ran inside each module with its children, following the calls: a shared module counts for its caller."""
-    chains: dict[int, set[str]] = {}
-
-    def chain(call: int) -> set[str]:
-        known = chains.get(call)
-        if known is None:
-            one = lookup.record.calls[call]
-            known = set(_chain_paths(lookup, one))
-            if one.parent is not None:
-                known |= chain(one.parent)
-            chains[call] = known
-        return known
-
+    chains: list[set[str]] = []
+    for index in range(len(lookup.record.calls)):
+        outer = lookup.around(index)
+        chains.append({*_call_paths(lookup, index), *(chains[outer] if outer is not None else ())})
     tallies: dict[str, Tally] = {}
-
-    def paths_of(op: Op) -> set[str]:
-        call = lookup.innermost_call(op)
-        if call is not None:
-            return chain(call)
-        path = lookup.module_of(op)
-        found: set[str] = set()
-        while path is not None:
-            found.add(path)
-            path = _parent(path)
-        return found
-
     for op in lookup.record.ops:
-        for path in paths_of(op):
+        call = lookup.innermost_call(op)
+        for path in chains[call] if call is not None else _path_and_above(lookup, lookup.module_of(op)):
             tallies.setdefault(path, Tally()).add(op)
     return tallies
+
+
+def _path_and_above(lookup: Lookup, path: str | None) -> list[str]:
+    found = []
+    while path is not None:
+        found.append(path)
+        path = lookup.parent_of(path)
+    return found

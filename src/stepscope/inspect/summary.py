@@ -66,7 +66,7 @@ def summary(
             raise UsageError("summary() was given both inputs and input_size; one of them is enough")
         from stepscope.inspect.inputs import device_of, make_inputs
 
-        made, named = make_inputs(input_size, dtypes, device or device_of(model))
+        made, named = make_inputs(input_size, dtypes, model, device or device_of(model))
         args, kwargs = tuple(made), {**named, **kwargs}
     if not args and not kwargs:
         from stepscope.inspect.model_reader import read_model

@@ -96,7 +96,9 @@ class _Kept:
     def __init__(self, tensor: Any) -> None:
         self.tensor = tensor
         self.values: Any = None
-        if tensor is not None and not torch.nn.parameter.is_lazy(tensor) and tensor.layout is torch.strided:
+        if tensor is None or torch.nn.parameter.is_lazy(tensor) or tensor.is_meta:
+            return
+        if tensor.layout is torch.strided:
             self.values = tensor.detach().clone()
 
     def put_back(self) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope.inspect.figures import clean, duration, shape
+from stepscope.records.edges import edges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,14 +44,25 @@ class Lookup:
         """By every path a module goes by."""
         return {path: module for module in self.record.modules for path in (module.path, *module.aliases)}
 
+    def parent_of(self, path: str) -> str | None:
+        """The path around a path, inside its own tree of modules."""
+        module = self.modules.get(path)
+        if path == "" or (module is not None and path == module.root):
+            return None
+        return path.rpartition(".")[0]
+
     @cached_property
     def calls(self) -> dict[tuple[str, int], int]:
         return {(call.path, call.call): index for index, call in enumerate(self.record.calls)}
 
     @cached_property
-    def makers(self) -> dict[TensorRef, int]:
-        """Which op made a tensor at a version."""
-        return {ref: op.index for op in self.record.ops for ref in op.outputs}
+    def sources(self) -> dict[int, list[int]]:
+        """Op -> the ops that made what it reads."""
+        found: dict[int, list[int]] = {}
+        for maker, reader, _ in edges(self.record):
+            if maker not in found.setdefault(reader, []):
+                found[reader].append(maker)
+        return found
 
     @cached_property
     def differentiated(self) -> dict[int, list[int]]:
@@ -71,8 +83,9 @@ class Lookup:
         """The module an op belongs to; a backward op belongs to that of the forward op it differentiates."""
         if op.module is not None:
             return op.module
-        if op.forward is not None:
-            return self.record.ops[op.forward].module
+        first = self.forward_of(op)
+        if first is not None:
+            return first.module
         return self._module_of_gradient(op) if op.phase == "backward" else None
 
     def _module_of_gradient(self, op: Op) -> str | None:
@@ -87,16 +100,24 @@ class Lookup:
     def innermost_call(self, op: Op) -> int | None:
         """The module call an op counts for."""
         own = None if op.module is None else self.calls.get((op.module, op.call))
-        if own is not None or op.forward is None:
-            return own
-        return self.innermost_call(self.record.ops[op.forward])
+        first = self.forward_of(op) if own is None else None
+        return own if first is None else self.innermost_call(first)
 
-    def enclosing(self, call: int | None) -> Iterator[ModuleCall]:
-        """The call and those around it, from the inside out."""
-        while call is not None:
-            one = self.record.calls[call]
-            yield one
-            call = one.parent
+    def forward_of(self, op: Op) -> Op | None:
+        """The forward op of a backward op. It came before; a damaged file may say otherwise."""
+        return self.record.ops[op.forward] if op.forward is not None and 0 <= op.forward < op.index else None
+
+    def around(self, call: int) -> int | None:
+        """The call around a call. It began before; a damaged file may say otherwise."""
+        parent = self.record.calls[call].parent
+        return parent if parent is not None and 0 <= parent < call else None
+
+    def enclosing(self, call: int) -> Iterator[ModuleCall]:
+        """The calls around a call, from the inside out."""
+        outer = self.around(call)
+        while outer is not None:
+            yield self.record.calls[outer]
+            outer = self.around(outer)
 
 
 class OpView:
@@ -187,8 +208,8 @@ class OpView:
     @property
     def forward(self) -> OpView | None:
         """For a backward op: the forward op it differentiates."""
-        number = self.op.forward
-        return None if number is None else OpView(self._lookup.record.ops[number], self._lookup)
+        first = self._lookup.forward_of(self.op)
+        return None if first is None else OpView(first, self._lookup)
 
     @property
     def backward(self) -> tuple[OpView, ...]:
@@ -199,9 +220,8 @@ class OpView:
     @property
     def sources(self) -> tuple[OpView, ...]:
         """The ops that made its inputs."""
-        numbers = [self._lookup.makers.get(ref) for ref in self.op.inputs]
-        found = dict.fromkeys(n for n in numbers if n is not None and n != self.op.index)
-        return tuple(OpView(self._lookup.record.ops[number], self._lookup) for number in found)
+        numbers = self._lookup.sources.get(self.op.index, [])
+        return tuple(OpView(self._lookup.record.ops[number], self._lookup) for number in numbers)
 
     def describe(self, tensor: TensorInfo) -> str:
         """One of its tensors in a few words; a gradient says what of, where that has a name."""
@@ -249,7 +269,8 @@ def describe_tensor(tensor: TensorInfo) -> str:
 def describe_stats(stats: Stats) -> str:
     """`mean 0.01 std 1.2 min -3 max 4`, and what is not finite first."""
     bad = [f"{n} {word}" for n, word in ((stats.nan, "NaN"), (stats.pos_inf, "Inf"), (stats.neg_inf, "-Inf")) if n]
-    words = [f"{' + '.join(bad)} of {stats.numel}"] if bad else []
+    least = "" if stats.counted else "at least "
+    words = [f"{least}{' + '.join(bad)} of {stats.numel}"] if bad else []
     for name in ("mean", "std", "min", "max", "norm"):
         value = getattr(stats, name)
         if value is not None:

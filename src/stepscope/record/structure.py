@@ -26,12 +26,14 @@ def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = N
     counted: set[int] = set()
     hashes: dict[int, str] = {}
     return [
-        _describe(objects[key], paths, counted, _structure(objects[key], hashes), (sites or {}).get(paths[0]))
+        _describe(objects[key], paths, prefix, counted, _structure(objects[key], hashes), (sites or {}).get(paths[0]))
         for key, paths in places.items()
     ]
 
 
-def _describe(module: Any, paths: list[str], counted: set[int], structure: str, site: int | None) -> ModuleInfo:
+def _describe(
+    module: Any, paths: list[str], root: str, counted: set[int], structure: str, site: int | None
+) -> ModuleInfo:
     parameters = [p for p in module._parameters.values() if p is not None and id(p) not in counted]
     buffers = [b for b in module._buffers.values() if b is not None and id(b) not in counted]
     counted.update(id(tensor) for tensor in (*parameters, *buffers))
@@ -46,6 +48,7 @@ def _describe(module: Any, paths: list[str], counted: set[int], structure: str, 
         buffer_bytes=sum(_bytes(b) for b in buffers),
         extra=_extra(module),
         site=site,
+        root=root,
         structure=structure,
         training=bool(module.training),
     )

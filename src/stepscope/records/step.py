@@ -155,6 +155,8 @@ class ModuleInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`extra_repr()`: in_features=784, ..."""
     site: int | None = None
     """Where it was constructed."""
+    root: str = ""
+    """The path of the tree it belongs to: "" is the model; a module beside it (a loss) is a tree of its own."""
     structure: str = ""
     """A hash of type, arguments and children, without names: equal blocks have equal hashes."""
     training: bool = True
