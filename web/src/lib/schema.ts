@@ -223,6 +223,8 @@ export interface GraphNode {
   saved_bytes?: number;
   /** Wrote a NaN or an Inf. Known only when `GraphData.values` is set. */
   nonfinite?: boolean;
+  /** What each of `outputs` held; empty when the values were not looked at. */
+  stats?: (Stats | null)[];
   inplace?: boolean;
   view?: boolean;
   /** For a backward op: the node it differentiates. */
@@ -611,6 +613,22 @@ export interface Smoothing {
   kind?: "ema" | "gaussian" | "mean" | "none";
   /** ema: weight of the past, 0 to 0.999 (time-weighted); gaussian and mean: width in points. */
   amount?: number;
+}
+
+/** What a tensor held. Minimum, maximum, mean, std and norm are over its finite values. */
+export interface Stats {
+  numel: number;
+  nan?: number;
+  pos_inf?: number;
+  neg_inf?: number;
+  zeros?: number;
+  min?: number | null;
+  max?: number | null;
+  mean?: number | null;
+  std?: number | null;
+  norm?: number | null;
+  /** False: only looked at, so the counts of NaN and Inf mean "at least". */
+  counted?: boolean;
 }
 
 export interface StepsRequest {

@@ -13,7 +13,7 @@ from stepscope.inspect.graph.fold import fold_repeats
 from stepscope.inspect.graph.nest import Nest
 from stepscope.inspect.graph.number import Sums, add_up, number, parameters_below, wrote_nonfinite
 from stepscope.inspect.graph.opening import opened
-from stepscope.records.step import Phase, StepRecord, TensorInfo, TensorRef
+from stepscope.records.step import Op, Phase, Stats, StepRecord, TensorInfo, TensorRef
 
 __all__ = ["FORWARD", "build_graph"]
 
@@ -99,6 +99,7 @@ class _Builder:
             flops=cost.flops,
             saved_bytes=cost.saved_bytes,
             nonfinite=wrote_nonfinite(node),
+            stats=self._stats(op),
             inplace=op.inplace,
             view=op.view,
             forward=None if op.forward is None else self._node_of.get(op.forward),
@@ -139,6 +140,10 @@ class _Builder:
 
     def _returned(self, refs: Sequence[TensorRef]) -> list[int]:
         return [self._tensor(ref.id) for ref in refs if ref.id in self.nest.tensors]
+
+    def _stats(self, op: Op) -> list[Stats | None]:
+        found = zip(op.outputs, op.output_stats or (), strict=False)
+        return [stats for ref, stats in found if ref.id in self.nest.tensors]
 
     def _site(self, index: int | None) -> int | None:
         return index if index is not None and 0 <= index < len(self.record.sites) else None

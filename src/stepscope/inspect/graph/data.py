@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from stepscope.records.step import Phase, Site
+from stepscope.records.step import Phase, Site, Stats
 
 __all__ = ["GRAPH_FORMAT", "GraphBox", "GraphData", "GraphEdge", "GraphNode", "GraphTensor", "NodeKind"]
 
@@ -59,6 +59,8 @@ class GraphNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Kept for backward."""
     nonfinite: bool = False
     """Wrote a NaN or an Inf. Known only when `GraphData.values` is set."""
+    stats: list[Stats | None] = []
+    """What each of `outputs` held; empty when the values were not looked at."""
     inplace: bool = False
     view: bool = False
     forward: int | None = None
