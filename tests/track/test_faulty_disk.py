@@ -1,4 +1,4 @@
-"""A disk that fails at any moment, once or for good, changes nothing in a real training: the same losses to the last bit.
+"""A disk that fails at any moment, once or for good, changes nothing in a training: the same losses, bit for bit.
 
 As SQLite does it: the n-th write fails, for every n, until a training is over before it comes to the fault.
 """

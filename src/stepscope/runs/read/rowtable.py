@@ -21,6 +21,10 @@ class Points(NamedTuple):
     values: npt.NDArray[np.float64]
     exact: dict[int, int]
 
+    def copy(self) -> Points:
+        """Points that keep no table in memory."""
+        return Points(self.steps.copy(), self.times.copy(), self.values.copy(), self.exact)
+
     def take(self, order: npt.NDArray[np.int64]) -> Points:
         """The points at these positions, in this order."""
         exact: dict[int, int] = {}

@@ -179,6 +179,7 @@ class RunLogs:
     def _reload(self, name: str) -> Segment:
         """A segment again, from its log file or from the compacted one that replaced it."""
         part = self.parts[name]
+        self.trim()  # a question about a long run brings back one segment after the other
         for path in (part.path, *self._compacted()):
             fresh = Segment(part.header)
             for batch in LogReader(path, sections=path.parent.name == COMPACT).poll(final=True):

@@ -105,6 +105,7 @@ class Segment:
 
     def points_since(self, name: str, cursor: tuple[int, ...]) -> Points:
         """What the series has beyond a cursor, in the order it was logged."""
+        was_dropped = self.dropped
         self._restore()
         self.used = next(_questions)
         parts = []
@@ -117,7 +118,8 @@ class Segment:
         starts = [*cursor[1:], *([0] * len(tables))]
         rows = [(table, column, start) for (table, column), start in zip(tables, starts, strict=False)]
         parts.extend(self._rows(rows))
-        return join_points(parts)
+        # A view would keep the whole table in memory after it is dropped again, for one column of it.
+        return join_points(parts).copy() if was_dropped else join_points(parts)
 
     @staticmethod
     def _rows(rows: list[tuple[RowTable, int, int]]) -> list[Points]:
