@@ -319,6 +319,11 @@ def test_the_report_tells_the_inputs_with_their_numbers() -> None:
     assert "finite, 4 values, from 0 to 3" in text
 
 
+def test_inside_vmap_nothing_is_looked_at_and_nothing_breaks() -> None:
+    report = traced(lambda: torch.vmap(lambda row: row.log() * 2)(torch.ones(3, 2)))
+    assert report.ok
+
+
 def test_a_healthy_step_has_no_births() -> None:
     recorder = Recorder(observers=[StatisticsObserver()])
     with recorder:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,12 @@ from stepscope.records.step import Stats
 if TYPE_CHECKING:
     from stepscope.record.drafts import Drafts, OpDraft, Ref
 
-__all__ = ["Pending", "StatisticsObserver", "measure", "quietly", "resolve", "stats_of"]
+__all__ = ["Pending", "StatisticsObserver", "is_transformed", "measure", "quietly", "resolve", "stats_of"]
 
 _CHUNK = 4096
+_wrapped: Callable[[Any], bool] | None = getattr(
+    getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None
+)
 _disable_modes = getattr(torch.utils._python_dispatch, "_disable_current_modes", None)
 
 
@@ -95,7 +98,7 @@ def resolve(measured: Sequence[Stats | Pending | None]) -> list[Stats | None]:
 
 def _values(tensor: Any) -> tuple[Any, int] | None:
     """A plain strided tensor of the values, and how many zeros are implied; None when there are none to see."""
-    if _is_transformed(tensor) or tensor.device.type == "meta":
+    if is_transformed(tensor) or tensor.device.type == "meta":
         return None
     kind = type(tensor)
     if hasattr(kind, "__torch_dispatch__") and kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
@@ -116,10 +119,9 @@ def _values(tensor: Any) -> tuple[Any, int] | None:
     return tensor, 0
 
 
-def _is_transformed(tensor: Any) -> bool:
+def is_transformed(tensor: Any) -> bool:
     """Inside vmap or a functional transform a tensor has no values of its own yet."""
-    check = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
-    return bool(check(tensor)) if check is not None else False
+    return _wrapped is not None and _wrapped(tensor)
 
 
 def _as_real(values: Any) -> Any:

@@ -14,7 +14,7 @@ from stepscope.errors import UsageError
 from stepscope.record.nonfinite import Birth, births
 from stepscope.record.observer import Observer, OpCall
 from stepscope.record.recorder import Recorder
-from stepscope.record.statistics import measure, quietly
+from stepscope.record.statistics import is_transformed, measure, quietly, resolve
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:
@@ -183,11 +183,13 @@ class ValuesObserver(Observer):
 
     def _edges(self, tensor: Any, numel: int) -> Looked | None:
         # Observers run with torch functions off, and what is detached leaves no graph: nothing else to switch off.
+        if is_transformed(tensor):
+            return None
         values = tensor.detach()
         if values.is_cpu:
             try:
                 low, high = torch.aminmax(values)
-            except RuntimeError:  # inside vmap, or a type without an order
+            except RuntimeError:  # a type without an order, such as float8
                 return None
             least, most = low.item(), high.item()
             if isfinite(least) and isfinite(most):
@@ -228,8 +230,6 @@ def is_suspect(looked: Looked | None) -> bool:
 
 
 def _settle(measured: Any) -> Stats | None:
-    from stepscope.record.statistics import resolve
-
     return resolve([measured])[0]
 
 
