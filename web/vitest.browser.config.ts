@@ -6,7 +6,8 @@ export default defineConfig({
     include: ["browser/**/*.test.ts"],
     environment: "node",
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -44,14 +44,16 @@ describe.skipIf(noBrowser)("charts", () => {
 
   beforeAll(async () => {
     server = await Server.start("charts");
-  });
-  beforeEach(async () => {
-    await tab?.context.close();
     tab = await openTab(server, "#/charts");
-    asked.length = 0;
     tab.page.on("request", (request) => {
       if (request.url().endsWith("/api/series")) asked.push(request.postDataJSON());
     });
+  });
+  beforeEach(async () => {
+    // The page anew, in the browser profile of the test before: a profile costs a second each time.
+    await tab.page.goto("about:blank");
+    asked.length = tab.errors.length = tab.strangers.length = 0;
+    await tab.page.goto(`${server.url}/#/charts`);
     await drawn(tab.page, "loss");
   });
   afterAll(async () => {
@@ -63,7 +65,7 @@ describe.skipIf(noBrowser)("charts", () => {
   test("draw the newest runs by themselves, one panel per metric in sections by prefix", async () => {
     const { page } = tab;
     expect(await page.locator(".run-item").count()).toBe(5);
-    expect(await page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Metrics", "eval", "samples", "test", "train", "val", "weights", "system"]);
+    expect(await page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Metrics", "val", "test", "train", "samples", "eval", "weights", "system"]);
     expect(await page.locator('[data-section="system"] .panel').count()).toBe(0);
   });
 
@@ -72,22 +74,20 @@ describe.skipIf(noBrowser)("charts", () => {
     const before = [await picture(page, "loss"), await picture(page, "lr")];
     await drag(page, "loss", 0.4, 0.6);
     await page.getByRole("button", { name: "Reset zoom" }).waitFor();
-    await page.waitForTimeout(500);
-    expect(await hashOf(page)).toMatch(/zoom=[\d.]+:[\d.]+/);
-    expect([await picture(page, "loss"), await picture(page, "lr")]).not.toEqual(before);
+    await expect.poll(() => hashOf(page)).toMatch(/zoom=[\d.]+:[\d.]+/);
+    await expect.poll(async () => [await picture(page, "loss"), await picture(page, "lr")]).not.toEqual(before);
+    await expect.poll(() => asked.some((r) => r.lo !== null)).toBe(true);
     expect(asked.filter((r) => r.lo !== null).every((r) => r.keys.length > 1)).toBe(true);
     await plot(page, "lr").dblclick();
-    await page.waitForTimeout(300);
-    expect(await hashOf(page)).not.toContain("zoom=");
+    await expect.poll(() => hashOf(page)).not.toContain("zoom=");
   });
 
   test("smoothing changes the line, and the raw one stays behind it", async () => {
     const { page } = tab;
     const raw = await picture(page, "loss");
     await page.getByRole("combobox", { name: "Smoothing" }).selectOption("ema");
-    await page.waitForTimeout(500);
-    expect(await picture(page, "loss")).not.toBe(raw);
-    expect(await hashOf(page)).toContain("smooth=ema:0.6");
+    await expect.poll(() => picture(page, "loss")).not.toBe(raw);
+    await expect.poll(() => hashOf(page)).toContain("smooth=ema:0.6");
   });
 
   test("hovering shows every run's value, sorted, and moves the crosshair of the others", async () => {
@@ -112,8 +112,28 @@ describe.skipIf(noBrowser)("charts", () => {
   test("NaN and Inf are marked and said in words", async () => {
     const { page } = tab;
     const words = await panel(page, "loss").locator(".panel-marks").textContent();
-    expect(words).toMatch(/\+Inf near step (1,99\d|2,00\d)/);
-    expect(words).toMatch(/NaN near step (2,39\d|2,40\d)/);
+    expect(words).toContain("+Inf at step 2,000");
+    expect(words).toContain("NaN at step 2,400");
+  });
+
+  test("charts of a section share one y-range when asked, and the address remembers", async () => {
+    const { page } = tab;
+    await drawn(page, "train/kl");
+    const before = await picture(page, "train/accuracy");
+    await page.getByRole("button", { name: "One y-range for all charts of train" }).click();
+    await expect.poll(() => picture(page, "train/accuracy")).not.toBe(before);
+    await page.waitForFunction(() => location.hash.includes("samey=train"));
+  });
+
+  test("logged HTML stands in a frame where nothing runs", async () => {
+    const { page, strangers } = tab;
+    await panel(page, "eval/page").scrollIntoViewIfNeeded();
+    const frame = panel(page, "eval/page").frameLocator("iframe");
+    await frame.getByText("Class report").waitFor();
+    expect(await frame.locator("h1").evaluate((h) => getComputedStyle(h).color)).toBe("rgb(0, 128, 0)");
+    expect(await frame.locator("#ran").textContent()).toBe("no");
+    expect(await page.locator("iframe").getAttribute("sandbox")).toBe("");
+    expect([strangers, await page.title()]).toEqual([[], expect.not.stringContaining("PWNED")]);
   });
 
   test("a single point is drawn as a dot", async () => {
@@ -167,6 +187,7 @@ describe.skipIf(noBrowser)("charts", () => {
     await images.getByRole("slider", { name: "Step" }).fill("2");
     await page.waitForFunction((old) => document.querySelector('.panel[data-key="samples/reconstruction"] img')?.getAttribute("src") !== old, newest);
     expect(await images.locator(".media-steps output").textContent()).toBe("600");
+    await page.waitForFunction(() => /panels=[^&]*600/.test(location.hash));
     await images.locator(".picture").first().click();
     expect(await page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(28);
     await page.keyboard.press("Escape");
@@ -201,7 +222,7 @@ describe.skipIf(noBrowser)("charts", () => {
     expect([await report.locator("img, script").count(), strangers, errors]).toEqual([0, [], []]);
   });
 
-  test("a run that goes on grows on the page within two seconds", async () => {
+  test("a run that goes on grows on the page by itself, and soon", async () => {
     const { page } = tab;
     await server.tell("start live one");
     await page.locator(".run-item", { hasText: "live one" }).waitFor();
@@ -209,8 +230,9 @@ describe.skipIf(noBrowser)("charts", () => {
     const before = await plot(page, "train/loss").getAttribute("aria-label");
     const started = Date.now();
     await server.tell("log");
-    await page.waitForFunction((old) => document.querySelector('.panel[data-key="train/loss"] .plot')?.getAttribute("aria-label") !== old, before, { timeout: 5000, polling: 50 });
-    expect(Date.now() - started).toBeLessThan(2000);
+    await page.waitForFunction((old) => document.querySelector('.panel[data-key="train/loss"] .plot')?.getAttribute("aria-label") !== old, before, { polling: 50 });
+    // About a second on a machine that has nothing else to do; the bound is for one that has.
+    expect(Date.now() - started).toBeLessThan(5000);
     await server.tell("end");
   });
 
@@ -244,9 +266,9 @@ describe.skipIf(noBrowser)("charts", () => {
     const keys: string[][] = [];
     fresh.page.on("request", (request) => request.url().endsWith("/api/series") && keys.push(request.postDataJSON().keys));
     await fresh.page.reload();
-    await drawn(fresh.page, "epoch");
-    expect(keys[0]).toEqual(expect.arrayContaining(["epoch", "grad_norm"]));
-    expect(keys.flat()).not.toContain("val/accuracy");
+    await drawn(fresh.page, "loss");
+    expect(keys[0]).toEqual(expect.arrayContaining(["loss", "grad_norm"]));
+    expect(keys.flat()).not.toContain("train/kl");
     await fresh.context.close();
     expect(await page.title()).toContain("Charts");
   });

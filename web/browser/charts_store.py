@@ -25,6 +25,9 @@ The **best** learning rate was `1e-3`; see [the paper](https://example.org/paper
 
 ![beacon](https://example.org/beacon.png)
 """
+PAGE = """<style>h1 { color: green }</style><h1>Class report</h1><p id="ran">no</p>
+<script>document.getElementById("ran").textContent = "yes"; parent.document.title = "PWNED"</script>
+<img src="https://example.org/beacon.png">"""
 
 
 def charts(store: Path) -> None:
@@ -101,10 +104,13 @@ def _media(run: stepscope.Run, number: int, rng: np.random.Generator) -> None:
         "eval/roc": stepscope.ROCCurve(truth % 2, score),
         "eval/errors": stepscope.Table(rows),
         "eval/report": stepscope.Markdown(REPORT),
+        "eval/page": stepscope.Html(PAGE),
         "eval/tone": stepscope.Audio(tone, rate=8000),
         "eval/classes": stepscope.Figure(go.Figure(go.Bar(x=["a", "b", "c"], y=[3, 1, 2], name="count"))),
         "latent": stepscope.Embedding(
-            np.concatenate([c + rng.standard_normal((100, 16)) for c in centres]), labels=[i // 100 for i in range(400)]
+            np.concatenate([c + rng.standard_normal((100, 16)) for c in centres]),
+            labels=[i // 100 for i in range(400)],
+            images=_digits(rng, 400, 1.0)[:, None],
         ),
     }
     run.log(media, step=STEPS - 1)

@@ -1,6 +1,7 @@
 /** What pages share: the chosen runs, their colours, who is hidden, who is under the mouse, what is known of them. */
 
 import { computed, signal } from "@preact/signals";
+import { call } from "./lib/api";
 import { assignSlots, type Look, lookOf } from "./lib/colour";
 import type { RunRow } from "./lib/schema";
 import { list, text } from "./lib/url";
@@ -21,14 +22,10 @@ export const hiddenSet = computed<ReadonlySet<string>>(() => new Set(hidden.valu
 /** The chosen runs whose eye is open: what Charts draws. */
 export const shown = computed(() => selected.value.filter((id) => !hiddenSet.value.has(id)));
 
-let slotsBefore: ReadonlyMap<string, number> = new Map();
-const slots = computed(() => (slotsBefore = assignSlots(selected.value, slotsBefore)));
-
-/** Colour and dash of a run. Chosen runs never share one; the others show the one their id prefers. */
-export function lookOfRun(id: string): Look {
-  const slot = slots.value.get(id) ?? (assignSlots([id]).get(id) as number);
-  return lookOf(slot, isDark.value);
-}
+/** The newest runs, which Charts draws while none is chosen; null until they are known. */
+export const newest = signal<readonly string[] | null>(null);
+/** What Charts draws: the chosen runs, or the newest. */
+export const chartRuns = computed<readonly string[]>(() => (selected.value.length ? selected.value : (newest.value ?? [])));
 
 /** Names and states of runs seen so far, for legends and tooltips. */
 export const known = signal<ReadonlyMap<string, RunRow>>(new Map());
@@ -36,12 +33,42 @@ export const known = signal<ReadonlyMap<string, RunRow>>(new Map());
 export function remember(rows: readonly RunRow[]): void {
   const now = known.peek();
   const fresh = rows.filter(
-    (row) => now.get(row.id)?.version !== row.version || now.get(row.id)?.status !== row.status,
+    (row) => {
+      const old = now.get(row.id);
+      return old?.version !== row.version || old.status !== row.status || old.hue !== row.hue;
+    },
   );
   if (fresh.length === 0) return;
   const next = new Map(now);
   for (const row of fresh) next.set(row.id, row);
   known.value = next;
+}
+
+const slots = computed(() =>
+  assignSlots(chartRuns.value, (id) => known.value.get(id)?.hue, selected.value.length > 0),
+);
+
+/** Colour and dash of a run, on whatever page. Chosen runs never share one; all others have the hue that is their own. */
+export function lookOfRun(id: string): Look {
+  return lookOf(slots.value.get(id) ?? known.value.get(id)?.hue, isDark.value);
+}
+
+const NAMES_A_QUERY = 50;
+const asked = new Set<string>();
+
+/** Makes sure that these runs are known, so that they have their names and colours on a page opened from a link. */
+export async function meet(ids: readonly string[]): Promise<void> {
+  const strangers = ids.filter((id) => !known.peek().has(id) && !asked.has(id) && /^[\w-]+$/.test(id));
+  for (let at = 0; at < strangers.length; at += NAMES_A_QUERY) {
+    const some = strangers.slice(at, at + NAMES_A_QUERY);
+    for (const id of some) asked.add(id);
+    try {
+      const query = `id in (${some.map((id) => JSON.stringify(id)).join(", ")})`;
+      remember((await call("POST /api/runs", { query, limit: some.length, archived: true })).rows);
+    } finally {
+      for (const id of some) asked.delete(id);
+    }
+  }
 }
 
 export function nameOf(id: string): string {

@@ -69,6 +69,26 @@ export function drawXY(ctx: CanvasRenderingContext2D, lines: readonly XYLine[], 
   ctx.restore();
 }
 
+/** The drawn point nearest to a place on the canvas, no farther than `most` pixels. */
+export function nearestPoint(
+  lines: readonly XYLine[],
+  size: { width: number; height: number },
+  px: number,
+  py: number,
+  most: number,
+): { line: number; index: number } | null {
+  const at = projection(xyAxes(lines, {}), plotBox(size.width, size.height));
+  let least = most;
+  let found: { line: number; index: number } | null = null;
+  lines.forEach(({ x, y }, line) =>
+    x.forEach((value, index) => {
+      const distance = Math.hypot(at.x(value) - px, at.y(y[index] as number) - py);
+      if (distance <= least) [least, found] = [distance, { line, index }];
+    }),
+  );
+  return found;
+}
+
 type At = ReturnType<typeof projection>;
 
 function drawBars(ctx: CanvasRenderingContext2D, line: XYLine, at: At, index: number, count: number): void {

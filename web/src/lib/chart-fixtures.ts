@@ -19,6 +19,8 @@ export function rawLine(value: (number | null)[], more: Partial<Line> = {}): Lin
     superseded: false,
     last: value.at(-1) ?? null,
     version: 0,
+    nan_x: more.nan ?? [],
+    inf_x: (more.inf ?? []).map((i) => (i < 0 ? -i - 1 : i)),
     ...more,
   };
 }

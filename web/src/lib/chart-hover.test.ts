@@ -42,8 +42,8 @@ it("says where NaN and Inf were first, and how many there are", () => {
   const line = lineOf([1, null, null, 4], { nan: [1, 2], inf: [-4] });
   expect(oddMarks([line])).toEqual({
     first: [
-      { run: "a", kind: "NaN", x: 1, near: false },
-      { run: "a", kind: "−Inf", x: 3, near: false },
+      { run: "a", kind: "NaN", x: 1 },
+      { run: "a", kind: "−Inf", x: 3 },
     ],
     total: 3,
   });

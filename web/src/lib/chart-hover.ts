@@ -97,8 +97,6 @@ export interface OddMark {
   run: string;
   kind: "NaN" | "+Inf" | "−Inf";
   x: number;
-  /** The bucket stands for several points, so that x is only near the one that is meant. */
-  near: boolean;
 }
 
 /** Every bucket with something that is not finite, for the panel's legend; the first of each run and kind, with counts. */
@@ -106,9 +104,10 @@ export function oddMarks(lines: readonly PlotLine[]): { first: OddMark[]; total:
   const first: OddMark[] = [];
   let total = 0;
   for (const line of lines) {
-    for (const [kind, at] of [["NaN", line.nan], ["+Inf", line.posInf], ["−Inf", line.negInf]] as const) {
+    const kinds = [["NaN", line.nan, line.first.nan], ["+Inf", line.posInf, line.first.posInf], ["−Inf", line.negInf, line.first.negInf]] as const;
+    for (const [kind, at, x] of kinds) {
       total += at.length;
-      if (at.length > 0) first.push({ run: line.run, kind, x: line.x[at[0] as number] as number, near: line.points > line.x.length });
+      if (x !== undefined) first.push({ run: line.run, kind, x });
     }
   }
   return { first: first.sort((a, b) => a.x - b.x), total };

@@ -16,6 +16,8 @@ export interface PlotLine {
   nan: readonly number[];
   posInf: readonly number[];
   negInf: readonly number[];
+  /** Where exactly the first of each kind stands; a bucket's x is only its middle. */
+  first: { readonly nan?: number; readonly posInf?: number; readonly negInf?: number };
   points: number;
 }
 
@@ -34,6 +36,7 @@ function smoothColumn(smooth: readonly (number | null)[], value: readonly (numbe
 }
 
 export function plotLine(line: Line): PlotLine {
+  const below = line.inf.findIndex((i) => i < 0);
   return {
     run: line.run,
     key: line.key,
@@ -47,6 +50,7 @@ export function plotLine(line: Line): PlotLine {
     nan: line.nan,
     posInf: line.inf.filter((i) => i >= 0),
     negInf: line.inf.filter((i) => i < 0).map((i) => -i - 1),
+    first: { nan: line.nan_x[0], posInf: below === 0 ? undefined : line.inf_x[0], negInf: line.inf_x[below] },
     points: line.points,
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { lineOf } from "./chart-fixtures";
-import { quantile, robustExtent, valueRange, xRange } from "./chart-range";
+import { beyond, quantile, robustExtent, valueRange, xRange } from "./chart-range";
 
-const all = { log: false, clip: false, band: false, window: [0, 1e9] as const };
+const all = { log: false, clip: "never" as const, band: false, window: [0, 1e9] as const };
 
 describe("the y-range", () => {
   it("holds every number with a little room", () => {
@@ -16,7 +16,7 @@ describe("the y-range", () => {
     const values = Array.from({ length: 200 }, (_, i) => Math.sin(i));
     values[50] = 1e6;
     expect(valueRange([lineOf(values)], all)[1]).toBeGreaterThan(1e6);
-    const [lo, hi] = valueRange([lineOf(values)], { ...all, clip: true });
+    const [lo, hi] = valueRange([lineOf(values)], { ...all, clip: "always" });
     expect(hi).toBeLessThan(3);
     expect(lo).toBeLessThanOrEqual(-1);
   });
@@ -34,7 +34,7 @@ describe("the y-range", () => {
   it("is never empty: flat lines, single points, nothing at all, NaN only", () => {
     for (const values of [[3, 3, 3], [0], [], [null, null], [1e300, 1e300], [-7]]) {
       for (const log of [false, true]) {
-        const [lo, hi] = valueRange([lineOf(values)], { ...all, log, clip: true });
+        const [lo, hi] = valueRange([lineOf(values)], { ...all, log, clip: "always" });
         expect(hi).toBeGreaterThan(lo);
         expect(Number.isFinite(hi - lo)).toBe(true);
       }
@@ -50,4 +50,15 @@ it("gives a drawable x-range for one point and on a log axis", () => {
 
 it("interpolates quantiles", () => {
   expect([quantile([1, 2, 3], 0.5), quantile([1, 3], 0.25), quantile([], 0.5)]).toEqual([2, 1.5, Number.NaN]);
+});
+
+it("leaves a spike out by itself only where it would flatten everything else, and says how far it goes", () => {
+  const calm = Array.from({ length: 400 }, (_, i) => 20 + 5 * Math.exp(-i / 40));
+  const falling = Array.from({ length: 400 }, (_, i) => 10 * Math.exp(-i / 20));
+  const burst = lineOf([...calm.slice(1), 3000]);
+  const extreme = { ...all, clip: "extreme" as const };
+  expect(valueRange([burst], extreme)[1]).toBeLessThan(40);
+  expect(beyond([burst], all, valueRange([burst], extreme))).toEqual({ below: null, above: 3000 });
+  expect(valueRange([lineOf(falling)], extreme)[1]).toBeGreaterThan(10);
+  expect(valueRange([lineOf([...calm, 90])], extreme)[1]).toBeGreaterThan(90);
 });

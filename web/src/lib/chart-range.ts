@@ -2,9 +2,16 @@
 
 import { type PlotLine, type Range, windowOf } from "./chart-line";
 
+/** Outliers stay in the range, leave it, or leave it only where they would flatten everything else. */
+export type Clip = "never" | "extreme" | "always";
+
+/** How many times more than the middle of the numbers all of them must span to be called extreme. */
+const EXTREME = 30;
+const NEAR = 3;
+
 export interface RangeOptions {
   log: boolean;
-  clip: boolean;
+  clip: Clip;
   /** The min/max band is drawn, so it must fit. */
   band: boolean;
   window: Range;
@@ -79,10 +86,32 @@ export function padded([lo, hi]: Range, log: boolean): Range {
 export function valueRange(lines: readonly PlotLine[], options: RangeOptions): Range {
   const values = drawnValues(lines, options);
   if (values.length === 0) return options.log ? [0.1, 10] : [0, 1];
-  if (!options.clip) return padded(extent(values), options.log);
+  const whole = extent(values);
+  if (options.clip === "never") return padded(whole, options.log);
+  if (options.clip === "extreme") return padded(options.log ? whole : withoutExtremes(values, whole), options.log);
   if (!options.log) return padded(robustExtent(values), false);
   const [lo, hi] = robustExtent(values.map(Math.log10));
   return padded([10 ** lo, 10 ** hi], true);
+}
+
+function withoutExtremes(values: readonly number[], whole: Range): Range {
+  const robust = robustExtent(values);
+  const span = robust[1] - robust[0];
+  if (!(span > 0 && whole[1] - whole[0] > EXTREME * span)) return whole;
+  // Only what is far out is left out: the first steep fall of a loss stays.
+  return extent(values.filter((v) => v >= robust[0] - NEAR * span && v <= robust[1] + NEAR * span));
+}
+
+/** How far the drawn numbers go beyond a range, below and above; null where they do not. */
+export function beyond(lines: readonly PlotLine[], options: Omit<RangeOptions, "clip">, y: Range): { below: number | null; above: number | null } {
+  const values = drawnValues(lines, { ...options, clip: "never" });
+  const [lo, hi] = extent(values);
+  return { below: lo < y[0] ? lo : null, above: hi > y[1] ? hi : null };
+}
+
+/** The smallest range that holds all of them. */
+export function joinRanges(ranges: readonly Range[]): Range {
+  return [Math.min(...ranges.map((r) => r[0])), Math.max(...ranges.map((r) => r[1]))];
 }
 
 /** The x-range to draw: the data's, made drawable when it is one point or is not positive on a log axis. */

@@ -1,4 +1,4 @@
-/** Panels in their sections: by prefix, the pinned ones first, the machine's metrics last and closed. */
+/** Panels in their sections, in the order the server gives them: what matters first, the machine's metrics last and closed. */
 
 import type { PanelInfo } from "./schema";
 
@@ -11,17 +11,8 @@ export interface Section {
   open: boolean;
 }
 
-/** Sections beyond the first hundred panels start closed, so that a page of thousands opens at once. */
+/** Sections beyond the first two hundred panels start closed, so that a page of thousands opens at once. */
 const OPEN_PANELS = 200;
-
-const natural = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-
-function inOrder(a: PanelInfo, b: PanelInfo): number {
-  const scalar = Number(b.kind === "scalar") - Number(a.kind === "scalar");
-  return scalar || natural.compare(a.key, b.key) || natural.compare(a.kind, b.kind);
-}
-
-const rank = (name: string): number => (name === "system" ? 2 : name === "" ? 0 : 1);
 
 /** A panel is named by its key and kind: one key may hold a number in one run and an image in another. */
 export const panelId = (panel: Pick<PanelInfo, "key" | "kind">): string =>
@@ -34,13 +25,11 @@ export function sections(panels: readonly PanelInfo[]): Section[] {
     if (group) group.push(panel);
     else groups.set(panel.section, [panel]);
   }
-  const names = [...groups.keys()].sort((a, b) => rank(a) - rank(b) || natural.compare(a, b));
   let before = 0;
-  return names.map((name) => {
-    const own = (groups.get(name) as PanelInfo[]).sort(inOrder);
+  return [...groups].map(([name, own]) => {
     const open = name !== "system" && before < OPEN_PANELS;
     before += own.length;
-    return { name, label: name === "" ? "Metrics" : name, panels: own, open };
+    return { name, label: name || (own.some((p) => p.kind === "scalar") ? "Metrics" : "Media"), panels: own, open };
   });
 }
 

@@ -73,13 +73,18 @@ export interface PanelOptions {
   log?: boolean;
   /** A y-range of its own. */
   y?: Range;
+  /** Media: the step shown, instead of the newest. */
+  step?: number;
+  /** Media: which of a list. */
+  item?: number;
 }
 export type AllPanelOptions = Readonly<Record<string, PanelOptions>>;
 
 const isOptions = (value: unknown): value is PanelOptions =>
   isObject(value) &&
   (value.log === undefined || typeof value.log === "boolean") &&
-  (value.y === undefined || isRange(value.y));
+  (value.y === undefined || isRange(value.y)) &&
+  [value.step, value.item].every((one) => one === undefined || Number.isSafeInteger(one));
 
 export const panelOptionsCodec: Codec<AllPanelOptions> = (() => {
   const inner = json((value): value is AllPanelOptions => isObject(value) && Object.values(value).every(isOptions));

@@ -47,7 +47,6 @@ const ENTRIES_KEPT = 3;
 const PANELS_KEPT = 80;
 const REST_MS = 25;
 const AGAIN_MS = 400;
-const SETTLE_MS = 800;
 
 export class SeriesStore {
   private readonly panels = new Map<string, Panel>();
@@ -57,8 +56,6 @@ export class SeriesStore {
   private due = 0;
   private lastFlush = 0;
   private readonly flights = new Set<Flight>();
-  private readonly settling = new Set<string>();
-  private settled: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
 
   constructor(private readonly fetch: Fetch) {}
@@ -96,18 +93,8 @@ export class SeriesStore {
     if (panel.visible > 0) this.schedule(restMs, restMs > REST_MS);
   }
 
-  /** The runs have new points. The server may answer from what it read half a second ago, so the last news of a burst is asked for twice. */
+  /** The runs have new points. */
   changed(runs: readonly string[]): void {
-    this.markStale(runs);
-    for (const run of runs) this.settling.add(run);
-    clearTimeout(this.settled);
-    this.settled = setTimeout(() => {
-      this.markStale([...this.settling]);
-      this.settling.clear();
-    }, SETTLE_MS);
-  }
-
-  private markStale(runs: readonly string[]): void {
     for (const panel of this.panels.values()) {
       for (const entry of panel.entries.values()) for (const run of runs) if (entry.lines.has(run)) entry.stale.add(run);
     }
@@ -134,7 +121,6 @@ export class SeriesStore {
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
-    clearTimeout(this.settled);
     for (const flight of this.flights) flight.stop.abort();
     this.panels.clear();
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assignSlots, DASHES, hashOf, lookOf, PALETTE } from "./colour";
+import { assignSlots, DASHES, lookOf, PALETTE } from "./colour";
 
 const ids = Array.from({ length: 60 }, (_, at) => `01JCQ4${String(at).padStart(20, "0")}`);
 
@@ -25,26 +25,38 @@ test("every ink can be told from its background, light and dark", () => {
   }
 });
 
-test("a run has the same colour whoever asks, and sixty runs have sixty looks", () => {
-  expect(assignSlots(["a"]).get("a")).toBe(hashOf("a") % PALETTE.length);
-  expect(new Set(assignSlots(ids).values()).size).toBe(60);
+const hueOf = (id: string): number => Number(id.slice(-3)) % PALETTE.length;
+const slotsOf = (some: readonly string[], recolour = true) => assignSlots(some, hueOf, recolour);
+
+test("a run has its own hue while it can, and sixty runs have sixty looks", () => {
+  expect([...slotsOf(ids.slice(0, 12)).values()]).toEqual([...Array(12).keys()]);
+  expect(new Set(slotsOf(ids).values()).size).toBe(60);
   expect(PALETTE.length * DASHES.length).toBe(60);
 });
 
 test("more runs than looks still get one each", () => {
-  expect(assignSlots([...ids, "one more"]).has("one more")).toBe(true);
+  expect(slotsOf([...ids, "one more 061"]).has("one more 061")).toBe(true);
 });
 
-test("adding or removing a run recolours no other", () => {
-  const before = assignSlots(ids.slice(0, 10));
-  const added = assignSlots(ids.slice(0, 11), before);
-  for (const id of ids.slice(0, 10)) expect(added.get(id)).toBe(before.get(id));
-  const removed = assignSlots(ids.slice(1, 11), added);
-  for (const id of ids.slice(1, 11)) expect(removed.get(id)).toBe(added.get(id));
+test("adding a run recolours no other, and the same choice always looks the same", () => {
+  const before = slotsOf(ids.slice(0, 20));
+  const added = slotsOf(ids.slice(0, 21));
+  for (const id of ids.slice(0, 20)) expect(added.get(id)).toBe(before.get(id));
+});
+
+test("of two chosen runs with one hue the later takes another; not chosen, it keeps it and is dashed", () => {
+  const pair = [ids[1] as string, ids[13] as string];
+  expect([...slotsOf(pair).values()]).toEqual([1, 6]);
+  expect([...slotsOf(pair, false).values()]).toEqual([1, 13]);
+});
+
+test("a run that is not known is grey, not somebody's colour", () => {
+  expect(assignSlots(["x"], () => undefined, true).size).toBe(0);
+  expect(PALETTE.map((ink) => ink.light)).not.toContain(lookOf(undefined, false).colour);
 });
 
 test("the first twelve lines are solid", () => {
-  const slots = [...assignSlots(ids.slice(0, 12)).values()];
+  const slots = [...slotsOf(ids.slice(0, 12)).values()];
   expect(slots.every((slot) => lookOf(slot, false).dash.length === 0)).toBe(true);
   expect(lookOf(13, true)).toEqual({ colour: PALETTE[1]?.dark, dash: DASHES[1], slot: 13 });
 });

@@ -1,4 +1,4 @@
-/** Colours that belong to runs: stable by id, apart for colour-blind eyes, readable on both themes. */
+/** Colours that belong to runs: the same on every page, apart for colour-blind eyes, readable on both themes. */
 
 export interface Ink {
   light: string;
@@ -31,41 +31,40 @@ export interface Look {
   slot: number;
 }
 
-/** FNV-1a over the letters: the same id has the same preferred slot everywhere. */
-export function hashOf(id: string): number {
+/** FNV-1a over the letters: the same word has the same colour everywhere. */
+export function hashOf(word: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
   hash ^= hash >>> 15;
   hash = Math.imul(hash, 0x2c1b3c6d);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
 /**
- * One slot per run. A run takes the slot its id prefers, or the next free one when a run before it has that.
- * Slots in `before` are kept while they stay unique, so that adding or removing a run recolours no other.
+ * One slot per run that is drawn. `hueOf` is the run's own hue, from the server: the same wherever it is shown.
+ * A chosen run whose hue a run before it has takes the next free one (`recolour`), a run that was not chosen a dash.
  */
 export function assignSlots(
   ids: readonly string[],
-  before: ReadonlyMap<string, number> = new Map(),
+  hueOf: (id: string) => number | undefined,
+  recolour: boolean,
 ): Map<string, number> {
   const slots = new Map<string, number>();
   const taken = new Set<number>();
-  const keep = (id: string, slot: number) => {
+  for (const id of ids) {
+    const hue = hueOf(id);
+    if (hue === undefined) continue;
+    const slot = freeSlot(hue % PALETTE.length, taken, recolour ? PALETTE.length : 1);
     slots.set(id, slot);
     taken.add(slot);
-  };
-  for (const id of ids) {
-    const slot = before.get(id);
-    if (slot !== undefined && !taken.has(slot)) keep(id, slot);
   }
-  for (const id of ids) if (!slots.has(id)) keep(id, freeSlot(hashOf(id) % PALETTE.length, taken));
   return slots;
 }
 
-function freeSlot(wanted: number, taken: ReadonlySet<number>): number {
+function freeSlot(wanted: number, taken: ReadonlySet<number>, hues: number): number {
   const size = PALETTE.length;
   for (let dash = 0; dash < DASHES.length; dash++) {
-    for (let step = 0; step < size; step++) {
+    for (let step = 0; step < hues; step++) {
       // Steps of five walk through all twelve hues and land far from the hue that was taken.
       const slot = dash * size + ((wanted + step * 5) % size);
       if (!taken.has(slot)) return slot;
@@ -74,7 +73,11 @@ function freeSlot(wanted: number, taken: ReadonlySet<number>): number {
   return wanted;
 }
 
-export function lookOf(slot: number, dark: boolean): Look {
+/** A run that is not known yet, or no longer there. */
+const UNKNOWN: Ink = { light: "#9a9ca5", dark: "#6d707a" };
+
+export function lookOf(slot: number | undefined, dark: boolean): Look {
+  if (slot === undefined) return { colour: dark ? UNKNOWN.dark : UNKNOWN.light, dash: [], slot: -1 };
   const ink = PALETTE[slot % PALETTE.length] as Ink;
   const dash = DASHES[Math.floor(slot / PALETTE.length) % DASHES.length] as readonly number[];
   return { colour: dark ? ink.dark : ink.light, dash, slot };

@@ -10,7 +10,7 @@ import { liveState } from "../lib/live";
 import { useKeys } from "../keys";
 import type { PageDef } from "../router";
 import { linkTo } from "../router";
-import { known, project, selected, setSelected } from "../state";
+import { chartRuns, known, project, selected, setSelected } from "../state";
 import "../style/charts.css";
 import "../style/charts-media.css";
 import "../style/charts-panels.css";
@@ -46,7 +46,7 @@ function Charts() {
     if (selected.value.length === 0) void (project.value, model.loadNewest());
     else void model.loadNames();
   });
-  useSignalEffect(() => void (model.chartRuns.value, model.loadPanels()));
+  useSignalEffect(() => void (chartRuns.value, model.loadPanels()));
   useKeys({
     Escape: () => {
       if (held.value) releaseHover();
@@ -57,7 +57,7 @@ function Charts() {
   const panels = model.panels.value;
   if (error && panels === null) return <ErrorState error={error} onRetry={retry} />;
   if (panels === null) return <Waiting />;
-  if (model.chartRuns.value.length === 0) return <EmptyStore />;
+  if (chartRuns.value.length === 0) return <EmptyStore />;
   return (
     <div class="charts" style={{ "--panel-height": `${settings.HEIGHTS[settings.size.value]}px`, "--panel-width": `${settings.WIDTHS[settings.size.value]}px`, "--columns": settings.columns.value || undefined }} data-columns={settings.columns.value || undefined}>
       <RunList />

@@ -9,7 +9,7 @@ import { useKeys } from "../keys";
 import { formatAge, formatDuration, formatTime, visibleText } from "../lib/format";
 import type { RunDetail } from "../lib/schema";
 import { go, linkTo, type PageDef } from "../router";
-import { lookOfRun, toggleSelected } from "../state";
+import { lookOfRun, selected, setSelected, toggleSelected } from "../state";
 import { detail, failure, fetchedAt, readRun, watchRun } from "./run/data";
 import { Command, Environment, Git } from "./run/facts";
 import { Pairs } from "./run/parts";
@@ -58,8 +58,9 @@ function Whole({ run }: { run: RunDetail }) {
 function Head({ run }: { run: RunDetail }) {
   const name = visibleText(run.name) || "(no name)";
   const seconds = run.status === "running" ? run.duration_s + Math.max(0, now.value - fetchedAt.value) : run.duration_s;
-  const compare = () => {
-    toggleSelected(run.id, true);
+  const others = selected.value.filter((id) => id !== run.id).length;
+  const show = (ids: readonly string[]) => () => {
+    setSelected(ids);
     go("/charts");
   };
   return (
@@ -73,8 +74,13 @@ function Head({ run }: { run: RunDetail }) {
           {name}
         </h1>
         <span class="spring" />
-        <Button kind="primary" onClick={compare}>
-          <ChartIcon size={14} /> Show in Charts
+        {others > 0 ? (
+          <Button onClick={show([...selected.value, run.id])} title="Keep the chosen runs, and draw this one beside them (c)">
+            Compare with the {others} chosen
+          </Button>
+        ) : null}
+        <Button kind="primary" onClick={show([run.id])} title="Charts and media of this run alone">
+          <ChartIcon size={14} /> Charts of this run
         </Button>
       </div>
       <div class="run-line">

@@ -88,6 +88,11 @@ def _config_type(kinds: set[type]) -> Literal["text", "number", "bool"]:
     return "bool" if kinds == {bool} else "text"
 
 
+def _metric_label(name: str, stat: str) -> str:
+    """As in a query, where a bare name means the last value."""
+    return name if stat == "last" else f"{name}.{stat}"
+
+
 def _metrics(entries: Sequence[RunEntry]) -> list[RunColumn]:
     runs_by_names: dict[int, tuple[tuple[str, ...], int]] = {}
     for entry in entries:  # runs with the same metrics share one tuple
@@ -98,7 +103,7 @@ def _metrics(entries: Sequence[RunEntry]) -> list[RunColumn]:
         for name in names:
             counts[name] = counts.get(name, 0) + runs
     return [
-        RunColumn(field_key(Field("metric", name, stat)), f"{name} {stat}", "metric", "number", count, count)
+        RunColumn(field_key(Field("metric", name, stat)), _metric_label(name, stat), "metric", "number", count, count)
         for name, count in list(counts.items())[:_MOST_METRICS]
         for stat in _SHOWN_STATS
     ]

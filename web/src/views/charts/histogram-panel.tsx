@@ -7,8 +7,9 @@ import { Button, Skeleton } from "../../components";
 import { ApiError, call } from "../../lib/api";
 import { formatNumber } from "../../lib/format";
 import type { Histograms, PanelInfo } from "../../lib/schema";
+import { lookOfRun } from "../../state";
 import { Canvas, type Size } from "./canvas";
-import { drawnRuns, lookOn, pulse } from "./model";
+import { drawnRuns, pulse } from "./model";
 import { RunChips } from "./run-chips";
 
 const MODES: readonly { value: HistogramMode; label: string }[] = [
@@ -36,7 +37,7 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
     );
     return () => stop.abort();
   }, [run, info.key, again, beat]);
-  const colour = run ? lookOn(run).colour : "";
+  const colour = run ? lookOfRun(run).colour : "";
   const draw = useCallback(
     (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => data && data.steps.length > 0 && drawHistograms(ctx, data, mode, size, inks, colour, spot),
     [data, mode, colour, spot],
@@ -54,14 +55,6 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
     <div class="histogram">
       <div class="histogram-bar">
         <RunChips runs={runs} chosen={run} onChoose={setChosen} />
-        <span class="spring" />
-        <span class="segmented" role="radiogroup" aria-label="How histograms are drawn">
-          {MODES.map(({ value, label }) => (
-            <button key={value} type="button" role="radio" aria-checked={mode === value} onClick={() => setMode(value)}>
-              {label}
-            </button>
-          ))}
-        </span>
       </div>
       {data ? (
         <Canvas
@@ -75,7 +68,17 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
           <Skeleton width="60%" />
         </div>
       )}
-      <p class="histogram-foot">{empty ? "This run did not log this histogram." : data && spot ? sayHere(data, mode, spot) : "\u00a0"}</p>
+      <div class="histogram-foot">
+        <p class="ellipsis">{empty ? "This run did not log this histogram." : data && spot ? sayHere(data, mode, spot) : ""}</p>
+        <span class="spring" />
+        <span class="segmented" role="radiogroup" aria-label="How histograms are drawn">
+          {MODES.map(({ value, label }) => (
+            <button key={value} type="button" role="radio" aria-checked={mode === value} onClick={() => setMode(value)}>
+              {label}
+            </button>
+          ))}
+        </span>
+      </div>
     </div>
   );
 }

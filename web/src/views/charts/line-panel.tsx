@@ -7,19 +7,20 @@ import { Button, Skeleton } from "../../components";
 import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
 import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
 import { bucketsFor, type View } from "../../lib/chart-plan";
-import { valueRange, xRange } from "../../lib/chart-range";
+import { beyond, valueRange, xRange } from "../../lib/chart-range";
 import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
 import type { PanelLines } from "../../lib/chart-store";
 import { axisKind } from "../../lib/chart-ticks";
 import { count, formatNumber } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
-import { hovered, nameOf } from "../../state";
+import { hovered, lookOfRun, nameOf } from "../../state";
 import { isDark } from "../../theme";
 import { attachGestures } from "./gestures";
 import { held, hover, moveHover, tip } from "./hover";
-import { drawnRuns, lookOn, spotlit, store } from "./model";
+import { drawnRuns, spotlit, store } from "./model";
 import * as settings from "./settings";
 import { useSize } from "./visible";
+import { isLinked, sharedRange, tellFit } from "./y-link";
 import { runName, sayX } from "./words";
 
 /** Near enough to the pointer to be meant. */
@@ -28,11 +29,18 @@ const ZOOM_REST_MS = 130;
 
 export interface PanelScene extends Scene {
   x: string;
+  /** What the lines need by themselves; null when the panel has a range of its own. */
+  fit: Range | null;
 }
 
 /** How a panel is drawn right now, as one signal. Ranges are the costly part, so a highlight does not compute them again. */
 export function sceneOf(info: PanelInfo, data: ReadonlySignal<PanelLines>): ReadonlySignal<PanelScene> {
-  const base = computed(() => baseScene(info, data.value));
+  const alone = computed(() => baseScene(info, data.value));
+  const base = computed(() => {
+    const scene = alone.value;
+    if (!scene.fit || !isLinked(info.section)) return scene;
+    return { ...scene, axes: { ...scene.axes, y: sharedRange(info, scene.fit, scene.axes.logY) } };
+  });
   return computed(() => {
     const spot = spotlit.value;
     const strong = spot ?? settings.pinnedRun.value;
@@ -41,7 +49,7 @@ export function sceneOf(info: PanelInfo, data: ReadonlySignal<PanelLines>): Read
       ...scene,
       lines: scene.lines.map(({ line }) => ({
         line,
-        ...lookOn(line.run),
+        ...lookOfRun(line.run),
         strong: line.run === strong,
         faded: spot !== null && line.run !== spot,
       })),
@@ -59,8 +67,9 @@ function baseScene(info: PanelInfo, data: PanelLines): Omit<PanelScene, "lines">
   const asked = settings.zooms.value[x] ?? xRange(xExtent(lines, logX), logX);
   const window: Range = logX && asked[0] <= 0 ? xRange([Number.MIN_VALUE, asked[1]], true) : asked;
   const band = settings.band.value;
-  const y = own.y && !(logY && own.y[0] <= 0) ? own.y : valueRange(lines, { log: logY, clip: settings.clip.value, band, window });
-  return { x, axes: { x: window, y, logX, logY }, xKind: axisKind(x, logX), band, lines: lines.map((line) => ({ line })) };
+  const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
+  const y = fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window });
+  return { x, fit: fixed || lines.length === 0 ? null : y, axes: { x: window, y, logX, logY }, xKind: axisKind(x, logX), band, lines: lines.map((line) => ({ line })) };
 }
 
 /** What the panel's menu can do with what is drawn. */
@@ -81,6 +90,13 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
   useEffect(() => {
     if (size) return effect(() => store.want(info.key, viewOf(info, size.width), drawnRuns.value, restOf(info)));
   }, [info, size?.width]);
+  useEffect(() => {
+    const stop = effect(() => tellFit(info, isLinked(info.section) ? scene.value.fit : null, scene.value.axes.logY));
+    return () => {
+      stop();
+      tellFit(info, null, false);
+    };
+  }, [info, scene]);
   useEffect(() => {
     if (!size || !host.current) return;
     plot.current?.resize(size.width, size.height);
@@ -157,7 +173,7 @@ function follow(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRe
     const source = now.source === info.key;
     const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
     const nearest = source ? rows[tip.peek()?.nearest ?? -1]?.id : undefined;
-    plot.current.hover({ x: now.value, rows, nearest: nearest ?? null, run: hovered.value, colourOf: (run) => lookOn(run).colour });
+    plot.current.hover({ x: now.value, rows, nearest: nearest ?? null, run: hovered.value, colourOf: (run) => lookOfRun(run).colour });
   });
   return () => {
     draw();
@@ -220,19 +236,33 @@ function Condition({ info, data, empty }: { info: PanelInfo; data: PanelLines; e
 function Marks({ scene }: { scene: PanelScene }) {
   const { first, total } = oddMarks(scene.lines.map((l) => l.line));
   const below = scene.axes.logY ? hiddenByLog(scene) : 0;
-  if (total === 0 && below === 0) return null;
+  const out = outliers(scene);
+  if (total === 0 && below === 0 && out === "") return null;
   const sign = { NaN: "×", "+Inf": "▲", "−Inf": "▼" } as const;
   return (
     <p class="panel-marks">
       {first.slice(0, 3).map((mark) => (
         <span key={`${mark.run}${mark.kind}`} title={runName(mark.run)}>
-          <b style={{ color: lookOn(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} {mark.near ? "near" : "at"} {sayX(scene.x, mark.x)}
+          <b style={{ color: lookOfRun(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} at {sayX(scene.x, mark.x)}
         </span>
       ))}
       {total > Math.min(3, first.length) ? <span>{total - Math.min(3, first.length)} more</span> : null}
+      {out ? (
+        <button type="button" class="link" title="Left out of the y-range, so that the rest can be read" onClick={() => (settings.clip.value = "never")}>
+          {out}
+        </button>
+      ) : null}
       {below > 0 ? <span>{count(below, "value")} ≤ 0 not on a log axis</span> : null}
     </p>
   );
+}
+
+/** "outliers to 3,000": what the y-range leaves out. A range that a person set is their own affair. */
+function outliers({ lines, axes, band, fit }: PanelScene): string {
+  if (!fit || settings.clip.value === "never") return "";
+  const { below, above } = beyond(lines.map((l) => l.line), { log: axes.logY, band, window: axes.x }, axes.y);
+  const ends = [below, above].filter((end) => end !== null).map((end) => formatNumber(end));
+  return ends.length ? `outliers to ${ends.join(" and ")}` : "";
 }
 
 function hiddenByLog(scene: PanelScene): number {

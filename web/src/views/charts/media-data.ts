@@ -3,8 +3,11 @@
 import { useComputed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, call } from "../../lib/api";
+import { panelId } from "../../lib/chart-sections";
+import { type PanelOptions, withOptions } from "../../lib/chart-settings";
 import type { MediaData, PanelInfo } from "../../lib/schema";
 import { drawnRuns, pulse } from "./model";
+import { panelOptions } from "./settings";
 
 const MOST_RUNS = 24;
 const REST_MS = 60;
@@ -27,8 +30,9 @@ export const mediaRuns = () => drawnRuns.value.slice(0, MOST_RUNS);
 export function useMedia(info: PanelInfo): MediaState {
   const [data, setData] = useState<MediaData | null>(null);
   const [error, setError] = useState<string | null>(null);
-  const [step, setStep] = useState<number | null>(null);
-  const [index, setIndex] = useState(0);
+  const id = panelId(info);
+  const { step = null, item = 0 } = panelOptions.value[id] ?? {};
+  const setOwn = (change: PanelOptions) => (panelOptions.value = withOptions(panelOptions.peek(), id, change));
   const [again, setAgain] = useState(0);
   const runs = useComputed(mediaRuns);
   const asked = runs.value.join();
@@ -51,5 +55,14 @@ export function useMedia(info: PanelInfo): MediaState {
     };
   }, [info.key, asked, step, again, beat]);
   const steps = [...new Set(data?.steps.flatMap((s) => s.steps))].sort((a, b) => a - b);
-  return { data, error, steps, step, setStep, index, setIndex, retry: () => setAgain(again + 1) };
+  return {
+    data,
+    error,
+    steps,
+    step,
+    setStep: (to) => setOwn({ step: to ?? undefined }),
+    index: Math.max(0, item),
+    setIndex: (to) => setOwn({ item: to || undefined }),
+    retry: () => setAgain(again + 1),
+  };
 }

@@ -2,20 +2,24 @@
 
 import { useState } from "preact/hooks";
 import { Button, Skeleton } from "../../components";
+import { readCurves } from "../../lib/chart-payload";
 import { count, visibleText } from "../../lib/format";
 import type { MediaItem, PanelInfo } from "../../lib/schema";
-import { ConfusionView, CurvesView, EmbeddingView } from "./data-media";
+import { ConfusionView, CurvesView } from "./data-media";
+import { EmbeddingView } from "./embedding-view";
 import { FigureView } from "./figure-view";
 import { type MediaState, useMedia } from "./media-data";
-import { lookOn } from "./model";
+import { lookOfRun } from "../../state";
 import { RunChips } from "./run-chips";
-import { AudioView, FileView, ImageView, VideoView } from "./seen-media";
+import { AudioView, FileView, HtmlView, ImageView, VideoView } from "./seen-media";
 import { TableView } from "./table-view";
 import { TextView } from "./text-view";
 import { runName } from "./words";
 
 /** Side by side these would be too small to read; the enlarged panel shows them all. */
-const ONE_AT_A_TIME = new Set(["confusion", "figure", "embedding", "table", "text"]);
+const ONE_AT_A_TIME = new Set(["confusion", "figure", "embedding", "table", "text", "html"]);
+/** More curves than this in one picture, of several classes each, are a tangle. */
+const MOST_CURVES = 16;
 
 export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean }) {
   const media = useMedia(info);
@@ -37,7 +41,8 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
   }
   const all = media.data.items.filter((item) => item.kind === info.kind);
   const runs = [...new Set(all.map((item) => item.run))];
-  const one = ONE_AT_A_TIME.has(info.kind) && !large && runs.length > 1;
+  const tangled = info.kind === "curve" && runs.length > 1 && curvesIn(all) > MOST_CURVES;
+  const one = tangled || (ONE_AT_A_TIME.has(info.kind) && !large && runs.length > 1);
   const run = chosen !== null && runs.includes(chosen) ? chosen : runs[0];
   const items = one ? all.filter((item) => item.run === run) : all;
   const most = Math.max(0, ...items.map((item) => item.count));
@@ -56,7 +61,9 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
         {info.kind === "curve" && shown.length > 0 ? (
           <CurvesView items={shown} />
         ) : (
-          shown.map((item) => <Item key={`${item.run}/${item.index}`} item={item} named={!one} dated={steps.size > 1} large={large} />)
+          shown.map((item) => (
+            <Item key={`${item.run}/${item.index}`} item={item} sprites={spritesOf(item, media.data?.items)} named={!one} dated={steps.size > 1} large={large} />
+          ))
         )}
       </div>
       <Steps media={media} most={listed ? most : 1} />
@@ -64,13 +71,28 @@ export function MediaPanel({ info, large }: { info: PanelInfo; large: boolean })
   );
 }
 
-function Item({ item, named, dated, large }: { item: MediaItem; named: boolean; dated: boolean; large: boolean }) {
+const curvesIn = (items: readonly MediaItem[]): number => items.reduce((sum, item) => sum + readCurves(item.text, item.meta).length, 0);
+
+/** The sheet of small pictures that an embedding may bring along. */
+const spritesOf = (item: MediaItem, all: readonly MediaItem[] = []): MediaItem | undefined =>
+  item.kind === "embedding" ? all.find((one) => one.run === item.run && one.step === item.step && one.meta.sprite === true) : undefined;
+
+interface ItemProps {
+  item: MediaItem;
+  sprites: MediaItem | undefined;
+  named: boolean;
+  /** The items are of different steps. */
+  dated: boolean;
+  large: boolean;
+}
+
+function Item({ item, sprites, named, dated, large }: ItemProps) {
   const caption = typeof item.meta.caption === "string" ? item.meta.caption : "";
   return (
     <figure class="media-item">
       {named ? (
         <figcaption>
-          <span class="ink" style={{ background: lookOn(item.run).colour }} />
+          <span class="ink" style={{ background: lookOfRun(item.run).colour }} />
           <span class="isolate ellipsis" title={`${runName(item.run)}, step ${item.step}`}>
             {runName(item.run)}
           </span>
@@ -78,7 +100,7 @@ function Item({ item, named, dated, large }: { item: MediaItem; named: boolean; 
         </figcaption>
       ) : null}
       <div class="media-content">
-        <Content item={item} large={large} />
+        <Content item={item} sprites={sprites} large={large} />
       </div>
       {caption ? (
         <p class="media-caption isolate" title={visibleText(caption)}>
@@ -89,7 +111,7 @@ function Item({ item, named, dated, large }: { item: MediaItem; named: boolean; 
   );
 }
 
-function Content({ item, large }: { item: MediaItem; large: boolean }) {
+function Content({ item, sprites, large }: Pick<ItemProps, "item" | "sprites" | "large">) {
   switch (item.kind) {
     case "image":
       return <ImageView item={item} large={large} />;
@@ -106,7 +128,9 @@ function Content({ item, large }: { item: MediaItem; large: boolean }) {
     case "confusion":
       return <ConfusionView item={item} />;
     case "embedding":
-      return <EmbeddingView item={item} />;
+      return <EmbeddingView item={item} sprites={sprites} />;
+    case "html":
+      return <HtmlView item={item} />;
     default:
       return <FileView item={item} />;
   }

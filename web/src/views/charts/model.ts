@@ -5,25 +5,19 @@ import { ApiError, call } from "../../lib/api";
 import { SeriesStore } from "../../lib/chart-store";
 import { searchFor } from "../../lib/chart-search";
 import { panelId, pinnedPanels, sections } from "../../lib/chart-sections";
-import { assignSlots, type Look, lookOf } from "../../lib/colour";
 import { onLive } from "../../lib/live";
 import type { PanelInfo, RunsPage } from "../../lib/schema";
-import { hiddenSet, known, lookOfRun, project, remember, selected } from "../../state";
-import { isDark } from "../../theme";
+import { chartRuns, hiddenSet, known, meet, newest, project, remember, selected } from "../../state";
 import { find, pinnedRun, pins, regex } from "./settings";
 
 const AUTO_RUNS = 10;
 const MOST_DRAWN = 100;
-const NAMES_A_QUERY = 50;
 const PANELS_REST_MS = 2500;
 
-/** The newest runs, drawn while nothing is chosen; null until they are known. */
-export const newest = signal<string[] | null>(null);
 export const fault = signal<ApiError | null>(null);
 /** Draw all chosen runs, however many. */
 export const drawAll = signal(false);
 
-export const chartRuns = computed(() => (selected.value.length ? selected.value : (newest.value ?? [])));
 const open = computed(() => {
   const runs = chartRuns.value.filter((id) => !hiddenSet.value.has(id));
   const pinned = pinnedRun.value;
@@ -32,15 +26,6 @@ const open = computed(() => {
 /** The runs whose lines are drawn: eyes open, and not more than the eye can tell apart. */
 export const drawnRuns = computed(() => (drawAll.value ? open.value : open.value.slice(0, MOST_DRAWN)));
 export const leftOut = computed(() => open.value.length - drawnRuns.value.length);
-
-let slotsBefore: ReadonlyMap<string, number> = new Map();
-const autoSlots = computed(() => (slotsBefore = assignSlots(newest.value ?? [], slotsBefore)));
-/** Chosen runs look as on the Runs page; the newest ones, drawn by themselves, get looks that differ. */
-export function lookOn(run: string): Look {
-  if (selected.value.length) return lookOfRun(run);
-  const slot = autoSlots.value.get(run);
-  return slot === undefined ? lookOfRun(run) : lookOf(slot, isDark.value);
-}
 
 /** The run under the mouse in the list: the others fade. On a chart the nearest line is only made stronger. */
 export const spotlit = signal<string | null>(null);
@@ -95,15 +80,9 @@ export async function loadNewest(): Promise<void> {
   if (ids.join() !== newest.peek()?.join()) newest.value = ids;
 }
 
-/** Names and states of chosen runs that this page has not seen yet. */
+/** Names, states and colours of chosen runs that this page has not seen yet. */
 export async function loadNames(): Promise<void> {
-  const unknown = selected.peek().filter((id) => !known.peek().has(id) && /^[\w-]+$/.test(id));
-  for (let i = 0; i < unknown.length; i += NAMES_A_QUERY) {
-    const ids = unknown.slice(i, i + NAMES_A_QUERY);
-    const page = await guarded(fetchRuns(`id in (${ids.map(quoted).join(", ")})`, ids.length));
-    if (!page) return;
-    remember(page.rows);
-  }
+  await guarded(meet(selected.peek()));
 }
 
 let panelsAsked = 0;

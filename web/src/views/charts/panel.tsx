@@ -2,19 +2,22 @@
 
 import { useRef, useState } from "preact/hooks";
 import { IconButton } from "../../components";
+import { lazily } from "../../components/lazily";
 import { CloseIcon, ExpandIcon, PinIcon } from "../../components/icons";
 import { panelId, shortTitle } from "../../lib/chart-sections";
 import { withOptions } from "../../lib/chart-settings";
 import { pan, scaleRange } from "../../lib/chart-zoom";
 import { count, visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
-import { HistogramPanel } from "./histogram-panel";
+import { chartRuns } from "../../state";
 import { LinePanel, type PanelHandle } from "./line-panel";
-import { MediaPanel } from "./media-panel";
-import { chartRuns, store } from "./model";
+import { store } from "./model";
 import { PanelMenu, RangeDialog } from "./panel-menu";
 import * as settings from "./settings";
 import { useVisible } from "./visible";
+
+const HistogramPanel = lazily(() => import("./media-panels").then((chunk) => chunk.HistogramPanel));
+const MediaPanel = lazily(() => import("./media-panels").then((chunk) => chunk.MediaPanel));
 
 export interface PanelProps {
   info: PanelInfo;
@@ -84,6 +87,7 @@ function Own({ id }: { id: string }) {
   const own = settings.panelOptions.value[id];
   if (!own) return null;
   const parts = [own.log === undefined ? "" : own.log ? "log y" : "linear y", own.y ? "own range" : ""].filter(Boolean);
+  if (parts.length === 0) return null;
   return (
     <button
       type="button"

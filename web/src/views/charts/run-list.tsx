@@ -5,9 +5,9 @@ import { useState } from "preact/hooks";
 import { EyeIcon, EyeOffIcon, PinIcon, SearchIcon } from "../../components/icons";
 import { Button, IconButton, StatusDot, TextInput } from "../../components";
 import { count } from "../../lib/format";
-import { hidden, hiddenSet, hovered, known, nameOf, selected, setSelected, toggleHidden } from "../../state";
+import { chartRuns, hidden, hiddenSet, hovered, known, lookOfRun, nameOf, selected, setSelected, toggleHidden } from "../../state";
 import { linkTo } from "../../router";
-import { chartRuns, drawAll, leftOut, lookOn, spotlit } from "./model";
+import { drawAll, leftOut, spotlit } from "./model";
 import { pinnedRun } from "./settings";
 import { runName } from "./words";
 
@@ -58,7 +58,7 @@ export function RunList() {
 }
 
 function RunItem({ id }: { id: string }) {
-  const look = lookOn(id);
+  const look = lookOfRun(id);
   const off = hiddenSet.value.has(id);
   const row = known.value.get(id);
   const pinned = pinnedRun.value === id;

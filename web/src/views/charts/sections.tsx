@@ -8,7 +8,7 @@ import { visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
 import { pinnedInfos } from "./model";
 import { Panel } from "./panel";
-import { find, flipped, toggled } from "./settings";
+import { find, flipped, linkedY, toggled } from "./settings";
 
 const AT_ONCE = 120;
 
@@ -39,9 +39,26 @@ export function SectionView({ section }: { section: Section }) {
           <span class="isolate ellipsis">{label}</span>
           <span class="section-count">{section.panels.length}</span>
         </button>
+        {open && section.panels.filter((p) => p.kind === "scalar").length > 1 ? <SameY name={section.name} label={label} /> : null}
       </h2>
       {open ? <Grid infos={section.panels} short /> : null}
     </section>
+  );
+}
+
+function SameY({ name, label }: { name: string; label: string }) {
+  const on = linkedY.value.includes(name);
+  return (
+    <button
+      type="button"
+      class="section-link"
+      aria-pressed={on}
+      aria-label={`One y-range for all charts of ${label}`}
+      title="One y-range for all charts of this section"
+      onClick={() => (linkedY.value = toggled(linkedY.value, name))}
+    >
+      same y
+    </button>
   );
 }
 

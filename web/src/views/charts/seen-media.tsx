@@ -23,7 +23,7 @@ export function ImageView({ item, large }: { item: MediaItem; large: boolean }) 
   const width = numberOf(item.meta.width);
   const height = numberOf(item.meta.height);
   const cell = Array.isArray(item.meta.cell) ? Math.max(...item.meta.cell.map(numberOf)) : 0;
-  const small = item.kind === "image" && (cell > 0 ? cell : Math.max(width, height)) <= SMALL_PX;
+  const small = item.kind !== "figure" && (cell > 0 ? cell : Math.max(width, height)) <= SMALL_PX;
   const name = `${visibleText(item.key)} of ${runName(item.run)} at step ${item.step}`;
   const picture = <img src={item.url} alt={name} data-small={small || undefined} loading="lazy" decoding="async" onError={() => setFailed(true)} />;
   return (
@@ -54,6 +54,28 @@ export function VideoView({ item }: { item: MediaItem }) {
   if (!item.url) return <Missing what="video" />;
   if (item.mime.startsWith("image/")) return <ImageView item={item} large={false} />;
   return <video controls preload="metadata" src={item.url} />;
+}
+
+/** A logged page, in a frame that may neither run scripts nor fetch anything: the server's policy for it says so too. */
+export function HtmlView({ item }: { item: MediaItem }) {
+  if (!item.url?.startsWith("/api/blob/")) return <Missing what="page" />;
+  return (
+    <>
+      <iframe
+        class="page-frame"
+        sandbox=""
+        loading="lazy"
+        title={`${visibleText(item.key)} of ${runName(item.run)} at step ${item.step}`}
+        src={item.url.replace("/api/blob/", "/api/page/")}
+      />
+      <p class="media-caption">
+        scripts do not run here ·{" "}
+        <a href={`${item.url}?save=true`} download>
+          Download
+        </a>
+      </p>
+    </>
+  );
 }
 
 export function FileView({ item }: { item: MediaItem }) {

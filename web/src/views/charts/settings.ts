@@ -3,6 +3,7 @@
 import { panelOptionsCodec, smoothCodec, NO_SMOOTHING, zoomCodec, type AllPanelOptions } from "../../lib/chart-settings";
 import { withZoom, type Zooms } from "../../lib/chart-zoom";
 import type { Range } from "../../lib/chart-line";
+import type { Clip } from "../../lib/chart-range";
 import { flag, list, number, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 
@@ -11,7 +12,7 @@ export const smoothing = param("smooth", NO_SMOOTHING, smoothCodec);
 export const logX = param("logx", false, flag);
 export const logY = param("logy", false, flag);
 export const band = param("band", true, flag);
-export const clip = param("clip", false, flag);
+export const clip = param<Clip>("clip", "extreme", oneOf("never", "extreme", "always"));
 export const superseded = param("old", false, flag);
 export const ranks = param("ranks", false, flag);
 /** Panels in a row; 0 for as many as fit. */
@@ -22,6 +23,8 @@ export const regex = param("re", false, flag);
 export const zooms = param<Zooms>("zoom", {}, zoomCodec);
 /** Sections that are not as they would be by themselves: closed ones opened, open ones closed. */
 export const flipped = param<string[]>("sections", [], list);
+/** Sections whose panels share one y-range. */
+export const linkedY = param<string[]>("samey", [], list);
 export const pins = param<string[]>("pins", [], list);
 export const panelOptions = param<AllPanelOptions>("panels", {}, panelOptionsCodec);
 /** The panel shown large, or "". */

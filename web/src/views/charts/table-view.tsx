@@ -28,7 +28,7 @@ export function TableView({ item }: { item: MediaItem }) {
         <thead>
           <tr>
             {columns.map((name, i) => (
-              <th key={i} aria-sort={sort?.column !== i ? "none" : sort.down ? "descending" : "ascending"}>
+              <th key={i} data-number={table.rows.some((row) => typeof row[i] === "number") || undefined} aria-sort={sort?.column !== i ? "none" : sort.down ? "descending" : "ascending"}>
                 <button type="button" class="isolate" onClick={() => by(i)}>
                   {visibleText(name)}
                   {sort?.column === i ? (sort.down ? " ↓" : " ↑") : ""}

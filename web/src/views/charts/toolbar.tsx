@@ -107,6 +107,12 @@ const SIZES = [
   { value: "l", label: "Large" },
 ] as const;
 
+const CLIPS = [
+  { value: "extreme", label: "Unless extreme" },
+  { value: "never", label: "Always" },
+  { value: "always", label: "Never" },
+] as const;
+
 function More() {
   const [open, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
@@ -118,9 +124,12 @@ function More() {
       {open ? (
         <Popover anchor={anchor.current} label="Chart settings" align="end" class="charts-more" onClose={() => setOpen(false)}>
           <Toggle label="Band from minimum to maximum" checked={settings.band.value} onChange={(on) => (settings.band.value = on)} />
-          <Toggle label="Leave outliers out of the y-range" checked={settings.clip.value} onChange={(on) => (settings.clip.value = on)} />
           <Toggle label="Superseded points of earlier attempts" checked={settings.superseded.value} onChange={(on) => (settings.superseded.value = on)} />
           <Toggle label="A line for every rank" checked={settings.ranks.value} onChange={(on) => (settings.ranks.value = on)} />
+          <label class="more-row">
+            Outliers in the y-range
+            <Select label="Outliers in the y-range" value={settings.clip.value} options={CLIPS} onChange={(clip) => (settings.clip.value = clip)} />
+          </label>
           <hr />
           <label class="more-row">
             Panel size

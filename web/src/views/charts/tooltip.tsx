@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { type HoverRow, rowsAround } from "../../lib/chart-hover";
 import { formatNumber } from "../../lib/format";
 import { held, releaseHover, tip } from "./hover";
-import { lookOn } from "./model";
+import { lookOfRun } from "../../state";
 import { runName, sayX } from "./words";
 
 const MOST_ROWS = 16;
@@ -48,7 +48,7 @@ export function ChartTooltip() {
 }
 
 function TipRow({ row, nearest }: { row: HoverRow; nearest: boolean }) {
-  const look = lookOn(row.run);
+  const look = lookOfRun(row.run);
   const spread = row.low !== row.high && Number.isFinite(row.low) && Number.isFinite(row.high);
   const aside = [
     row.smoothed ? `raw ${formatNumber(row.raw)}` : "",

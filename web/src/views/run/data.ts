@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { call, isAbort } from "../../lib/api";
 import { liveState, onLive } from "../../lib/live";
 import type { RunDetail } from "../../lib/schema";
+import { meet, selected } from "../../state";
 
 export const detail = signal<RunDetail | null>(null);
 export const failure = signal<unknown>(null);
@@ -30,6 +31,7 @@ export function watchRun(id: string): () => void {
   if (detail.peek()?.id !== id) detail.value = null;
   failure.value = null;
   void readRun(id);
+  meet([id, ...selected.peek()]).catch(() => undefined); // only for its colour; the run's own request says what is wrong
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stop = onLive((event) => {
     if (timer || !event.changed.some((one) => one.id === id)) return;

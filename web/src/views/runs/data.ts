@@ -6,7 +6,7 @@ import { liveState, onLive } from "../../lib/live";
 import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
 import type { Cell, Edited, EditRequest, RunGroup, RunRow, RunsPage } from "../../lib/schema";
-import { project, remember } from "../../state";
+import { meet, project, remember, selected } from "../../state";
 import { askedColumns, available, descending, groupBy, query, shutGroups, sortKey, usual } from "./settings";
 
 const PAGE = 200;
@@ -28,6 +28,8 @@ export interface Table {
   total: number;
   groups: RunGroup[] | null;
   version: number;
+  /** The best value of a column among all runs that match, where it is known which way is good. */
+  best: ReadonlyMap<string, number>;
 }
 
 export const table = signal<Table | null>(null);
@@ -121,7 +123,8 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
   if (order.length < page.matched) order.length = page.matched;
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
-  table.value = { order, matched: page.matched, total: page.total, groups: page.groups, version: page.version };
+  const best = new Map(now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])));
+  table.value = { order, matched: page.matched, total: page.total, groups: page.groups, version: page.version, best };
   remember(page.rows);
 }
 
@@ -200,6 +203,10 @@ export function watchRuns(): () => void {
       const again = text === asked && table.peek() !== null;
       asked = text;
       void renew(now, again);
+    }),
+    effect(() => {
+      // Chosen runs may be far down the list: without them it is not known which colours are taken.
+      meet(selected.value).catch(() => undefined);
     }),
     effect(() => {
       span.value;

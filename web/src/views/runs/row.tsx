@@ -6,9 +6,8 @@ import { groupKey } from "../../lib/rows";
 import type { Column, RunGroup, RunRow } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { hiddenSet, hovered, lookOfRun, selectedSet, toggleHidden, toggleSelected } from "../../state";
-import { bestValues } from "./best";
 import { CellContent, isNumeric } from "./cells";
-import { rows } from "./data";
+import { rows, table } from "./data";
 import { endPeek, startPeek } from "./peek";
 import { choose, chooseMany, chosenAmong, cursor } from "./selection";
 import { columnOf, groupBy, shutGroups, widthOf } from "./settings";
@@ -66,7 +65,7 @@ export function rowId(index: number): string {
 }
 
 function isBest(column: Column, value: unknown): boolean {
-  const best = bestValues.value.get(column.key);
+  const best = table.value?.best.get(column.key);
   return best !== undefined && value === best;
 }
 

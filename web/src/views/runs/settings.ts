@@ -1,6 +1,7 @@
 /** What the Runs page shows, all of it in the address: query, order, columns, grouping. Widths stay in this browser. */
 
 import { computed, signal } from "@preact/signals";
+import { fitColumns } from "../../lib/fit-columns";
 import type { Column } from "../../lib/schema";
 import { readStored, writeStored } from "../../lib/stored";
 import { list, text } from "../../lib/url";
@@ -42,11 +43,29 @@ export const offered = computed<readonly Column[]>(() => [
 
 const byKey = computed(() => new Map(offered.value.map((column) => [column.key, column])));
 
-export const shownKeys = computed<readonly string[]>(() => {
+/** Pixels the table has from left to right; the page sets it. */
+export const room = signal(1440);
+
+/** What is to be shown: what the person chose, else the usual columns. */
+const wantedKeys = computed<readonly string[]>(() => {
   if (chosenColumns.value.length > 0) return chosenColumns.value;
   const middle = usual.value.filter((key) => key !== "name" && !OWN_KEYS.has(key));
   return ["status", "spark", ...middle, "created", "duration", "tags"];
 });
+
+/** Width by key of the name and of each column that is shown: of the usual ones only as many as fit. */
+const fitted = computed<ReadonlyMap<string, number>>(() => {
+  const usualOnes = chosenColumns.value.length === 0;
+  const config = wantedKeys.value.filter((key) => key.startsWith("config."));
+  const optional = new Set(usualOnes ? ["duration", ...config.slice(KEPT_CONFIG)] : []);
+  const all = [{ key: "name", label: "Name", type: "text" }, ...wantedKeys.value.map(columnOf)];
+  return fitColumns(
+    all.map((column) => ({ key: column.key, ...sizeOf(column), optional: optional.has(column.key) })),
+    room.value,
+  );
+});
+
+export const shownKeys = computed<readonly string[]>(() => wantedKeys.value.filter((key) => fitted.value.has(key)));
 
 export const shownColumns = computed<readonly Column[]>(() => shownKeys.value.map(columnOf));
 
@@ -81,16 +100,29 @@ export function nextSort(key: string): void {
 
 const FIRST_DOWN: ReadonlySet<string> = new Set(["time", "duration"]);
 
-const WIDTHS: Record<string, number> = {
-  name: 260,
-  status: 96,
-  spark: 112,
-  created: 96,
-  duration: 88,
-  tags: 180,
-  notes: 220,
-  project: 110,
+const KEPT_CONFIG = 2;
+
+/** Wanted and least widths, in pixels. */
+const WIDTHS: Record<string, readonly [number, number]> = {
+  name: [260, 190],
+  status: [96, 92],
+  spark: [112, 108],
+  created: [92, 84],
+  duration: [84, 76],
+  tags: [180, 132],
+  notes: [220, 120],
+  project: [110, 80],
 };
+const LETTER_PX = 6.6;
+
+function sizeOf(column: { key: string; label: string }): { want: number; least: number } {
+  const own = widths.value[column.key];
+  if (own !== undefined) return { want: own, least: own };
+  const letters = Math.min(26, column.label.length) * LETTER_PX;
+  const [want, least] = WIDTHS[column.key] ?? [Math.max(84, 36 + letters), Math.max(68, 22 + letters)];
+  return { want, least };
+}
+
 const storedWidths = readWidths();
 export const widths = signal<Readonly<Record<string, number>>>(storedWidths);
 
@@ -104,8 +136,8 @@ function readWidths(): Record<string, number> {
   }
 }
 
-export function widthOf(column: { key: string; label: string; type: string }): number {
-  return widths.value[column.key] ?? WIDTHS[column.key] ?? Math.min(200, Math.max(84, 34 + column.label.length * 7));
+export function widthOf(column: { key: string; label: string }): number {
+  return fitted.value.get(column.key) ?? sizeOf(column).want;
 }
 
 export function setWidth(key: string, width: number | null): void {

@@ -6,22 +6,19 @@ import { useKeys } from "../../keys";
 import { groupKey, visibleSpan } from "../../lib/rows";
 import { go } from "../../router";
 import { hiddenSet, selectedSet, setSelected, toggleHidden } from "../../state";
-import { askBest } from "./best";
-import { layout, showSpan, table, waiting } from "./data";
+import { layout, showSpan, waiting } from "./data";
 import { Header } from "./header";
 import { GroupRow, NAME, Row, rowId } from "./row";
 import { choose, cursor, idAtCursor, moveCursor } from "./selection";
-import { groupBy, query, shownColumns, shutGroups, sort, widthOf } from "./settings";
+import { groupBy, query, room, shownColumns, shutGroups, sort, widthOf } from "./settings";
 
 const ROW = 32;
 const STEP = 4;
-const BEST_REST_MS = 400;
 
 export function RunsTable() {
   const scroller = useRef<HTMLDivElement>(null);
   const seen = useSeen(scroller);
   useTopOnNewQuestion(scroller);
-  useBest();
   useTableKeys(scroller);
 
   const drawn = layout.value;
@@ -70,6 +67,7 @@ function useSeen(scroller: { current: HTMLElement | null }): Signal<{ top: numbe
     const look = () => {
       const top = Math.floor(box.scrollTop / (STEP * ROW)) * STEP * ROW;
       const height = box.clientHeight + STEP * ROW;
+      if (box.clientWidth > 0) room.value = box.clientWidth;
       if (top !== seen.peek().top || height !== seen.peek().height) seen.value = { top, height };
     };
     const watch = new ResizeObserver(look);
@@ -94,15 +92,6 @@ function useTopOnNewQuestion(scroller: { current: HTMLElement | null }): void {
     if (!first.current) cursor.value = -1;
     first.current = false;
   });
-}
-
-function useBest(): void {
-  const matched = table.value?.matched ?? 0;
-  const columns = shownColumns.value;
-  useEffect(() => {
-    const timer = setTimeout(() => void askBest(), BEST_REST_MS);
-    return () => clearTimeout(timer);
-  }, [matched, columns, query.value]);
 }
 
 function useTableKeys(scroller: { current: HTMLElement | null }): void {
