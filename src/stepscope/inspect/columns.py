@@ -93,6 +93,10 @@ COLUMNS: dict[str, Column] = {
     "update_spread_us": Column("±", "interquartile range of the update time", duration, 14),
     "flops_per_s": Column("FLOPs/s", "forward FLOPs per second", _rate, 11),
     "runs": Column("runs", "how many runs it was seen in", count, 20),
+    # time_steps
+    "step": Column("step", "which turn of the loop", _text, 0),
+    "other_us": Column("other", "time in neither forward, backward nor update: data, loss, logging", duration, 11),
+    "total_us": Column("total", "time of the whole step", duration, 1),
     # checkpoints
     "bytes": Column("bytes", "memory of the values", size, 5),
     "min": Column("min", "smallest finite value", _number, 7),

@@ -18,7 +18,7 @@ def op_time(op: Op) -> float | None:
 
     None for the call of `backward()` itself: what is left of it without its ops is mostly the recording's own hooks.
     """
-    if op.name == "backward" and op.phase == "backward" and op.forward is None:
+    if op.name in ("backward", "grad") and op.phase == "backward" and op.forward is None:
         return None
     return op.cost.device_us if op.cost.device_us is not None else op.cost.host_us
 

@@ -1,0 +1,183 @@
+"""`stepscope.time_steps`: how long each turn of a training loop takes, by phase, without recording its ops.
+
+The loop needs no change: the outermost module call is forward, the autograd engine backward, an optimizer's step the
+update, and everything else (data, loss, logging) other. A step ends with the last update before the next forward.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any
+
+import torch
+import torch.optim.optimizer as torch_optimizer
+from torch.nn.modules import module as torch_module
+
+from stepscope import fence
+from stepscope.errors import UsageError
+from stepscope.inspect.figures import duration
+from stepscope.inspect.layer_times import middle_and_spread
+from stepscope.inspect.table import Row, Table
+from stepscope.record.restore import Installed
+
+__all__ = ["StepTimes", "time_steps"]
+
+_PHASES = ("forward", "backward", "update", "other")
+COLUMNS = ["step", *(f"{phase}_us" for phase in _PHASES), "total_us"]
+
+
+def time_steps(skip: int = 1) -> StepTimes:
+    """Time the steps of the loop inside the `with` block; the first `skip` are left out of the medians.
+
+    >>> with stepscope.time_steps() as times:           # doctest: +SKIP
+    ...     for x, y in loader:
+    ...         train_step(x, y)
+    >>> print(times); times.to_csv("times.csv")         # doctest: +SKIP
+    """
+    if skip < 0:
+        raise UsageError(f"skip is {skip}; it must be 0 or more")
+    return StepTimes(skip)
+
+
+class StepTimes:
+    """The times, one row per step: `step, forward_us, backward_us, update_us, other_us, total_us`."""
+
+    def __init__(self, skip: int) -> None:
+        self._skip = skip
+        self._installed = Installed()
+        self._thread = get_ident()
+        self._stack: list[str] = []
+        self._depth = 0
+        self._updated = False
+        self._marks: list[list[tuple[str, int, Any]]] = [[]]
+        """Per step: (phase that ended here, host time, device event)."""
+        self.steps: list[dict[str, float]] = []
+
+    def __enter__(self) -> StepTimes:
+        self._thread = get_ident()
+        guard = fence.fenced("timing a step")
+        installed = self._installed
+        installed.add(torch_module.register_module_forward_pre_hook(guard(self._forward_begins)).remove)
+        ends = guard(self._forward_ends)
+        installed.add(torch_module.register_module_forward_hook(ends, always_call=True).remove)
+        installed.add(torch_optimizer.register_optimizer_step_pre_hook(guard(self._update_begins)).remove)
+        installed.add(torch_optimizer.register_optimizer_step_post_hook(guard(self._update_ends)).remove)
+        run = torch.autograd.__dict__.get("_engine_run_backward")
+        if run is not None:
+            installed.patch(torch.autograd, "_engine_run_backward", partial(self._backward, run))
+        self._mark("other")
+        return self
+
+    def __exit__(self, *about: Any) -> None:
+        self._installed.remove()
+        if self._updated:  # what follows the last update belongs to no step
+            self._marks.append([])
+        if _cuda_runs():
+            torch.cuda.synchronize()
+        self.steps = _durations([marks for marks in self._marks if len(marks) > 1 or marks is self._marks[0]])
+        self._marks = [[]]
+
+    def _mark(self, phase: str) -> None:
+        event = None
+        if _cuda_runs() and not torch.cuda.is_current_stream_capturing():
+            event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+            event.record()
+        self._marks[-1].append((phase, perf_counter_ns(), event))
+
+    def _begins(self, phase: str) -> None:
+        self._mark(self._stack[-1] if self._stack else "other")
+        self._stack.append(phase)
+
+    def _ends(self, phase: str) -> None:
+        if self._stack and self._stack[-1] == phase:
+            self._mark(self._stack.pop())
+
+    def _forward_begins(self, module: Any, args: Any) -> None:
+        if get_ident() != self._thread:
+            return
+        self._depth += 1
+        if self._depth > 1 or self._stack:  # inside another call, or run again by checkpointing in backward
+            return
+        if self._updated:
+            self._updated = False
+            self._marks.append([self._marks[-1][-1]])
+        self._begins("forward")
+
+    def _forward_ends(self, module: Any, args: Any, result: Any) -> None:
+        if get_ident() != self._thread:
+            return
+        self._depth = max(self._depth - 1, 0)
+        if self._depth == 0:
+            self._ends("forward")
+
+    def _backward(self, run: Any, *args: Any, **kwargs: Any) -> Any:
+        begins, ends = fence.fenced("timing a step")(self._begins), fence.fenced("timing a step")(self._ends)
+        begins("backward")
+        try:
+            return run(*args, **kwargs)
+        finally:
+            ends("backward")
+
+    def _update_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._begins("update")
+
+    def _update_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._ends("update")
+        self._updated = True
+
+    @property
+    def table(self) -> Table:
+        counted = self.steps[self._skip :] or self.steps
+        rows = [Row(str(n), {"step": n, **{f"{k}_us": v for k, v in one.items()}}) for n, one in enumerate(self.steps)]
+        totals, words = {}, []
+        for phase in (*_PHASES, "total") if counted else ():
+            middle, spread = middle_and_spread([one[phase] for one in counted])
+            totals[f"{phase}_us"] = middle
+            words.append(f"{phase} {duration(middle)} ± {duration(spread)}")
+        note = f"total: medians and quartile distances of {len(counted)} steps: {', '.join(words)}"
+        return Table(COLUMNS, rows, totals, f"{len(self.steps)} steps", [note] if counted else [])
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        return self.table.to_csv(path)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        return self.table.to_json(path)
+
+    def to_pandas(self) -> Any:
+        return self.table.to_pandas()
+
+    def print(self, width: int | None = None) -> None:
+        self.table.print(width)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+def _cuda_runs() -> bool:
+    return bool(torch.cuda.is_available() and torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
+
+
+def _durations(steps: list[list[tuple[str, int, Any]]]) -> list[dict[str, float]]:
+    """Microseconds by phase: between device events where both ends have one, else by the host's clock."""
+    found = []
+    for marks in steps:
+        times = dict.fromkeys(_PHASES, 0.0)
+        for before, after in pairwise(marks):
+            both = before[2] is not None and after[2] is not None
+            us = before[2].elapsed_time(after[2]) * 1000 if both else (after[1] - before[1]) / 1000
+            times[after[0]] += us
+        if any(times.values()):
+            found.append({**times, "total": sum(times.values())})
+    return found
