@@ -14,6 +14,10 @@ import pytest
 from stepscope import fence
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--renew", action="store_true", help="write golden files anew; then look at the diff")
+
+
 @pytest.fixture(autouse=True)
 def private_surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the developer's own cache or runs."""

@@ -51,7 +51,7 @@ for block in range(0, {NAMES}, 1000):
 writer.close()
 """
     limited(path, 160, write)
-    read = f"""
+    read = """
 run = open_run(path)
 names = run.metrics()
 catalogue = Catalogue(path.parent, index=Index(path.parent / "cache"))
