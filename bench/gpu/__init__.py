@@ -1,0 +1,1 @@
+"""The checks of bench/gpu_record.py: devices (what needs a GPU), truth (what must hold anywhere), cost."""
