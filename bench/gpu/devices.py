@@ -6,7 +6,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 from inspectors.nets import make_case
@@ -133,51 +133,58 @@ def the_host_runs_ahead(lab: Lab):
         yield enqueued < 0.6 * done, f"{what}: enqueued after {enqueued:.3f} s, the device was done after {done:.3f} s"
 
 
+def around(what: str, model: nn.Module) -> AbstractContextManager:
+    if what == "nothing":
+        return nullcontext()
+    if what == "pulse":
+        return Pulse()
+    if what == "trace_values":
+        return stepscope.trace_values()
+    depth = "modules" if what == "modules" else "ops"
+    return stepscope.record(model, depth=depth, stats=what == "record with statistics")
+
+
+def captured(what: str) -> tuple[Tensor, list[Tensor]]:
+    """The loss of the fourth step after a warm-up, and the weights; all but the pulse's first from a captured graph."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64)).cuda()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, capturable=True)
+    data = torch.randn(32, 64, device="cuda")
+
+    def step() -> Tensor:
+        optimizer.zero_grad(set_to_none=False)
+        loss = model(data).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with around(what, model):
+        if what == "pulse":
+            step()  # so that a beat is on its way while the capture runs
+        with torch.cuda.graph(graph):
+            loss = step()
+        for _ in range(3 if what == "pulse" else 4):
+            graph.replay()
+    torch.cuda.synchronize()
+    return loss.detach().clone(), [p.detach().clone() for p in model.parameters()]
+
+
 @check(needs_cuda=True)
 def graph_capture_goes_on(lab: Lab):
     """Capture a training step while everything of ours is on; replayed, it gives what it gives without us."""
-    results = {}
-    for what in ("nothing", "record", "record with statistics", "modules", "pulse", "trace_values"):
-        torch.manual_seed(0)
-        model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64)).cuda()
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, capturable=True)
-        data = torch.randn(32, 64, device="cuda")
-
-        def step(model=model, optimizer=optimizer, data=data) -> Tensor:
-            optimizer.zero_grad(set_to_none=False)
-            loss = model(data).square().mean()
-            loss.backward()
-            optimizer.step()
-            return loss
-
-        aside = torch.cuda.Stream()
-        aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):
-            for _ in range(3):
-                step()
-        torch.cuda.current_stream().wait_stream(aside)
-        within = {
-            "nothing": nullcontext, "record": lambda m=model: stepscope.record(m),
-            "record with statistics": lambda m=model: stepscope.record(m, stats=True),
-            "modules": lambda m=model: stepscope.record(m, depth="modules"),
-            "pulse": Pulse, "trace_values": stepscope.trace_values,
-        }[what]()  # fmt: skip
-        graph = torch.cuda.CUDAGraph()
+    loss, weights = captured("nothing")
+    for what in ("nothing", "record", "record with statistics", "modules", "trace_values", "pulse"):
         try:
-            with within:
-                if what == "pulse":
-                    step()  # so that a beat is on its way while the capture runs
-                with torch.cuda.graph(graph):
-                    loss = step()
-                for _ in range(3 if what == "pulse" else 4):
-                    graph.replay()
-            lab.wait()
-            results[what] = loss.item(), [p.detach().clone() for p in model.parameters()]
+            found, ours = captured(what)
         except RuntimeError as error:
-            yield False, f"{what}: {str(error).splitlines()[0]}"
-            lab.wait()
+            yield False, f"under {what}: {str(error).splitlines()[0]}"
             continue
-        same = results[what][0] == results["nothing"][0] and all(
-            torch.equal(a, b) for a, b in zip(results[what][1], results["nothing"][1], strict=True)
-        )
-        yield same, f"captured under {what}: loss {results[what][0]:.7g} after replays"
+        same = torch.equal(found, loss) and all(torch.equal(a, b) for a, b in zip(ours, weights, strict=True))
+        yield same, f"captured under {what}: loss {found.item():.8g} after four steps, {loss.item():.8g} without"
