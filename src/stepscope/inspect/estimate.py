@@ -140,7 +140,8 @@ def _batch_size(record: StepRecord) -> int | None:
 def activation_bytes(record: StepRecord) -> int:
     """What autograd keeps of the forward and loss ops, every piece of memory once, parameters not counted."""
     tensors = {tensor.id: tensor for tensor in record.tensors}
-    needing = {tensor.id for tensor in record.tensors if tensor.kind == "parameter" and tensor.requires_grad}
+    trained = {tensor.id for tensor in record.tensors if _is_trained(tensor)}
+    needing = set(trained)
     storages: dict[int, int] = {}
     extra = 0
     for tensor in record.tensors:  # a view keeps all of the memory it looks at
@@ -155,10 +156,15 @@ def activation_bytes(record: StepRecord) -> int:
             continue
         needing.update(tensor.id for tensor in outputs if _differentiable(tensor))
         for tensor in _saved(op, inputs, outputs, needing):
-            if tensor.kind not in ("parameter", "buffer"):
+            if tensor.kind not in ("parameter", "buffer") and tensor.id not in trained:
                 kept.add(tensor.storage)
         extra += _own_memory(op, inputs, outputs)
     return sum(storages[storage] for storage in kept) + extra
+
+
+def _is_trained(tensor: TensorInfo) -> bool:
+    """A parameter, or a plain tensor that asks for a gradient and that no op made."""
+    return tensor.requires_grad and tensor.kind in ("parameter", "input", "constant")
 
 
 def _differentiable(tensor: TensorInfo) -> bool:
