@@ -458,6 +458,7 @@ def test_gpt_like(recorded: Record) -> None:
 
     step = recorded(build)
     assert names(step).count("scaled_dot_product_attention") == 2
+    assert [tensor.kind for tensor in step.tensors].count("input") == 1, "only the token ids come from outside"
     blocks = [module.structure for module in step.modules if module.type == "Block"]
     assert len(blocks) == 2
     assert len(set(blocks)) == 1
