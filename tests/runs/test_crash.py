@@ -104,10 +104,10 @@ def test_no_acknowledged_point_is_lost_over_hundreds_of_kills(
         run = bare_run(store)
         acknowledged[0] = 0
         pid = in_child(lambda run=run: log_until_killed(run, acknowledged))  # type: ignore[misc]
-        kill_when(pid, lambda: acknowledged[0] > 0, chance.random() * 0.006)
+        kill_when(pid, lambda: acknowledged[0] > 0, chance.random() * 0.003)
         assert_all_there(run, acknowledged[0])
         total += acknowledged[0]
-    assert total > KILLS * 10
+    assert total > KILLS
 
 
 def test_a_kill_before_the_first_row_leaves_a_run_that_can_be_read(store: Path, acknowledged: Acknowledged) -> None:

@@ -156,7 +156,7 @@ def test_a_chart_costs_the_same_however_long_the_history() -> None:
     steps = np.arange(len(values))
     took = []
     for _ in range(5):
-        began = time.perf_counter()
+        began = time.process_time()
         downsample(steps, values, 800, is_sorted=True, pyramid=pyramid)
-        took.append(time.perf_counter() - began)
+        took.append(time.process_time() - began)
     assert min(took) < 0.02  # about 1 ms; from the points themselves 7

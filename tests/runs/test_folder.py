@@ -459,10 +459,10 @@ def test_refreshing_costs_the_same_however_long_the_history(store: Path) -> None
         rounds = []
         for extra in range(5):
             keyset.write(size * 100 + extra, (0.5,))
-            began = time.perf_counter()
+            began = time.process_time()
             run.refresh()
             run.series("loss").downsample(100)
-            rounds.append(time.perf_counter() - began)
+            rounds.append(time.process_time() - began)
         took[size] = min(rounds)
     writer.close()
     assert took[60_000] < 8 * took[1_000] + 0.002

@@ -321,15 +321,15 @@ def test_any_text_is_a_query_or_a_query_error(text: str) -> None:
     ],
 )
 def test_a_huge_query_is_refused_at_once(query: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     with pytest.raises(QueryError):
         parse(query)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 1.0
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "*a" * 200 + "b", "*?a?*" * 100 + "b", "?a*" * 300])
 def test_no_pattern_makes_the_search_hang(pattern: str) -> None:
     run = a_run(notes="a" * 100_000, name="a" * 50_000)
-    began = time.perf_counter()
+    began = time.process_time()
     finds(f"notes ~ '{pattern}' or name ~ '{pattern}'", run)
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 1.0

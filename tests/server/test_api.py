@@ -106,9 +106,9 @@ def test_a_query_that_cannot_be_read_points_at_the_character(client: Caller, sto
 )
 def test_a_vicious_query_is_answered_quickly(client: Caller, store: Path, query: str) -> None:
     write_run(store, "a" * 40 + "!")
-    began = time.monotonic()
+    began = time.process_time()
     assert client.post("/api/runs", {"query": query}).status_code in (200, 400)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
 
 
 def test_a_large_body_is_refused(client: Caller) -> None:

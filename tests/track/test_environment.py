@@ -89,7 +89,7 @@ def test_a_git_that_hangs_or_is_missing_is_no_error(repository: Path, monkeypatc
     state = full_state(repository)
     assert state is not None
     assert (state.branch, state.diff) == ("main", None)
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 20
     monkeypatch.setenv("PATH", str(repository))
     assert full_state(repository).branch == "main"  # type: ignore[union-attr]
 

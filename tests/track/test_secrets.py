@@ -17,8 +17,9 @@ from stepscope.track.secrets import MASK, mask_argv, mask_shapes, mask_text, mas
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrets, "_known", set())
-    monkeypatch.setattr(secrets, "_known_pattern", None)
+    monkeypatch.setattr(secrets, "_known", {})
+    monkeypatch.setattr(secrets, "_overheard", {})
+    monkeypatch.setattr(secrets, "_longest_first", ())
 
 
 SECRET_NAMES = [
@@ -129,6 +130,14 @@ def test_command_lines(given: list[str], shown: list[str]) -> None:
 def test_a_secret_seen_once_is_masked_everywhere_after() -> None:
     assert mask_value("password", "hunter2-and-more") == MASK
     assert mask_text("connected with hunter2-and-more to db") == "connected with *** to db"
+
+
+def test_what_is_overheard_is_bounded_and_what_was_given_is_not_forgotten() -> None:
+    secrets.learn("given-secret-1")
+    for number in range(1000):
+        mask_text(f"password = 'heard-{number}x'")
+    assert mask_text("x given-secret-1 heard-999x y") == "x *** *** y"
+    assert len(secrets._overheard) == secrets.MOST_OVERHEARD
 
 
 def test_a_plain_word_is_not_remembered() -> None:

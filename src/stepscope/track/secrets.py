@@ -75,17 +75,27 @@ _ASSIGNED = re.compile(
 )
 _FLAG = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w.-]{0,200})(?P<between>[ ]{1,9})(?P<bare>[^\s-][^\s]*)")
 
-_known: set[str] = set()
-_known_pattern: re.Pattern[str] | None = None
+MOST_OVERHEARD = 256
+"""Secrets seen in passing (in a diff, on the console) are remembered up to this many, the newest: a search for each of
+thousands would cost the training its time."""
+
+_known: dict[str, None] = {}
+_overheard: dict[str, None] = {}
+_longest_first: tuple[str, ...] = ()
 
 
-def learn(value: str) -> None:
+def learn(value: str, in_passing: bool = False) -> None:
     """Remember a secret's value, so that it is masked wherever it turns up later."""
-    global _known_pattern
+    global _longest_first
     if len(value) < 8 or value in _known or not re.search(r"[A-Za-z]", value) or not re.search(r"[^A-Za-z\s]", value):
         return  # a plain word or number would blank out half the console
-    _known.add(value)
-    _known_pattern = re.compile("|".join(re.escape(each) for each in sorted(_known, key=len, reverse=True)))
+    if in_passing:
+        _overheard[value] = None
+        for old in list(_overheard)[:-MOST_OVERHEARD]:
+            _overheard.pop(old, None)
+    else:
+        _known[value] = None
+    _longest_first = tuple(sorted({*list(_known), *list(_overheard)}, key=len, reverse=True))
 
 
 def learn_from(variables: Mapping[str, str]) -> None:
@@ -187,8 +197,9 @@ def flag_takes(flag: str, argument: str) -> bool:
 
 def mask_shapes(text: str) -> str:
     """Mask what is a secret wherever it stands: well-known key shapes, URL passwords, values learnt before."""
-    if _known_pattern is not None:
-        text = _known_pattern.sub(MASK, text)
+    for secret in _longest_first:  # one by one: to compile a pattern of all of them takes as long as many searches
+        if secret in text:
+            text = text.replace(secret, MASK)
     return _SHAPES.sub(_blank, text) if len(text) >= 8 else text
 
 
@@ -233,7 +244,7 @@ def _blank_assigned(match: re.Match[str]) -> str:
     value: str = quoted or bare or ""
     if value.startswith(MASK) or is_secret_name(name) == "no" or not _is_literal(name, value, bool(quoted), fields):
         return match.group()
-    learn(value)
+    learn(value, in_passing=True)
     start, end = match.span("quoted" if quoted else "bare")
     return match.group()[: start - match.start()] + MASK + match.group()[end - match.start() :]
 
