@@ -171,5 +171,9 @@ if __name__ == "__main__":
         from charts_store import charts
 
         charts(folder)
+    elif kind == "model":
+        from model_store import model
+
+        model(folder)
     else:
         {"usual": usual, "hostile": hostile, "empty": empty}[kind](folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import torch
@@ -113,3 +114,24 @@ def _train(run: stepscope.Run) -> None:
             loss.backward()
             optimizer.step()
         run.log({"recording": step, "loss": loss.item()}, step=100 * number)
+
+
+def large(folder: Path) -> None:
+    """Graphs of about 5,000 ops as single files: a deep stack, and a net without modules or repetition."""
+    global LAYERS
+    LAYERS = 215
+    net = GPT()
+    with stepscope.record(net, backward=False, cost=False) as step:
+        net(torch.randint(WORDS, (1, LENGTH)))
+    step.graph().save(folder / "deep.html")
+    names = ["relu", "sigmoid", "tanh", "neg", "abs", "sin", "cos", "erf"]
+    picked = [names[at] for at in torch.randint(len(names), (5000,)).tolist()]
+    with stepscope.record(backward=False, cost=False) as step:
+        x = torch.zeros(3)
+        for name in picked:
+            x = getattr(torch, name)(x)
+    step.graph().save(folder / "flat.html")
+
+
+if __name__ == "__main__":
+    large(Path(sys.argv[1]))

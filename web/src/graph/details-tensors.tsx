@@ -1,7 +1,7 @@
 /** What the choice reads and writes, each with the op at the other end. */
 
-import { visibleText } from "../lib/format";
-import { type Item, itemOfNode, type Tensor } from "../lib/graph-model";
+import { formatNumber, visibleText } from "../lib/format";
+import { boxAt, type Item, itemOfNode, type Stats, type Tensor } from "../lib/graph-model";
 import { nodesInside } from "../lib/graph-shown";
 import { cut, formatBytes, shapeText } from "../lib/graph-words";
 import type { GraphState } from "./state";
@@ -9,6 +9,7 @@ import type { GraphState } from "./state";
 interface Line {
   tensor: Tensor;
   others: number[];
+  stats: Stats | null;
 }
 
 const MANY = 12;
@@ -27,27 +28,37 @@ export function Tensors({ state, item }: { state: GraphState; item: Item }) {
 function linesOf(state: GraphState, item: Item): { reads: Line[]; writes: Line[] } {
   const { model } = state;
   const inside = new Set(nodesInside(state.shown.value, item));
+  const makerOf = new Map<number, number>();
+  for (const id of inside) for (const at of model.nodes[id]?.outputs ?? []) makerOf.set(at, id);
   const reads = new Map<number, Line>();
   const writes = new Map<number, Line>();
-  const note = (lines: Map<number, Line>, at: number, other: number | null) => {
+  const note = (lines: Map<number, Line>, at: number, other: number | null, maker: number) => {
     const tensor = model.tensors[at];
     if (!tensor) return;
-    const line = lines.get(at) ?? { tensor, others: [] };
+    const line = lines.get(at) ?? { tensor, others: [], stats: statsOf(state, at, maker) };
     if (other !== null && !line.others.includes(other)) line.others.push(other);
     lines.set(at, line);
   };
+  for (const at of boxAt(model, item)?.outputs ?? []) note(writes, at, null, makerOf.get(at) ?? -1);
   for (const id of inside) {
-    if (inside.size === 1) for (const at of model.nodes[id]?.outputs ?? []) note(writes, at, null);
+    if (item >= model.boxes.length) for (const at of model.nodes[id]?.outputs ?? []) note(writes, at, null, id);
     for (const at of model.arriving[id] ?? []) {
       const edge = model.edges[at];
-      if (edge && !inside.has(edge.source)) note(reads, edge.tensor, edge.source);
+      if (edge && !inside.has(edge.source)) note(reads, edge.tensor, edge.source, edge.source);
     }
     for (const at of model.leaving[id] ?? []) {
       const edge = model.edges[at];
-      if (edge && !inside.has(edge.target)) note(writes, edge.tensor, edge.target);
+      if (edge && !inside.has(edge.target)) note(writes, edge.tensor, edge.target, id);
     }
   }
   return { reads: [...reads.values()], writes: [...writes.values()] };
+}
+
+/** What the op at `maker` wrote, if it made this tensor and its values were looked at. */
+function statsOf(state: GraphState, tensor: number, maker: number): Stats | null {
+  const node = state.model.nodes[maker];
+  const at = node?.outputs.indexOf(tensor) ?? -1;
+  return at < 0 ? null : (node?.stats[at] ?? null);
 }
 
 function TensorList({ state, title, lines, way }: { state: GraphState; title: string; lines: readonly Line[]; way: "from" | "to" }) {
@@ -65,7 +76,7 @@ function TensorList({ state, title, lines, way }: { state: GraphState; title: st
   );
 }
 
-function TensorLine({ state, line: { tensor, others }, way }: { state: GraphState; line: Line; way: "from" | "to" }) {
+function TensorLine({ state, line: { tensor, others, stats }, way }: { state: GraphState; line: Line; way: "from" | "to" }) {
   const about = [tensor.device, tensor.bytes ? formatBytes(tensor.bytes) : "", tensor.requires_grad ? "needs grad" : ""];
   return (
     <li>
@@ -74,6 +85,7 @@ function TensorLine({ state, line: { tensor, others }, way }: { state: GraphStat
         <span class="graph-tensor-dtype">{visibleText(tensor.dtype)}</span>
         <span class="quiet">{about.filter(Boolean).map(visibleText).join(" · ")}</span>
       </div>
+      {stats ? <Values stats={stats} /> : null}
       {tensor.name ? <code class="graph-tensor-name isolate">{visibleText(tensor.name)}</code> : null}
       {others.length > 0 && !(tensor.name && tensor.kind === "parameter") ? (
         <div class="graph-tensor-ends">
@@ -87,5 +99,39 @@ function TensorLine({ state, line: { tensor, others }, way }: { state: GraphStat
         </div>
       ) : null}
     </li>
+  );
+}
+
+/** What a tensor held: its range first, what is wrong with it in red. */
+function Values({ stats }: { stats: Stats }) {
+  const odd = [
+    [stats.nan, "NaN"],
+    [stats.pos_inf, "+Inf"],
+    [stats.neg_inf, "−Inf"],
+  ] as const;
+  const bad = odd.filter(([many]) => (many ?? 0) > 0).map(([many, name]) => `${(many ?? 0).toLocaleString("en-US")} ${name}`);
+  const facts = [
+    ["min", stats.min],
+    ["mean", stats.mean],
+    ["max", stats.max],
+    ["std", stats.std],
+  ] as const;
+  const zeros = stats.numel > 0 ? (stats.zeros ?? 0) / stats.numel : 0;
+  return (
+    <div class="graph-values">
+      {bad.length > 0 ? <span class="graph-values-bad">{bad.join(", ")}</span> : null}
+      {facts.map(([name, value]) =>
+        value === null || value === undefined ? null : (
+          <span key={name}>
+            <span class="quiet">{name}</span> {formatNumber(value, 3)}
+          </span>
+        ),
+      )}
+      {zeros > 0.005 ? (
+        <span>
+          <span class="quiet">zero</span> {formatNumber(100 * zeros, 2)} %
+        </span>
+      ) : null}
+    </div>
   );
 }

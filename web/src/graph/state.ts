@@ -1,9 +1,9 @@
 /** One graph on the screen: what is open, chosen and coloured, where everything lies, and what a person does with it. */
 
-import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { type Camera, fit, pan, type Rect, reveal, type Size, zoomAt } from "../lib/graph-camera";
 import type { ColourBy } from "../lib/graph-measure";
-import { boxAt, type GraphModel, type Item, openAtFirst, readGraph } from "../lib/graph-model";
+import { boxAt, foldedInto, type GraphModel, type Item, openAtFirst, readGraph } from "../lib/graph-model";
 import { type Move, moveFrom } from "../lib/graph-moves";
 import { type Direction, type Path, pathOf } from "../lib/graph-path";
 import { layScene, type Scene, type SceneItem, type Sizes } from "../lib/graph-scene";
@@ -149,10 +149,19 @@ export class GraphState {
 
   /** Shows the blocks that `item` stands for, or folds the ones it belongs to. */
   toggleFold(item: Item): void {
+    batch(() => this.turnFold(item));
+  }
+
+  private turnFold(item: Item): void {
     const box = boxAt(this.model, item);
     const head = box?.fold ?? item;
     const unfolded = new Set(this.unfolded.peek());
-    if (!unfolded.delete(head)) unfolded.add(head);
+    if (!unfolded.delete(head)) {
+      unfolded.add(head);
+      // Closed, so that they are seen beside one another; each can be opened.
+      const blocks = new Set(foldedInto(this.model, head).map((block) => block.id));
+      this.open.value = new Set([...this.open.peek()].filter((open) => !blocks.has(open)));
+    }
     if (this.selected.peek() !== null && this.selected.peek() !== head) this.selected.value = head;
     this.intent = { kind: "keep", item: head, show: false };
     this.unfolded.value = unfolded;
@@ -160,8 +169,10 @@ export class GraphState {
 
   closeAll(): void {
     this.intent = { kind: "fit" };
-    this.unfolded.value = new Set();
-    this.open.value = openAtFirst(this.model);
+    batch(() => {
+      this.unfolded.value = new Set();
+      this.open.value = openAtFirst(this.model);
+    });
   }
 
   select(item: Item | null): void {
@@ -171,6 +182,10 @@ export class GraphState {
 
   /** Opens every box on the way to an item, chooses it and shows it. */
   goTo(item: Item): void {
+    batch(() => this.openWayTo(item));
+  }
+
+  private openWayTo(item: Item): void {
     const { unfold } = wayTo(this.shown.peek(), item);
     if (unfold.length > 0) this.unfolded.value = new Set([...this.unfolded.peek(), ...unfold]);
     const kind = this.model.nodes[item - this.model.boxes.length]?.kind;

@@ -3,7 +3,7 @@
  * row: boxes as the server numbers them, then nodes, then the root around all of them.
  */
 
-import type { GraphBox, GraphData, GraphEdge, GraphNode, GraphTensor, Site } from "./schema";
+import type { GraphBox, GraphData, GraphEdge, GraphNode, GraphTensor, Site, Stats } from "./schema";
 
 export type Item = number;
 /** The wire leaves out what is at its default; here everything is there. */
@@ -12,6 +12,8 @@ export type Box = Full<GraphBox>;
 export type Node = Full<GraphNode>;
 export type Edge = Full<GraphEdge>;
 export type Tensor = Full<GraphTensor>;
+
+export type { Stats };
 
 export interface GraphModel {
   data: GraphData;
@@ -42,8 +44,8 @@ const NODE = {
 const TENSOR = { name: null, kind: "intermediate", bytes: 0, requires_grad: false } as const;
 
 export function readGraph(data: GraphData): GraphModel {
-  const boxes = (data.boxes ?? []).map((box) => ({ ...BOX, ...box }) as Box);
-  const nodes = (data.nodes ?? []).map((node) => ({ ...NODE, outputs: [], ...node }) as Node);
+  const boxes = (data.boxes ?? []).map((box) => ({ ...BOX, outputs: [], ...box }) as Box);
+  const nodes = (data.nodes ?? []).map((node) => ({ ...NODE, outputs: [], stats: [], ...node }) as Node);
   const edges = (data.edges ?? []).map((edge) => ({ version: 0, ...edge }) as Edge);
   const tensors = (data.tensors ?? []).map((tensor) => ({ ...TENSOR, ...tensor }) as Tensor);
   const root = boxes.length + nodes.length;
