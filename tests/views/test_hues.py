@@ -3,11 +3,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepscope.views.context import Context
-from stepscope.views.hues import HUES, hues, spread_hues
+from stepscope.views.hues import HUES, Spread, hues
 
 from .conftest import write_run
 
 RUNS = [(f"01JCQ4{number:020}", "vae") for number in range(300)]
+
+
+def spread_hues(runs: list[tuple[str, str]]) -> dict[str, int]:
+    spread = Spread()
+    for run, project in runs:
+        spread.add(run, project)
+    return spread.hues
 
 
 def test_ten_runs_in_a_row_have_ten_hues() -> None:
@@ -32,5 +39,8 @@ def test_new_runs_get_theirs_with_the_next_look(ctx: Context, store: Path) -> No
     ctx.look()
     assert set(hues(ctx.catalogue)) == {first}
     second = write_run(store, created=2000.0)
+    older = write_run(store, created=500.0)
     ctx.look()
-    assert hues(ctx.catalogue)[first] != hues(ctx.catalogue)[second]
+    found = hues(ctx.catalogue)
+    assert list(found) == [older, first, second]
+    assert len(set(found.values())) == 3

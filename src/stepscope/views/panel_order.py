@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from stepscope.runs.catalogue.goals import goal_of
@@ -12,7 +12,7 @@ from stepscope.runs.catalogue.ordering import natural_key
 if TYPE_CHECKING:
     from stepscope.views.charts import PanelInfo
 
-__all__ = ["in_order"]
+__all__ = ["in_order", "metrics_in_order"]
 
 _COUNTERS = {"epoch", "epochs", "step", "steps", "global_step", "iter", "iteration", "iterations", "batch"}
 _SCHEDULES = {"lr", "learning_rate"}
@@ -26,7 +26,7 @@ def in_order(panels: Collection[PanelInfo], goals: Collection[str] = (), axes: C
 
     `goals` are metrics that a person gave a goal, `axes` those that others are drawn over.
     """
-    ranks = {id(panel): _rank(panel, goals, axes) for panel in panels}
+    ranks = {id(panel): _rank(panel.key, panel.kind, goals, axes) for panel in panels}
     best: dict[str, Rank] = {}
     for panel in panels:
         best[panel.section] = min(best.get(panel.section, (9,)), ranks[id(panel)])
@@ -39,18 +39,29 @@ def in_order(panels: Collection[PanelInfo], goals: Collection[str] = (), axes: C
     return sorted(panels, key=place)
 
 
-def _rank(panel: PanelInfo, goals: Collection[str], axes: Collection[str]) -> Rank:
+def metrics_in_order(names: Iterable[str], goals: Collection[str] = ()) -> list[str]:
+    """The same for a bare list of metrics.
+
+    >>> metrics_in_order(["epoch", "lr", "val/acc", "val/loss"])
+    ['val/loss', 'val/acc', 'lr', 'epoch']
+    """
+    return sorted(
+        names, key=lambda name: (name.startswith("system/"), _rank(name, "scalar", goals, ()), natural_key(name))
+    )
+
+
+def _rank(key: str, kind: str, goals: Collection[str], axes: Collection[str]) -> Rank:
     """Less comes first."""
-    if panel.kind != "scalar":
-        return (6, _MEDIA.index(panel.kind) if panel.kind in _MEDIA else len(_MEDIA))
-    if panel.key in goals:
+    if kind != "scalar":
+        return (6, _MEDIA.index(kind) if kind in _MEDIA else len(_MEDIA))
+    if key in goals:
         return (0,)
-    leaf = panel.key.rpartition("/")[2].lower()
-    if panel.key in axes or leaf in _COUNTERS:
+    leaf = key.rpartition("/")[2].lower()
+    if key in axes or leaf in _COUNTERS:
         return (5,)
-    likeness = loss_likeness(panel.key)
+    likeness = loss_likeness(key)
     if likeness is not None:
         return (1, *likeness)
-    if goal_of(panel.key) is not None:
+    if goal_of(key) is not None:
         return (2,)
     return (4,) if leaf in _SCHEDULES else (3,)

@@ -8,11 +8,13 @@ import msgspec
 from msgspec.structs import replace
 
 from stepscope.records import Alert, Artifact, Finding, GitState, RunMeta, Status
+from stepscope.runs.catalogue.goals import said_goals
 from stepscope.runs.read import attempts as runs_attempts
 from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.summary import MetricSummary
 from stepscope.views.context import Context
 from stepscope.views.edit import is_writable
+from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 from stepscope.views.runs import Cell, cell
@@ -147,9 +149,10 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
 
 
 def _summary(folder: RunFolder) -> list[SummaryValue]:
-    """Every series, then values that were only set by hand; at most what a page can hold."""
+    """Every series, what matters first, then values that were only set by hand; at most what a page can hold."""
     chosen = folder.summary
-    names = folder.metrics()[:MAX_SERIES]
+    metrics = folder.metrics()
+    names = metrics_in_order(metrics, said_goals(metrics, folder.rules))[:MAX_SERIES]
     values = [_summary_value(name, folder.metric_summary(name), chosen.get(name)) for name in names]
     by_hand = [name for name in chosen if name not in set(names)][:MAX_SERIES]
     return values + [SummaryValue(key=name, chosen=cell(chosen[name])) for name in by_hand]

@@ -160,6 +160,10 @@ class Catalogue:
             return [entry for _, members in grouped(found, lambda entry: entry.value(group, now)) for entry in members]
         return found
 
+    def every(self) -> list[RunEntry]:
+        """All runs, in no particular order."""
+        return self._all()
+
     def entry(self, run_id: str) -> RunEntry:
         """The entry with this id."""
         self._all()

@@ -67,7 +67,7 @@ function Field({ input, bad, invalid, onPick }: FieldProps) {
         role="combobox"
         aria-label="Query"
         aria-expanded={options.value.length > 0}
-        aria-controls="query-options"
+        aria-controls={options.value.length > 0 ? "query-options" : undefined}
         aria-invalid={invalid || undefined}
         aria-describedby={invalid ? "query-error" : undefined}
         aria-activedescendant={options.value.length ? `query-option-${picked.value}` : undefined}
