@@ -36,6 +36,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
     t: nextTheme,
     "g r": () => go("/runs"),
     "g c": () => go("/charts"),
+    "g m": () => go("/model"),
   });
   return (
     <header class="topbar">

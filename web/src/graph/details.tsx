@@ -155,11 +155,11 @@ function Source({ state, site, title }: { state: GraphState; site: number | null
         <code class="isolate" title={visibleText(where)}>
           {visibleText(shortPlace(where))}
         </code>
-        {place.function ? <span class="quiet isolate"> in {cut(place.function)}</span> : null}
         <IconButton label="Copy file and line" onClick={() => void navigator.clipboard?.writeText(where)}>
           <CopyIcon size={12} />
         </IconButton>
       </div>
+      {place.function ? <p class="graph-source-in quiet isolate">in {cut(place.function)}</p> : null}
       {place.text ? <pre class="isolate">{visibleText(place.text)}</pre> : null}
     </section>
   );
