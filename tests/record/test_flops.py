@@ -221,3 +221,12 @@ def test_agrees_with_torchs_own_counter_on_products_and_convolutions() -> None:
         model(x).sum().backward()
     record = recorded(lambda: model(x).sum().backward())
     assert sum(2 * (op.cost.macs or 0) for op in record.ops) == counter.get_total_flops()
+
+
+def test_a_foreach_op_whose_list_comes_second() -> None:
+    """Adam's bias correction is `_foreach_pow(beta, steps)`: a number first, then the list."""
+    recorder = Recorder(observers=[FlopsObserver()])
+    with recorder:
+        torch._foreach_pow(0.9, [torch.ones(3), torch.ones(4)])
+    assert recorder.record is not None
+    assert [(op.name, op.cost.flops) for op in recorder.record.ops if op.name == "_foreach_pow"] == [("_foreach_pow", 7)]

@@ -104,7 +104,9 @@ def _each(name: str) -> Formula | None:
 
     def each(called: Called) -> Work | None:
         flops = 0
-        for tensor in called.first:
+        # The list is the first argument, but for ops such as `_foreach_pow(2.0, exponents)`.
+        tensors = next((one for one in called.args if isinstance(one, list | tuple)), ())
+        for tensor in tensors:
             work = one(Called(name, (tensor,), {}, (tensor,)))
             if work is None:
                 return None
