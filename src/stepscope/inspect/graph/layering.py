@@ -15,7 +15,7 @@ _MOST_BENDS = 20_000
 _FREE_SPAN = 60
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Spot:
     """A place in a rank: an item, a port on the border, or a bend of a long edge (which has no item)."""
 
@@ -36,7 +36,7 @@ class Spot:
         return not self.above and not self.side and not self.bend
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Link:
     """An edge between two spots, or one piece of it between neighbouring ranks. Offsets are from the middles."""
 
@@ -60,7 +60,7 @@ def weight_of(link: Link) -> float:
     return (1.0, 2.0, 8.0)[link.upper.bend + link.lower.bend]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Layers:
     ranks: list[list[Spot]]
     links: list[Link]

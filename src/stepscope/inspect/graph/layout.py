@@ -25,7 +25,7 @@ _STEEP = 4.0
 Point = tuple[float, float]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Frame:
     """Where an item stands."""
 
@@ -36,7 +36,7 @@ class Frame:
     height: float
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Wire:
     """One piece of one or more flows, inside one box, from point to point."""
 
@@ -48,7 +48,7 @@ class Wire:
     """Whether it begins at what made it, and not at a port."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Layout:
     width: float
     height: float
@@ -57,7 +57,7 @@ class Layout:
     wires: list[Wire]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class _Inside:
     """The content of an open box, with its own upper left corner as origin."""
 
@@ -236,10 +236,16 @@ class _Shape:
             inside.inner.append((self.done[item], x, y))
 
     def _wire(self, link: Link, start: _End, end: _End) -> Wire:
-        points = [(link.upper.x + link.from_x, self._edge_of(link.upper, True))]
+        leaves, arrives = link.upper.x + link.from_x, link.lower.x + link.to_x
+        points = [(leaves, self._edge_of(link.upper, True))]
+        if self.bottoms[link.upper.rank] > points[0][1]:  # straight down past what is taller in its rank
+            points.append((leaves, self.bottoms[link.upper.rank]))
         for bend in link.bends:
             points += [(bend.x, self.tops[bend.rank]), (bend.x, self.bottoms[bend.rank])]
-        points.append((link.lower.x + link.to_x, self._edge_of(link.lower, False)))
+        bottom = self._edge_of(link.lower, False)
+        if self.tops[link.lower.rank] < bottom and not link.lower.side:
+            points.append((arrives, self.tops[link.lower.rank]))
+        points.append((arrives, bottom))
         flows = self.pieces[start, end]
         backwards = flows[0].backwards
         first, last = start[0] is not None, end[0] is not None

@@ -169,8 +169,8 @@ class _Painter:
             rest[-1] = (x, y + back + 0.5)
         pieces: list[tuple[Point, ...]] = []
         before = start
-        for number, point in enumerate(rest):
-            straight = abs(before[0] - point[0]) < 0.5 or (number % 2 == 1 and number < len(rest) - 1)
+        for point in rest:
+            straight = abs(before[0] - point[0]) < 0.5
             middle = (before[1] + point[1]) / 2
             pieces.append((point,) if straight else ((before[0], middle), (point[0], middle), point))
             before = point

@@ -10,7 +10,7 @@ from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode
 __all__ = ["Drawing", "Flow", "Item", "boxes_to_depth", "shown", "starting_boxes"]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Item:
     """A node, a closed box, or an open box with items inside. The outermost item is the drawing itself."""
 
@@ -22,7 +22,7 @@ class Item:
     children: list[Item] = field(default_factory=list)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Flow:
     """All tensors that go from one visible item to another."""
 
@@ -33,7 +33,7 @@ class Flow:
     """Against the order of execution, as between the boxes of a backward pass; drawn upwards."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Drawing:
     data: GraphData
     root: Item
