@@ -238,7 +238,9 @@ class _Shape:
     def _wire(self, link: Link, start: _End, end: _End) -> Wire:
         leaves, arrives = link.upper.x + link.from_x, link.lower.x + link.to_x
         points = [(leaves, self._edge_of(link.upper, True))]
-        if self.bottoms[link.upper.rank] > points[0][1]:  # straight down past what is taller in its rank
+        if (
+            self.bottoms[link.upper.rank] > points[0][1] and not link.upper.side
+        ):  # straight down past what is taller in its rank
             points.append((leaves, self.bottoms[link.upper.rank]))
         for bend in link.bends:
             points += [(bend.x, self.tops[bend.rank]), (bend.x, self.bottoms[bend.rank])]
