@@ -6,7 +6,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from click.testing import CliRunner
+
 import stepscope
+from stepscope.cli.main import commands
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -29,5 +32,17 @@ def test_follows_a_live_run_to_its_end(store: Path) -> None:
     assert json.loads(follower.stdout.readline())["values"] == {"loss": 1.0}
     assert json.loads(follower.stdout.readline())["title"] == "slow"
     run.finish()
-    out, _ = follower.communicate(timeout=20)
+    out, _ = follower.communicate(timeout=60)
     assert json.loads(out.splitlines()[-1])["status"] == "finished"
+
+
+def test_the_last_lines_of_the_console_come_first_and_show_has_all(store: Path) -> None:
+    with stepscope.init(dir=store, name="talks", system=False, git=False):
+        for line in range(30):
+            print(f"line {line}\x1b[31m")
+    runner = CliRunner()
+    tail = runner.invoke(commands, ["tail", "--console", "--dir", str(store)], catch_exceptions=False).output
+    assert [line for line in tail.splitlines() if line.startswith("line")][-1] == "line 29"
+    assert "line 3\n" not in tail
+    shown = runner.invoke(commands, ["show", "--console", "--dir", str(store)], catch_exceptions=False).output
+    assert shown == "".join(f"line {line}\n" for line in range(30))

@@ -25,8 +25,9 @@ __all__ = ["command"]
 @store_option
 @click.option("--packages", is_flag=True, help="Also list the installed packages.")
 @click.option("--diff", is_flag=True, help="Also print the uncommitted changes the run was made with.")
+@click.option("--console", "printed", is_flag=True, help="Only what the script printed, all of it.")
 @json_option
-def command(run: str, store: Path, packages: bool, diff: bool, as_json: bool) -> None:
+def command(run: str, store: Path, packages: bool, diff: bool, printed: bool, as_json: bool) -> None:
     """One run: overview, metrics, config, findings.
 
     RUN is a path, an id or the beginning of one, a name, or `last` (the newest, also by default).
@@ -34,10 +35,15 @@ def command(run: str, store: Path, packages: bool, diff: bool, as_json: bool) ->
     \b
     stepscope show last
     stepscope show "first try" --diff
+    stepscope show last --console > train.log
     """
     folder = open_named(run, store)
     if as_json:
         print_json(_as_json(folder))
+        return
+    if printed:
+        for piece in folder.console():
+            click.echo(clean(piece.text, keep_newlines=True), nl=False, err=piece.stream == "stderr")
         return
     out = console()
     _overview(out, folder)

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _POLL_S = 0.5
+_LINES_BEFORE = 10
+"""How much of what was printed before comes first, as `tail -f` has it."""
 
 
 @click.command(name="tail")
 @click.argument("run", default="last")
 @store_option
 @click.option("--metrics", "-m", default="", help="Comma-separated names or patterns; all but system/ by default.")
-@click.option("--console", "show_console", is_flag=True, help="Also print what the script prints.")
+@click.option("--console", "show_console", is_flag=True, help="Also what the script prints, from its last lines on.")
 @click.option("--once", is_flag=True, help="Print where the run stands and stop.")
 @json_option
 def command(run: str, store: Path, metrics: str, show_console: bool, once: bool, as_json: bool) -> None:
@@ -57,7 +59,7 @@ class _Follower:
         self.out: Console = console()
         self.seen: dict[str, int] = {}
         self.alerts = 0
-        self.console_place = len(run.console())
+        self.console_place = 0
 
     def start(self) -> None:
         if not self.as_json:
@@ -107,9 +109,11 @@ class _Follower:
         self.out.print(f"step {step:<8} " + "  ".join(f"{clean(k)} {number(v)}" for k, v in shown) + more)
 
     def _console(self) -> None:
-        for line in self.run.console(after=self.console_place):
-            self.out.print(clean(line.text, keep_newlines=True).rstrip("\n"), style="dim")
-            self.console_place += 1
+        pieces = self.run.console(after=self.console_place)
+        lines = clean("".join(piece.text for piece in pieces), keep_newlines=True).splitlines()
+        for line in lines if self.console_place else lines[-_LINES_BEFORE:]:
+            self.out.print(line, style="dim")
+        self.console_place += len(pieces)
 
     def _json(self, value: dict[str, Any]) -> None:
         import msgspec

@@ -84,6 +84,8 @@ def serve(
     with Catalogue(*dirs) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
+        for missing in (place for place in dirs if not Path(place).exists()):
+            say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
         say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
         if open_browser:
             _open_browser(app, url)
