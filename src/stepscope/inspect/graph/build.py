@@ -157,7 +157,7 @@ class _Builder:
 
 
 def _plain_tensor(tensor: TensorInfo) -> GraphTensor:
-    names = dict.fromkeys(name for name in (tensor.name, *tensor.aliases) if name)
+    names = dict.fromkeys((tensor.name, *tensor.aliases)) if tensor.name else ()
     return GraphTensor(
         shape=list(tensor.shape),
         dtype=tensor.dtype,

@@ -21,7 +21,7 @@ GRAPH_FORMAT = 1
 NodeKind = Literal["op", "parameter", "buffer", "input", "output"]
 
 
-class GraphTensor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GraphTensor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A tensor on an edge."""
 
     shape: list[int]
@@ -35,7 +35,7 @@ class GraphTensor(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     requires_grad: bool = False
 
 
-class GraphNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GraphNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """An op, or a tensor that no drawn op made (input, parameter, buffer), or that leaves the step (output)."""
 
     id: int
@@ -68,7 +68,7 @@ class GraphNode(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str | None = None
 
 
-class GraphBox(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GraphBox(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One call of a module, or one turn of a loop that was recognised by its repetition."""
 
     id: int
@@ -114,7 +114,7 @@ class GraphBox(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str | None = None
 
 
-class GraphEdge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GraphEdge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A tensor from the node that made it to one that reads it."""
 
     source: int
