@@ -54,7 +54,7 @@ describe.skipIf(noBrowser)("by ear", () => {
     await page.getByRole("textbox", { name: "Find a column" }).waitFor();
     expect(await faults(page)).toEqual([]);
     await page.keyboard.press("Escape");
-    await page.keyboard.press("Enter");
+    await page.locator(".run-name").first().click();
     await page.getByRole("heading", { level: 1 }).waitFor();
     expect(await faults(page)).toEqual([]);
     await page.getByRole("button", { name: "Charts of this run" }).click();
