@@ -93,7 +93,7 @@ def statistics_without_a_sync(lab: Lab):
             case.step()  # the first time allocates
         with stepscope.record(case.model, **options) as step, syncs_told() as told:
             case.step()
-        yield len(told) == len(plain), f"{options}: {len(told)} syncs, plain {len(plain)} {told[:2]}"
+        yield len(told) <= len(plain), f"{options}: {len(told)} syncs, plain {len(plain)} {told[:2]}"
     with stepscope.record(case.model, stats=True) as step:
         case.step()
     ready = sum(1 for op in step for one in op.output_stats or () if one is not None and one.numel)

@@ -43,6 +43,7 @@ def measure(peer: str, tool: str, net: str, options: argparse.Namespace) -> dict
     """One tool on one net in a fresh process; a failure is reported in its place, never left out."""
     command = [python_of(peer), "-m", "inspectors.worker", peer, tool, net]
     command += ["--seconds", str(options.seconds), "--least", str(options.least), "--threads", str(options.threads)]
+    command += ["--clock", options.clock]
     command += ["--quick"] if options.quick else []
     threads = {name: str(options.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
     try:
@@ -110,6 +111,7 @@ def parse(text: str | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=20, help="measuring time of one tool on one net")
     parser.add_argument("--least", type=int, default=5, help="pairs to measure at least")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="cpu: for a machine that is not quiet")
     parser.add_argument("--timeout", type=int, default=600, help="seconds for one tool on one net")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     return parser.parse_args()

@@ -143,9 +143,9 @@ def make_case(net: str, quick: bool = False, device: str = "cpu") -> Case:
     """`quick` keeps the shape of the nets and makes them a few times smaller, to try the bench itself."""
     torch.manual_seed(0)
     if net == "resnet50":
-        return image_case(ResNet((1, 1, 1, 1), 32) if quick else ResNet(), 2, 64 if quick else 128, device)
+        return image_case(ResNet((1, 1, 1, 1), 32), 2, 64, device) if quick else image_case(ResNet(), 4, 160, device)
     if net == "gpt2":
-        return text_case(GPT(3, 128, 4, 2000, 128) if quick else GPT(), 1, 64, device)
+        return text_case(GPT(3, 128, 4, 2000, 128) if quick else GPT(), 1, 64 if quick else 128, device)
     layers = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 16, 32), nn.ReLU()
     )

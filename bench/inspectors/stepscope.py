@@ -26,7 +26,7 @@ def recorded_forward(case: Case) -> None:
 def summary(case: Case) -> None:
     import stepscope
 
-    assert "parameters" in str(stepscope.summary(case.model, case.inputs, mode="same"))
+    assert "parameters" in str(stepscope.summary(case.model, case.inputs))
 
 
 def pulse(case: Case) -> None:

@@ -10,7 +10,7 @@ REQUIREMENTS = ["torch==2.13.0", "numpy", "torchview", "graphviz"]
 def draw(case: Case) -> None:
     import torchview
 
-    graph = torchview.draw_graph(case.model, input_data=case.inputs, device="cpu", mode="train")
+    graph = torchview.draw_graph(case.model, input_data=case.inputs, device="cpu")
     assert len(graph.visual_graph.source) > 100
 
 

@@ -12,25 +12,27 @@ import torch
 
 from inspectors.nets import make_case
 
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
-def timed(function) -> float:
-    started = time.perf_counter()
+
+def timed(function, clock) -> float:
+    started = clock()
     function()
-    return (time.perf_counter() - started) * 1000
+    return (clock() - started) * 1000
 
 
-def pairs(plain, tool, seconds: float, least: int) -> tuple[list[float], list[float]]:
+def pairs(plain, tool, clock, seconds: float, least: int) -> tuple[list[float], list[float]]:
     """Times of both, one after the other, which first taking turns: what slows the machine slows both."""
     without: list[float] = []
     within: list[float] = []
     until = time.perf_counter() + seconds
     while len(within) < least or time.perf_counter() < until:
         if len(within) % 2:
-            within.append(timed(tool))
-            without.append(timed(plain))
+            within.append(timed(tool, clock))
+            without.append(timed(plain, clock))
         else:
-            without.append(timed(plain))
-            within.append(timed(tool))
+            without.append(timed(plain, clock))
+            within.append(timed(tool, clock))
     return without, within
 
 
@@ -42,18 +44,21 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--least", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--clock", choices=CLOCKS, default="wall")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    clock = CLOCKS[options.clock]
     module = importlib.import_module(f"inspectors.{options.peer}")
     baseline, use = module.TOOLS[options.tool]
     case = make_case(options.net, options.quick)
+    case.model.train(baseline == "step")
     plain = case.step if baseline == "step" else case.forward
     plain()
-    warm = min(timed(plain) for _ in range(3))
-    first = timed(lambda: use(case))  # imports and caches included, as in a user's first call
+    warm = min(timed(plain, clock) for _ in range(3))
+    first = timed(lambda: use(case), clock)  # imports and caches included, as in a user's first call
     use(case)
-    without, within = pairs(plain, lambda: use(case), options.seconds, options.least)
+    without, within = pairs(plain, lambda: use(case), clock, options.seconds, options.least)
     result = {
         "baseline": baseline,
         "before_ms": warm,
