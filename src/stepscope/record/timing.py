@@ -48,7 +48,9 @@ class TimingObserver(Observer):
         return found
 
     def before(self, call: OpCall) -> None:
-        event = self._event(call.inputs, call.kwargs.get("device")) if self._cuda else None
+        # On a device `backward` runs its nodes on another thread; their events would be counted twice.
+        timed = self._cuda and call.draft.name != "backward"
+        event = self._event(call.inputs, call.kwargs.get("device")) if timed else None
         self._stack().append(_Open(call.draft, event))
 
     def returned(self, call: OpCall) -> None:
