@@ -178,6 +178,15 @@ describe.skipIf(noBrowser)("the Model page", () => {
     expect([tab.errors, tab.strangers]).toEqual([[], []]);
   });
 
+  test("a recording among the charts leads here", async () => {
+    const { page } = tab;
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.getByRole("link", { name: "Open in Model" }).last().click();
+    await item(page, "Named").waitFor({ state: "attached" });
+    expect(await page.evaluate(() => location.hash)).toMatch(/^#\/model\?.*of=.*recording=0:recording/);
+  });
+
   test("a run without a recording teaches how to make one", async () => {
     const { page } = tab;
     await page.getByRole("combobox", { name: "Run" }).selectOption({ label: "nothing recorded" });

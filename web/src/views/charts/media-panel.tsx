@@ -10,6 +10,7 @@ import { EmbeddingView } from "./embedding-view";
 import { FigureView } from "./figure-view";
 import { type MediaState, useMedia } from "./media-data";
 import { lookOfRun } from "../../state";
+import { RecordingLink } from "../model/link";
 import { RunChips } from "./run-chips";
 import { AudioView, FileView, HtmlView, ImageView, VideoView } from "./seen-media";
 import { TableView } from "./table-view";
@@ -131,6 +132,8 @@ function Content({ item, sprites, large }: Pick<ItemProps, "item" | "sprites" | 
       return <EmbeddingView item={item} sprites={sprites} />;
     case "html":
       return <HtmlView item={item} />;
+    case "step":
+      return <RecordingLink item={item} />;
     default:
       return <FileView item={item} />;
   }

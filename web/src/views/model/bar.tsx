@@ -21,8 +21,8 @@ export function ModelBar({ page }: { page: ModelPage | null }) {
       {recordings.length > 0 ? (
         <Select
           label="Recorded step"
-          value={data.chosen.value ? data.idOf(data.chosen.value) : ""}
-          options={recordings.map((one) => ({ value: data.idOf(one), label: labelOf(one.key, one.step) }))}
+          value={data.chosen.value ? data.recordingId(data.chosen.value) : ""}
+          options={recordings.map((one) => ({ value: data.recordingId(one), label: labelOf(one.key, one.step) }))}
           onChange={(id) => (data.recording.value = id)}
         />
       ) : null}

@@ -13,7 +13,7 @@ import { project, remember, selected } from "../../state";
 
 /** The run on the page; "" for the newest one (of the chosen runs, if any are chosen) that has a recording. */
 export const run = param<string>("of", "", text, true);
-/** `key:step` of the recording; "" for the newest. */
+/** `step:key` of the recording; "" for the newest. */
 export const recording = param<string>("recording", "", text, true);
 export const backward = param<boolean>("backward", false, flag);
 export const optimizer = param<boolean>("optimizer", false, flag);
@@ -34,10 +34,11 @@ const LOOKED_AT = 30;
 
 export const chosen = computed<RecordedStep | null>(() => {
   const all = steps.value?.steps ?? [];
-  return all.find((one) => idOf(one) === recording.value) ?? all[all.length - 1] ?? null;
+  return all.find((one) => recordingId(one) === recording.value) ?? all[all.length - 1] ?? null;
 });
 
-export function idOf(one: RecordedStep): string {
+/** How a recording is written in the address. */
+export function recordingId(one: { step: number; key: string }): string {
   return `${one.step}:${one.key}`;
 }
 

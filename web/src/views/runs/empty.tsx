@@ -38,7 +38,7 @@ export function EmptyStore() {
   );
 }
 
-function Lesson({ title, text }: { title: string; text: string }) {
+export function Lesson({ title, text }: { title: string; text: string }) {
   return (
     <section class="lesson">
       <header>
