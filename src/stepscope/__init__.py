@@ -46,6 +46,7 @@ _HOMES = {
     "Step": "stepscope.inspect.step",
     "summary": "stepscope.inspect.summary",
     "profile_layers": "stepscope.inspect.layers",
+    "time_steps": "stepscope.inspect.time_steps",
     "diff": "stepscope.inspect.diff",
     "trace_values": "stepscope.record.values",
     "watch_layers": "stepscope.record.layer_statistics",
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from stepscope.inspect.recording import record as record
     from stepscope.inspect.step import Step as Step
     from stepscope.inspect.summary import summary as summary
+    from stepscope.inspect.time_steps import time_steps as time_steps
     from stepscope.record.layer_statistics import watch_layers as watch_layers
     from stepscope.record.values import trace_values as trace_values
     from stepscope.runs.catalogue.run_list import run as run, runs as runs

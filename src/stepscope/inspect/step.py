@@ -13,8 +13,8 @@ from stepscope.records.step import ModuleCall, ModuleInfo, StepRecord, TensorInf
 if TYPE_CHECKING:
     from stepscope.inspect.estimate import Estimate
     from stepscope.inspect.logged import LoggedStep
-    from stepscope.inspect.nonfinite import NonFinite
     from stepscope.inspect.table import Table
+    from stepscope.record.nonfinite import Birth
 
 __all__ = ["By", "Step"]
 
@@ -117,16 +117,20 @@ class Step:
 
         return estimate_memory(self.record, batch_size=batch_size, optimizer=optimizer)
 
-    def first_nonfinite(self) -> NonFinite | None:
+    def first_nonfinite(self) -> Birth | None:
         """The op that first made a NaN or an infinity that reached the loss or a gradient.
 
         One that reached neither (a mask of -inf that a softmax took away) is given only when there is no other.
         None when every value was finite.
         """
-        from stepscope.inspect.nonfinite import births
+        from stepscope.record.nonfinite import births
 
-        found = births(self._look())
-        return next((one for one in found if one.harmful), found[0] if found else None)
+        if not any(op.output_stats is not None or op.input_stats is not None for op in self.record.ops):
+            raise UsageError(
+                "this step was recorded without statistics, so nothing is known of its values; "
+                "record it with stepscope.record(model, stats=True)"
+            )
+        return next(iter(births(self.record)), None)  # those that matter come first
 
     def save(self, path: str | Path) -> Path:
         """Write the step to one file; `Step.load` reads it, also where there is no torch."""
