@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
+from stepscope.plain_text import clean
 from stepscope.records import Status
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["STATUS_STYLE", "age", "clean", "console", "duration", "number", "sparkline"]
-
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|.)?")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 STATUS_STYLE: dict[Status, str] = {
     "running": "bold blue",
@@ -27,17 +24,6 @@ STATUS_STYLE: dict[Status, str] = {
 }
 
 _BARS = "▁▂▃▄▅▆▇█"
-
-
-def clean(text: str, *, keep_newlines: bool = False) -> str:
-    """Text from a run, made safe to print: no escape sequences, control or direction characters.
-
-    >>> clean("loss\\x1b]52;c;ZXZpbA==\\x07 up\\n")
-    'loss up '
-    """
-    text = _CONTROLS.sub("", _ESCAPES.sub("", text))
-    text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if keep_newlines else text.replace("\n", " ").replace("\t", " ")
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepscope.inspect.figures import clean
+from stepscope.plain_text import clean
 
 __all__ = ["Change"]
 

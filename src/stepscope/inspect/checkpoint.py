@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import BadData, MissingExtra, NotFound
-from stepscope.inspect.figures import clean, size
+from stepscope.inspect.figures import size
 from stepscope.inspect.safetensors import looks_like_safetensors, read_header
 from stepscope.inspect.table import Row, Table
 from stepscope.inspect.tensor_values import Floats, stats_of, torch_pieces
+from stepscope.plain_text import clean
 from stepscope.records.step import Stats
 
 __all__ = ["Checkpoint", "CheckpointTensor", "load_safely", "read_checkpoint", "tensors_of"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope.errors import UsageError
-from stepscope.inspect.figures import clean, count, duration, shape, size
+from stepscope.inspect.figures import count, duration, shape, size
+from stepscope.plain_text import clean
 
 __all__ = ["COLUMNS", "Column", "choose_columns"]
 

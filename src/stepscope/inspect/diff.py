@@ -11,10 +11,10 @@ import msgspec
 
 from stepscope.errors import UsageError
 from stepscope.inspect.changes import Change
-from stepscope.inspect.figures import clean
 from stepscope.inspect.step import Step
 from stepscope.inspect.summary import Summary
 from stepscope.inspect.table import deliver, finite_json
+from stepscope.plain_text import clean
 from stepscope.records.step import StepRecord
 
 __all__ = ["Diff", "diff"]

@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-__all__ = ["clean", "count", "duration", "shape", "share", "size"]
-
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|.)?")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
-
-def clean(text: str) -> str:
-    """Text on one line without escape sequences or control characters: a saved step may come from anywhere.
-
-    >>> clean("net\\x1b[31m.layer\\n")
-    'net.layer'
-    """
-    text = _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\n", " ").replace("\t", " "))).strip()
-    return text.encode("utf-8", "replace").decode()
+__all__ = ["count", "duration", "shape", "share", "size"]
 
 
 def count(value: float | None) -> str:

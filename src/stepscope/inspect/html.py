@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from stepscope.inspect.columns import COLUMNS
-from stepscope.inspect.figures import clean
 from stepscope.inspect.printing import cell_text, shown_columns
 from stepscope.inspect.table import Row, Table
+from stepscope.plain_text import clean
 
 __all__ = ["table_html"]
 

@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from stepscope.inspect.columns import COLUMNS
-from stepscope.inspect.figures import clean
 from stepscope.inspect.table import Row, Table
+from stepscope.plain_text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stepscope.inspect.figures import clean, count, duration, shape, size
+from stepscope.inspect.figures import count, duration, shape, size
 from stepscope.inspect.tally import Tally, footnotes
 from stepscope.inspect.visit import OpView, describe_stats, place
+from stepscope.plain_text import clean
 
 if TYPE_CHECKING:
     from stepscope.inspect.step import Step

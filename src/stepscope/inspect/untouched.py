@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+
+from stepscope.record import random_state
 
 __all__ = ["is_lazy", "layers_in_full", "left_as_it_was"]
 
@@ -25,7 +25,7 @@ def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) 
     modules = [_Module(module) for module in model.modules()]
     parameters = [_Parameter(parameter, weights) for parameter in model.parameters()]
     kept_optimizer = None if optimizer is None else _Optimizer(optimizer)
-    numbers = _random_state()
+    numbers = random_state.taken()
     try:
         yield
     finally:
@@ -36,7 +36,7 @@ def left_as_it_was(model: Any, optimizer: Any = None, *, weights: bool = False) 
                 parameter.put_back()
             if kept_optimizer is not None:
                 kept_optimizer.put_back()
-        _set_random_state(numbers)
+        random_state.put_back(numbers)
 
 
 @contextmanager
@@ -133,21 +133,3 @@ class _Optimizer:
             for _, kept in held.values():
                 if kept is not None:
                     kept.put_back()
-
-
-def _random_state() -> dict[str, Any]:
-    state: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
-    if "numpy" in sys.modules:
-        state["numpy"] = sys.modules["numpy"].random.get_state()
-    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        state["cuda"] = torch.cuda.get_rng_state_all()
-    return state
-
-
-def _set_random_state(state: dict[str, Any]) -> None:
-    random.setstate(state["python"])
-    torch.set_rng_state(state["torch"])
-    if "numpy" in state:
-        sys.modules["numpy"].random.set_state(state["numpy"])
-    if "cuda" in state:
-        torch.cuda.set_rng_state_all(state["cuda"])

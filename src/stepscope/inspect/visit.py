@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from stepscope.inspect.figures import clean, duration, shape
+from stepscope.inspect.figures import duration, shape
+from stepscope.plain_text import clean
 from stepscope.records.edges import edges
 
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+
+from stepscope.record import random_state
 
 __all__ = ["rewound"]
 
@@ -16,7 +16,7 @@ __all__ = ["rewound"]
 @contextmanager
 def rewound(model: Any = None) -> Iterator[None]:
     """Put back at the end what a repeated forward and backward changes."""
-    numbers = _random_numbers()
+    numbers = random_state.taken()
     parameters = [] if model is None else [(p, p.grad) for p in model.parameters()]
     buffers = [] if model is None else [(b, b.detach().clone()) for b in model.buffers()]
     for parameter, _ in parameters:
@@ -30,22 +30,4 @@ def rewound(model: Any = None) -> Iterator[None]:
             for buffer, values in buffers:
                 if not torch.equal(buffer, values):
                     buffer.copy_(values)
-        _put_back(numbers)
-
-
-def _random_numbers() -> dict[str, Any]:
-    state: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
-    if "numpy" in sys.modules:
-        state["numpy"] = sys.modules["numpy"].random.get_state()
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        state["cuda"] = torch.cuda.get_rng_state_all()
-    return state
-
-
-def _put_back(state: dict[str, Any]) -> None:
-    random.setstate(state["python"])
-    torch.set_rng_state(state["torch"])
-    if "numpy" in state:
-        sys.modules["numpy"].random.set_state(state["numpy"])
-    if "cuda" in state:
-        torch.cuda.set_rng_state_all(state["cuda"])
+        random_state.put_back(numbers)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from stepscope.errors import UsageError
-from stepscope.inspect.figures import clean, count, duration, size
+from stepscope.inspect.figures import count, duration, size
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode
 from stepscope.inspect.graph.families import family_of
 from stepscope.inspect.graph.palette import CATEGORIES, HEAT_STEPS
 from stepscope.inspect.graph.shown import Drawing
+from stepscope.plain_text import clean
 
 __all__ = ["Colour", "Colouring", "colouring"]
 

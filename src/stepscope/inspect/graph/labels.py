@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stepscope.inspect.figures import clean, count, duration, shape, size
+from stepscope.inspect.figures import count, duration, shape, size
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode, GraphTensor
+from stepscope.plain_text import clean
 
 __all__ = ["DETAIL", "TITLE", "Label", "Labels", "text_width"]
 
