@@ -9,13 +9,15 @@ from typing import Any
 
 import torch
 
-from stepscope.record.identity import _TENSOR_TYPES, is_tensor_type
+from stepscope.record.identity import is_tensor_type
 
 __all__ = ["Snapshot", "plain_arguments", "snapshot", "tensors_in", "written_by_schema"]
 
 _MOST_ITEMS = 64
 _MOST_LETTERS = 200
 _SIMPLE = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format}
+
+_TENSORS = {torch.Tensor, torch.nn.Parameter}
 
 Snapshot = tuple[Callable[..., Any], list[tuple[int, Any]], dict[str, Any] | None]
 """The function, its positional arguments that are no tensors with their places, and the keywords."""
@@ -37,7 +39,7 @@ def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, 
         kind = type(value)
         if kind in _SIMPLE:
             rest.append((place, value))
-        elif _TENSOR_TYPES.get(kind) or is_tensor_type(kind):
+        elif kind in _TENSORS or is_tensor_type(kind):
             inputs.append(value)
         else:
             rest.append((place, _freeze(value, inputs)))

@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from stepscope import fence
 from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
-from stepscope.record.observer import OpCall
+from stepscope.record.observer import OpCall, tell
 from stepscope.record.sites import place_of
 
 if TYPE_CHECKING:
@@ -65,14 +65,13 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
         recorder = self._recorder
         with _disabled():
             draft = OpDraft(str(function), recorder.phases.now, recorder.innermost())
-            call = OpCall(draft, function, args, kwargs)
+            call = OpCall(draft, function, args, kwargs, [])
             draft.args = snapshot(function, args, kwargs, call.inputs)
             self._tie(draft)
             if draft.site is None:
                 draft.site = place_of(sys._getframe(2))
             entries = recorder.flow.read_inputs(draft, call.inputs)
-            for watch in self._before:
-                watch(call)
+            tell(self._before, call)
             return call, entries
 
     def _tie(self, draft: OpDraft) -> None:
@@ -110,12 +109,13 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _end(self, call: OpCall, entries: list[Entry], result: Any) -> None:
         recorder = self._recorder
         with _disabled():
-            for watch in self._returned:
-                watch(call)
+            tell(self._returned, call)
             outputs = tensors_in(result)
             call.result = result
             recorder.keep(call.draft)
-            recorder.flow.write_outputs(call, outputs, [], entries, recorder.sequence())
+            flow = recorder.flow
+            call.outputs, call.nodes = flow.write_outputs(
+                call.draft, call.inputs, outputs, [], entries, recorder.sequence()
+            )
             self._settle_versions(call, entries)
-            for watch in self._after:
-                watch(call)
+            tell(self._after, call)

@@ -16,6 +16,7 @@ import torch
 
 from stepscope import fence
 from stepscope.record.drafts import OpDraft, Ref
+from stepscope.record.observer import tell
 
 if TYPE_CHECKING:
     from stepscope.record.identity import Entry
@@ -130,8 +131,8 @@ class Backward:
                 draft.inputs = [(entry.number, version) for entry, version in inputs]
                 self._place(draft, node)
                 node.draft = draft
-                for watch in self._before:
-                    watch(draft, gradients)
+                if self._before:
+                    tell(self._before, draft, gradients)
         except Exception as fault:
             fence.report("recording a backward op", fault)
 
@@ -170,8 +171,8 @@ class Backward:
             return
         try:
             with torch._C.DisableTorchFunction():
-                for watch in self._after:
-                    watch(draft, produced, gradients)
+                if self._after:
+                    tell(self._after, draft, produced, gradients)
                 if node.variable is not None:
                     self._accumulated(node, draft)
                 else:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.record.autograd import is_custom
 from stepscope.record.drafts import CallDraft, OpDraft, Ref
-from stepscope.record.observer import OpCall
 from stepscope.record.sites import place_of
 
 if TYPE_CHECKING:
@@ -42,6 +41,7 @@ class Flow:
         """Note what the op is about to read."""
         if self._counter() != self._expected:
             self._strangers = True
+        strangers = self._strangers
         entries: list[Entry] = []
         refs: list[Ref] = []
         known = self._tensors.entries
@@ -51,7 +51,7 @@ class Flow:
                 version = tensor._version
             except RuntimeError:  # inference tensors have none
                 version = self._tensors.version(tensor)
-            if entry is None or entry.ref() is not tensor or version != entry.version or self._strangers:
+            if entry is None or version != entry.version or strangers or entry.ref() is not tensor:
                 self.adopt(tensor)
                 entry, version = self._tensors.read(tensor, "state" if draft.phase == "optimizer" else "input")
             entries.append(entry)
@@ -63,21 +63,43 @@ class Flow:
         """Which inputs the op has written: their version moved on."""
         changed = []
         place = 0
+        refs = draft.inputs
         for tensor in inputs:
             try:
                 version = tensor._version
             except RuntimeError:
                 version = self._tensors.version(tensor)
-            if version != draft.inputs[place][1]:
+            if version != refs[place][1]:
                 changed.append(place)
             place += 1  # noqa: SIM113 enumerate costs a tuple per tensor here
         return changed
 
     def write_outputs(
-        self, call: OpCall, outputs: list[Any], changed: list[int], entries: list[Entry], since: int
-    ) -> None:
-        """Note what the op has made, and whose autograd nodes are new."""
-        draft = call.draft
+        self,
+        draft: OpDraft,
+        inputs: list[Any],
+        outputs: list[Any],
+        changed: list[int],
+        entries: list[Entry],
+        since: int,
+    ) -> tuple[list[Any], list[Any]]:
+        """Note what the op has made. Gives what it wrote, as `draft.outputs` numbers it, and its autograd nodes."""
+        tensors = self._tensors
+        if len(changed) == 1 and len(outputs) == 1 and outputs[0] is inputs[changed[0]]:
+            entry = entries[changed[0]]  # the usual in-place op: it returns the tensor it has written
+            draft.inplace = True
+            version = tensors.version(outputs[0])
+            tensors.write(entry, version, draft)
+            refs = [(entry.number, version)]
+        else:
+            refs = self._refs_of_outputs(draft, outputs, entries)
+            if changed:
+                outputs = self._write_inputs(draft, inputs, outputs, changed, entries, refs)
+        draft.outputs = refs
+        self._expected = now = self._counter()
+        return outputs, self._nodes.claim(draft, outputs, refs, since) if now != since else []
+
+    def _refs_of_outputs(self, draft: OpDraft, outputs: list[Any], entries: list[Entry]) -> list[Ref]:
         tensors = self._tensors
         refs: list[Ref] = []
         for tensor in outputs:
@@ -98,26 +120,28 @@ class Flow:
                 draft.inplace = True
                 tensors.write(entry, version, draft)
             refs.append((entry.number, version))
-        call.outputs = outputs
-        if changed:
-            self._write_inputs(call, changed, entries, refs)
-        draft.outputs = refs
-        self._expected = self._counter()
-        if self._expected != since:
-            call.nodes = self._nodes.claim(draft, call.outputs, refs, since)
+        return refs
 
-    def _write_inputs(self, call: OpCall, changed: list[int], entries: list[Entry], refs: list[Ref]) -> None:
-        draft = call.draft
+    def _write_inputs(
+        self,
+        draft: OpDraft,
+        inputs: list[Any],
+        outputs: list[Any],
+        changed: list[int],
+        entries: list[Entry],
+        refs: list[Ref],
+    ) -> list[Any]:
+        """Add the inputs that were written in place to the outputs."""
         draft.inplace = True
-        written = list(call.outputs)
+        written = list(outputs)
         for place in changed:
-            entry, tensor = entries[place], call.inputs[place]
+            entry, tensor = entries[place], inputs[place]
             version = self._tensors.version(tensor)
             self._tensors.write(entry, version, draft)
             if (entry.number, version) not in refs:
                 refs.append((entry.number, version))
                 written.append(tensor)
-        call.outputs = written
+        return written
 
     def adopt(self, tensor: Any) -> None:
         """Explain a tensor that has a history the recording did not see: custom functions, scripted code."""
@@ -157,6 +181,4 @@ class Flow:
         draft.site = place_of(sys._getframe(1))
         entries = self.read_inputs(draft, inputs)
         recorder.keep(draft)
-        op = OpCall(draft, call.module.ref, (), {})
-        op.inputs = inputs
-        self.write_outputs(op, outputs, self.changed_inputs(inputs, draft), entries, call.sequence)
+        self.write_outputs(draft, inputs, outputs, self.changed_inputs(inputs, draft), entries, call.sequence)

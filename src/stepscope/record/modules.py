@@ -12,6 +12,7 @@ from torch.nn.modules import module as torch_module
 from stepscope import fence
 from stepscope.record.arguments import tensors_in
 from stepscope.record.drafts import CallDraft
+from stepscope.record.observer import tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,8 +163,7 @@ class ModuleHooks:
             self.stack.append(call)
             if entry.root == 0 and (parent is None or parent.module.root != 0):
                 recorder.phases.module_begins()
-            for watch in self._before:
-                watch(call)
+            tell(self._before, call)
         if isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module):
             self._close_off(call)
 
@@ -199,8 +199,7 @@ class ModuleHooks:
                 recorder.flow.whole_module(call, tensors_in((args, kwargs)), outputs)
             call.outputs = recorder.flow.refs(outputs)
             self._close(call, error)
-            for watch in self._after:
-                watch(call)
+            tell(self._after, call)
 
     def _say_closed(self, module: Any, call: CallDraft) -> None:
         scripted = isinstance(module, torch.jit.ScriptModule)

@@ -13,28 +13,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stepscope import fence
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from stepscope.record.drafts import CallDraft, Drafts, OpDraft
 
-__all__ = ["Observer", "OpCall"]
+__all__ = ["Observer", "OpCall", "tell"]
 
 
 class OpCall:
     """One op while it runs. Gone when the op is over; `draft` is what stays."""
 
-    __slots__ = ("args", "draft", "entries", "function", "inputs", "kwargs", "nodes", "outputs", "result", "sequence")
+    __slots__ = ("args", "draft", "function", "inputs", "kwargs", "nodes", "outputs", "result")
 
     def __init__(
-        self, draft: OpDraft, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+        self,
+        draft: OpDraft,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        inputs: list[Any],
     ) -> None:
         self.draft = draft
         self.function = function
         """What was called, as torch hands it to a torch-function handler."""
         self.args = args
         self.kwargs = kwargs
-        self.inputs: list[Any] = []
+        self.inputs = inputs
         """The tensors among the arguments, in order, as `draft.inputs` numbers them."""
         self.result: Any = None
         """What it returned; in `after` only."""
@@ -42,8 +49,6 @@ class OpCall:
         """The tensors of `result`, as `draft.outputs` numbers them (`after` only); in-place targets follow."""
         self.nodes: list[Any] = []
         """The autograd nodes this op made (`after` only): read, never keep."""
-        self.entries: list[Any] = []
-        self.sequence = 0
 
 
 class Observer:
@@ -75,3 +80,12 @@ class Observer:
 
     def finish(self, drafts: Drafts) -> None:
         """The recording is over and nothing of it runs any more: synchronise, read events, fill the drafts."""
+
+
+def tell(watchers: Sequence[Callable[..., None]], *what: Any) -> None:
+    """Call each observer; a fault of one is reported and the others still hear of it."""
+    for watch in watchers:
+        try:
+            watch(*what)
+        except Exception as fault:
+            fence.report(f"an observer ({getattr(watch, '__name__', 'method')})", fault)

@@ -27,7 +27,7 @@ from stepscope.record.flow import Flow
 from stepscope.record.functions import FunctionMode
 from stepscope.record.identity import Tensors
 from stepscope.record.modules import ModuleHooks
-from stepscope.record.observer import Observer
+from stepscope.record.observer import Observer, tell
 from stepscope.record.optimizers import OptimizerHooks
 from stepscope.record.phases import Phases
 from stepscope.record.restore import Installed
@@ -76,11 +76,8 @@ class Recorder:
         self._model = model
 
     def watchers(self, method: str) -> list[Callable[..., None]]:
-        """The observers' methods of this name, those that say something, each fenced."""
-        found = [
-            getattr(o, method) for o in self.observers if getattr(type(o), method) is not getattr(Observer, method)
-        ]
-        return [fence.fenced(f"an observer ({method})")(bound) for bound in found]
+        """The observers' methods of this name, those that say something; `tell` calls them."""
+        return [getattr(o, method) for o in self.observers if getattr(type(o), method) is not getattr(Observer, method)]
 
     def start(self) -> None:
         """Begin to record; everything installed here is taken away by `stop`."""
@@ -104,8 +101,7 @@ class Recorder:
             self.optimizers.install()
             self.engine.install()
             transforms.install(self)
-            for watch in self.watchers("start"):
-                watch(self.drafts)
+            tell(self.watchers("start"), self.drafts)
             _running.add(self)
             self.off = False
             self.started = time.time()
@@ -127,8 +123,7 @@ class Recorder:
         said = None if error is None else f"{type(error).__name__}: {error}"
         self._close(said)
         self.installed.remove()
-        for watch in self.watchers("finish"):
-            watch(self.drafts)
+        tell(self.watchers("finish"), self.drafts)
         self._wall_us, self._error = wall_us, said
         self._finish()
         self.tensors.forget()

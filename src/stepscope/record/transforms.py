@@ -15,7 +15,6 @@ import torch
 from stepscope import fence
 from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.observer import OpCall
 
 if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
@@ -53,7 +52,6 @@ def _write_down(recorder: Recorder, name: str, crossing: Any, tensor: Any, resul
         if not is_tensor_type(type(result)):
             return
         draft = OpDraft(name, recorder.phases.now, recorder.innermost())
-        call = OpCall(draft, crossing, (tensor,), {})
         entries = recorder.flow.read_inputs(draft, [tensor])
         recorder.keep(draft)
-        recorder.flow.write_outputs(call, [result], [], entries, recorder.sequence())
+        recorder.flow.write_outputs(draft, [tensor], [result], [], entries, recorder.sequence())
