@@ -69,3 +69,10 @@ def test_an_unknown_command_suggests_the_near_one(cli: Cli) -> None:
     failed = cli("rnus", check=False)
     assert failed.returncode == 2
     assert "did you mean 'runs'" in failed.stderr
+
+
+def test_a_mistyped_sort_key_or_column_is_no_silence(cli: Cli) -> None:
+    for args in (["--sort", "lss.min"], ["-c", "config.lrr"]):
+        failed = cli("runs", *args, check=False)
+        assert failed.returncode == 2
+        assert "did you mean" in failed.stderr

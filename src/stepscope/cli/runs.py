@@ -41,6 +41,9 @@ def command(
     stepscope runs vae --sort loss.min --ascending -c config.lr,loss.min
     """
     with catalogue_of(store) as catalogue:
+        chosen = [name.strip() for name in columns.split(",") if name.strip()]
+        for name in (sort, *chosen):
+            catalogue.check_field(name)
         found = catalogue.entries(" ".join(query), sort=sort, descending=not ascending)
         shown = found if limit <= 0 else found[:limit]
         if as_json:
@@ -50,7 +53,6 @@ def command(
         if not found:
             _say_why_empty(out, len(catalogue), query, store)
             return
-        chosen = [name.strip() for name in columns.split(",") if name.strip()]
         out.print(_table(shown, chosen or _default_columns(shown)))
         if len(found) > len(shown):
             out.print(f"{len(shown)} of {len(found)} runs; --limit 0 shows all", style="dim")

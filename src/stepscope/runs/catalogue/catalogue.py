@@ -24,7 +24,7 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.index import Index
 from stepscope.runs.catalogue.ordering import grouped, ordered
 from stepscope.runs.catalogue.store_scan import StoreScan
-from stepscope.runs.query.query import Field, Query, parse, parse_field
+from stepscope.runs.query.query import Field, Query, check_field, parse, parse_field
 
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
@@ -163,6 +163,10 @@ class Catalogue:
     def every(self) -> list[RunEntry]:
         """All runs, in no particular order."""
         return self._all()
+
+    def check_field(self, text: str) -> None:
+        """Refuse a sort key or column that no run has, with what was perhaps meant."""
+        check_field(parse_field(text), self._known_names(self._all()), text)
 
     def entry(self, run_id: str) -> RunEntry:
         """The entry with this id."""

@@ -12,7 +12,7 @@ from stepscope.runs.query.fields import Field, close_fields, resolve
 from stepscope.runs.query.lexer import tokens
 from stepscope.runs.query.parser import AllOf, AnyOf, Compare, Node, Not, parse_tree
 
-__all__ = ["Field", "Query", "Queryable", "parse", "parse_field"]
+__all__ = ["Field", "Query", "Queryable", "check_field", "parse", "parse_field"]
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,18 @@ class Query:
         of a table without rows.
         """
         for compare in _compares(self.tree):
-            asked = compare.field
-            if asked.source == "run" or asked.source == "summary" or not known or _is_known(asked, known):
-                continue
-            name = f"config.{asked.name}" if asked.source == "config" else asked.name
-            close = close_fields(name, known)
-            rather = f"; did you mean {' or '.join(close)}?" if close else ""
-            what = "config value" if asked.source == "config" else "metric"
-            raise QueryError(f"no run has a {what} {asked.name!r}{rather}", self.text, compare.start)
+            check_field(compare.field, known, self.text, compare.start)
+
+
+def check_field(asked: Field, known: Collection[str], text: str, start: int = 0) -> None:
+    """Refuse a field that none of the runs has; `text` is what the user wrote, `start` where the field stands in it."""
+    if asked.source in ("run", "summary") or not known or _is_known(asked, known):
+        return
+    name = f"config.{asked.name}" if asked.source == "config" else asked.name
+    close = close_fields(name, known)
+    rather = f"; did you mean {' or '.join(close)}?" if close else ""
+    what = "config value" if asked.source == "config" else "metric"
+    raise QueryError(f"no run has a {what} {asked.name!r}{rather}", text, start)
 
 
 def parse(text: str) -> Query:
