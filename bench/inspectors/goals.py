@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 __all__ = ["goals"]
 
-Rows = Iterator[tuple[str, str, float, str, bool]]
-"""net, what, the figure, the goal in words, whether it is met."""
+Rows = Iterator[tuple[str, float, str, bool]]
+"""What, the figure, the goal in words, whether it is met."""
 
 LONG_MS = 50
-"""A step that takes this long is what the goals for recording are about."""
+"""A step that takes this long is what the goals for recording and for the pulse are about."""
 
 
 def goals(figures: dict) -> str:
@@ -24,13 +24,13 @@ def goals(figures: dict) -> str:
     return "\n".join(lines)
 
 
-def recording(here: dict) -> Iterator[tuple[str, float, str, bool]]:
+def recording(here: dict) -> Rows:
     one = here.get(("stepscope", "record: metadata"))
     if one and one["plain_ms"] >= LONG_MS:
         yield "recording a step, against the plain step", one["ratio"], "at most 1.25x", one["ratio"] <= 1.25
 
 
-def beside(here: dict) -> Iterator[tuple[str, float, str, bool]]:
+def beside(here: dict) -> Rows:
     """Times of the whole call; the overhead alone (what the tool adds to the forward) differs by more."""
     ours, lens = here.get(("stepscope", "record: a forward")), here.get(("torchlens", "trace: metadata"))
     if ours and lens:
@@ -50,9 +50,9 @@ def beside(here: dict) -> Iterator[tuple[str, float, str, bool]]:
         yield "summary against torchinfo's, first use", first, "at most 1x", first <= 1
 
 
-def values(here: dict) -> Iterator[tuple[str, float, str, bool]]:
+def values(here: dict) -> Rows:
     pulse = here.get(("stepscope", "pulse"))
-    if pulse:
+    if pulse and pulse["plain_ms"] >= LONG_MS:
         yield "the value pulse, against the plain step", pulse["ratio"], "at most 1.02x", pulse["ratio"] <= 1.02
     trace, anomaly = here.get(("stepscope", "trace_values")), here.get(("torch", "detect_anomaly"))
     if trace and anomaly:

@@ -21,6 +21,12 @@ class Case:
     target: Tensor
     optimizer: torch.optim.Optimizer
     loss_of: Callable[[Tensor, Tensor], Tensor]
+    repeat: int = 1
+    """How many steps `steps` takes: what stays on for a whole training is not charged for being switched on."""
+
+    def steps(self) -> None:
+        for _ in range(self.repeat):
+            self.step()
 
     def step(self) -> Tensor:
         """One plain training step."""

@@ -33,7 +33,7 @@ def pulse(case: Case) -> None:
     from stepscope.record.pulse import Pulse
 
     with Pulse() as watching:
-        case.step()
+        case.steps()
     assert watching.last is not None
     assert watching.last.ok
 
@@ -54,6 +54,6 @@ TOOLS = {
     "record: metadata, cost and statistics": ("step", lambda case: recorded_step(case, stats=True)),
     "record: a forward": ("forward", recorded_forward),
     "summary": ("forward", summary),
-    "pulse": ("step", pulse),
+    "pulse": ("steps", pulse),
     "trace_values": ("step", trace_values),
 }

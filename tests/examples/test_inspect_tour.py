@@ -33,7 +33,7 @@ def test_the_tour_shows_the_five_ways(tmp_path: Path) -> None:
     born = next(number for number, line in enumerate(TOUR.read_text().splitlines(), 1) if "chances = scores" in line)
     assert f"inspect_tour.py:{born} in Overconfident.forward" in said
     assert "Inf born in exp" in said
-    rows = list(csv.DictReader((tmp_path / "tour" / "profile.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "tour" / "profile.csv").read_text().splitlines()))
     assert {row["kind"] for row in rows} == {"layer", "op"}
     assert {"stem.0", "blocks.2.conv2", "head"} <= {row["module"] for row in rows}
     assert all(float(row["backward_us"]) > 0 for row in rows if row["module"] == "head" and row["kind"] == "layer")
