@@ -19,8 +19,9 @@ _SIMPLE = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.S
 
 _TENSORS = {torch.Tensor, torch.nn.Parameter}
 
-Snapshot = tuple[Callable[..., Any], list[tuple[int, Any]], dict[str, Any] | None]
-"""The function, its positional arguments that are no tensors with their places, and the keywords."""
+Snapshot = tuple[Callable[..., Any], list[Any], dict[str, Any] | None]
+"""The function, its positional arguments with a stand-in for each tensor, and the keywords."""
+_A_TENSOR = object()
 
 
 class _Mark:
@@ -34,15 +35,16 @@ class _Mark:
 
 def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, inputs: list[Any]) -> Snapshot | None:
     """Collect tensors into `inputs` and freeze the rest; None when there is nothing but tensors."""
-    rest: list[tuple[int, Any]] = []
-    for place, value in enumerate(args):
+    rest: list[Any] = []
+    tensors = 0
+    for value in args:
         kind = type(value)
-        if kind in _SIMPLE:
-            rest.append((place, value))
-        elif kind in _TENSORS or is_tensor_type(kind):
+        if kind in _TENSORS or (kind not in _SIMPLE and is_tensor_type(kind)):
             inputs.append(value)
+            rest.append(_A_TENSOR)
+            tensors += 1
         else:
-            rest.append((place, _freeze(value, inputs)))
+            rest.append(value if kind in _SIMPLE else _freeze(value, inputs))
     words = None
     if kwargs:
         words = {}
@@ -51,7 +53,7 @@ def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, 
                 inputs.append(value)
             else:
                 words[name] = _freeze(value, inputs)
-    if not rest and not words:
+    if tensors == len(rest) and not words:
         return None
     return function, rest, words
 
@@ -80,7 +82,8 @@ def plain_arguments(frozen: Snapshot | None, numbers: list[int]) -> dict[str, An
     """The frozen arguments by name, JSON-ready; called once the step is over."""
     if frozen is None:
         return {}
-    function, rest, words = frozen
+    function, values, words = frozen
+    rest = [(place, value) for place, value in enumerate(values) if value is not _A_TENSOR]
     names, rest = _positional_names(function, rest)
     plain = {names.get(place) or f"arg{place}": _plain(value, numbers) for place, value in rest}
     for name, value in (words or {}).items():
@@ -105,11 +108,14 @@ def _plain(value: Any, numbers: list[int]) -> Any:
     return str(value).removeprefix("torch.")
 
 
-_PYTHON_NAMES: dict[Any, tuple[str, ...] | None] = {}
+_INDEXING = {"__getitem__": {1: "index"}, "__setitem__": {1: "index", 2: "value"}}
 
 
 def _positional_names(function: Any, rest: list[tuple[int, Any]]) -> tuple[dict[int, str], list[tuple[int, Any]]]:
     """Names of positional arguments: from the Python signature, else from the operator's schema."""
+    known = _INDEXING.get(getattr(function, "__name__", ""))
+    if known is not None:
+        return known, rest
     code = getattr(function, "__code__", None)
     if code is not None:
         return dict(enumerate(code.co_varnames[: code.co_argcount])), rest

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Nodes", "is_custom"]
 
 _counter = getattr(torch._C._autograd, "_get_sequence_nr", None)
+_top_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
 _LEAF = "AccumulateGrad"
 _LEAF_NUMBER = 2**63
 """All leaves share one sequence number, the largest there is."""
@@ -39,6 +40,8 @@ class Nodes:
         """Nodes with smaller numbers are older than the recording."""
         self._makers: dict[int, tuple[OpDraft, str]] = {}
         self._outputs: dict[int, dict[int, int]] = {}
+        self.packed = False
+        """Whether tensors were saved through hooks: then backward may run a forward again to unpack them."""
 
     def _guess(self) -> int:
         # Before torch 2.1 could tell: one more than the highest seen.
@@ -49,6 +52,8 @@ class Nodes:
 
     def claim(self, op: OpDraft, outputs: list[Any], refs: list[Ref], since: int) -> list[Any]:
         """The nodes behind `outputs` made since `since`: they are this op's."""
+        if not self.packed:
+            self.packed = _top_hooks is None or _top_hooks(True) is not None
         found: list[Any] = []
         names: list[str] = []
         stack: list[Any] = []
@@ -82,14 +87,14 @@ class Nodes:
             op.backward = [*op.backward, *names]
         return found
 
-    def maker(self, node: Any) -> OpDraft | None:
+    def maker_at(self, sequence: int, name: str) -> OpDraft | None:
         """The forward op of a node. The name is compared too: other threads count for themselves."""
-        known = self._makers.get(node._sequence_nr())
-        return known[0] if known is not None and known[1] == type(node).__name__ else None
+        known = self._makers.get(sequence)
+        return known[0] if known is not None and known[1] == name else None
 
-    def tensor_numbers(self, node: Any) -> dict[int, int]:
-        """Which tensors are the outputs of this node's op: output position -> tensor number."""
-        return self._outputs.get(node._sequence_nr(), {})
+    def outputs_at(self, sequence: int) -> dict[int, int]:
+        """Which tensors are the outputs of a node's op: output position -> tensor number."""
+        return self._outputs.get(sequence) or {}
 
     def sources(self, node: Any) -> tuple[list[int], list[Any]]:
         """What flows into a node that nobody claimed: numbers of known tensors, and the leaves themselves."""
@@ -108,7 +113,7 @@ class Nodes:
                 if type(source).__name__ == _LEAF:
                     leaves[id(source.variable)] = source.variable
                     continue
-                number = self.tensor_numbers(source).get(place)
+                number = self.outputs_at(source._sequence_nr()).get(place)
                 if number is not None:
                     numbers[number] = None
                 elif source._sequence_nr() >= self.first:

@@ -1,8 +1,8 @@
 """Backward: each autograd node that runs is an op, tied to the forward op that made it.
 
 All of `Tensor.backward`, `autograd.backward` and `autograd.grad` go through one door into the engine. While the
-recording is on we stand at that door: walk the graph once, give each node a pre- and a post-hook, and take them all
-away when the engine returns. No node is kept; a hook knows its node by plain data.
+recording is on we stand at that door: walk the graph once, give each node a post-hook (and a pre-hook where one is
+needed), and take them all away when the engine returns. No node is kept; a hook knows its node by plain data.
 """
 
 from __future__ import annotations
@@ -15,20 +15,26 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
+from stepscope.record.autograd import is_custom
 from stepscope.record.drafts import OpDraft, Ref
 from stepscope.record.observer import tell
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
 __all__ = ["Backward"]
 
+_disabled = torch._C.DisableTorchFunction
+_NO_OUTPUTS: dict[int, int] = {}
+
 
 class _Node:
     """What a hook knows of its autograd node."""
 
-    __slots__ = ("draft", "entries", "forward", "name", "next", "outputs", "source", "variable", "waiting")
+    __slots__ = ("draft", "early", "entries", "forward", "name", "next", "outputs", "source", "variable", "waiting")
 
     def __init__(self, name: str, forward: OpDraft | None, outputs: dict[int, int], variable: Any) -> None:
         self.name = name
@@ -42,6 +48,8 @@ class _Node:
         """Gradients that have arrived at each input; several are summed by the engine."""
         self.draft: OpDraft | None = None
         self.entries: list[Entry] = []
+        self.early = False
+        """Written down before it runs: its inside is Python code, or may be, whose ops come after it."""
 
 
 class Backward:
@@ -84,14 +92,14 @@ class Backward:
 
     @fence.fenced("recording the backward pass")
     def _look_at(self, roots: Any) -> None:
-        with torch._C.DisableTorchFunction():
+        with _disabled():
             refs = self._recorder.flow.refs([root for root in roots if isinstance(root, torch.Tensor)])
             if self.loss is None and refs:
                 self.loss = refs[0]
 
     @fence.fenced("recording the backward pass")
     def _hook(self, roots: Any, handles: list[Any]) -> None:
-        with torch._C.DisableTorchFunction():
+        with _disabled():
             start = [root.grad_fn if isinstance(root, torch.Tensor) else root.node for root in roots]
             nodes: list[Any] = []
             plain: dict[int, _Node] = {}
@@ -102,103 +110,135 @@ class Backward:
                     plain[id(node)] = self._describe(node)
                     nodes.append(node)
                     stack.extend(source for source, _ in node.next_functions if source is not None)
+            # Written down when they have run, which saves a hook each; before it where something is recorded inside.
+            early = bool(self._before) or self._recorder.nodes.packed
             for node in nodes:
                 mine = plain[id(node)]
                 mine.next = [None if to is None else (plain[id(to)], place) for to, place in node.next_functions]
-                handles.append(node.register_prehook(partial(self._pre, mine)))
+                if early or mine.early:
+                    mine.early = True
+                    handles.append(node.register_prehook(partial(self._pre, mine)))
                 handles.append(node.register_hook(partial(self._post, mine)))
 
     def _describe(self, node: Any) -> _Node:
         recorder = self._recorder
-        name = type(node).__name__
+        kind = type(node)
+        name = kind.__name__
         if name == "AccumulateGrad":
-            return _Node("AccumulateGrad", None, {}, weakref.ref(node.variable))
-        forward = recorder.nodes.maker(node)
-        if forward is None and node._sequence_nr() >= recorder.nodes.first:
+            variable = node.variable
+            found = _Node(name, None, _NO_OUTPUTS, weakref.ref(variable))
+            found.early = bool(getattr(variable, "_post_accumulate_grad_hooks", None))
+            return found
+        sequence = node._sequence_nr()
+        forward = recorder.nodes.maker_at(sequence, name)
+        if forward is None and sequence >= recorder.nodes.first:
             recorder.drafts.not_seen("the forward of an autograd node", name)
-        return _Node(name, forward, recorder.nodes.tensor_numbers(node), None)
+        found = _Node(name, forward, recorder.nodes.outputs_at(sequence), None)
+        found.early = forward is None or is_custom(kind)
+        return found
 
     def _pre(self, node: _Node, gradients: Any) -> None:
-        recorder = self._recorder
-        if recorder.off:
+        if self._recorder.off:
             return
         try:
-            with torch._C.DisableTorchFunction():
-                recorder.threads.add(threading.get_ident())
-                inputs = [self._arriving(node, place, g) for place, g in enumerate(gradients) if g is not None]
-                node.entries = [entry for entry, _ in inputs]
-                draft = recorder.new_draft(node.name, "backward")
-                draft.inputs = [(entry.number, version) for entry, version in inputs]
-                self._place(draft, node)
-                node.draft = draft
+            with _disabled():
+                draft = self._begin(node, gradients)
                 if self._before:
                     tell(self._before, draft, gradients)
         except Exception as fault:
             fence.report("recording a backward op", fault)
+
+    def _begin(self, node: _Node, gradients: Any) -> OpDraft:
+        """List the node as an op that reads these gradients."""
+        recorder = self._recorder
+        recorder.threads.add(threading.get_ident())
+        tensors = recorder.tensors
+        known = tensors.entries
+        waiting = node.waiting
+        refs: list[Ref] = []
+        place = 0
+        for gradient in gradients:
+            if gradient is not None:
+                version = tensors.version(gradient)
+                entry = known.get(id(gradient))
+                parts = waiting.pop(place, ()) if waiting else ()
+                if entry is None or entry.ref() is not gradient or (version != entry.version and len(parts) > 1):
+                    entry = self._arrived(node, gradient, version, parts)
+                if entry.grad_of is None:
+                    entry.grad_of = node.outputs.get(place)
+                node.entries.append(entry)
+                refs.append(entry.now if version == entry.version else (entry.number, version))
+            place += 1  # noqa: SIM113 enumerate costs a tuple per tensor here
+        node.draft = draft = recorder.new_draft(node.name, "backward")
+        draft.inputs = refs
+        self._place(draft, node)
+        return draft
 
     def _place(self, draft: OpDraft, node: _Node) -> None:
         draft.forward = node.forward
         if node.source is not None:
             draft.call, draft.site = node.source.call, node.source.site
 
-    def _arriving(self, node: _Node, place: int, gradient: Any) -> tuple[Entry, int]:
-        """A gradient that flows in; one nobody made is the engine's sum of those that arrived."""
+    def _arrived(self, node: _Node, gradient: Any, version: int, parts: Sequence[Ref]) -> Entry:
+        """A gradient that no node has made: the engine's sum of those that arrived, or the one it all starts from."""
         tensors = self._recorder.tensors
-        version = tensors.version(gradient)
-        entry = tensors.known(gradient)
-        parts = node.waiting.pop(place, [])
-        if entry is None or (version != entry.version and len(parts) > 1):
-            before = None if entry is None else entry
-            entry = before or tensors.create(gradient, "gradient", [])
-            if parts:
-                total = self._recorder.new_draft("accumulate", "backward")
-                total.inputs = parts
-                total.outputs = [(entry.number, version)]
-                total.inplace = before is not None
-                self._place(total, node)
-                tensors.write(entry, version, total)
-            elif self.callers:  # the gradient everything starts from is made by the call itself
-                self.callers[-1][1].append((entry.number, version))
-                tensors.write(entry, version, self.callers[-1][0])
-        if entry.grad_of is None:
-            entry.grad_of = node.outputs.get(place)
-        return entry, version
+        before = tensors.known(gradient)
+        entry = before or tensors.create(gradient, "gradient", [])
+        if parts:
+            total = self._recorder.new_draft("accumulate", "backward")
+            total.inputs = parts
+            total.outputs = [(entry.number, version)]
+            total.inplace = before is not None
+            self._place(total, node)
+            tensors.write(entry, version, total)
+        elif self.callers:  # the gradient everything starts from is made by the call itself
+            self.callers[-1][1].append((entry.number, version))
+            tensors.write(entry, version, self.callers[-1][0])
+        return entry
 
     def _post(self, node: _Node, produced: Any, gradients: Any) -> None:
-        recorder = self._recorder
-        draft = node.draft
-        if recorder.off or draft is None:
+        if self._recorder.off:
             return
         try:
-            with torch._C.DisableTorchFunction():
+            with _disabled():
+                draft = node.draft
+                if draft is None:
+                    if node.early:
+                        return  # it began before the recording, or failed to be written down
+                    draft = self._begin(node, gradients)
                 if self._after:
                     tell(self._after, draft, produced, gradients)
                 if node.variable is not None:
                     self._accumulated(node, draft)
                 else:
-                    for target, gradient in zip(node.next, produced, strict=False):
-                        if gradient is not None:
-                            ref = self._leaving(node, draft, gradient)
-                            if target is not None:
-                                target[0].waiting.setdefault(target[1], []).append(ref)
-                                target[0].source = target[0].source or draft
+                    self._produced(node, draft, produced)
                 node.entries = []
         except Exception as fault:
             fence.report("recording a backward op", fault)
 
-    def _leaving(self, node: _Node, draft: OpDraft, gradient: Any) -> Ref:
+    def _produced(self, node: _Node, draft: OpDraft, produced: Any) -> None:
         tensors = self._recorder.tensors
-        version = tensors.version(gradient)
-        entry = tensors.known(gradient)
-        if entry is None:
-            entry = tensors.create(gradient, "gradient", node.entries)
-            draft.view = draft.view or entry.view_of is not None
-            tensors.write(entry, version, draft)
-        elif entry.kind == "intermediate":
-            entry.kind = "gradient"
-        ref = (entry.number, version)
-        draft.outputs = [*draft.outputs, ref]
-        return ref
+        known = tensors.entries
+        outputs = [*draft.outputs]
+        for target, gradient in zip(node.next, produced, strict=False):
+            if gradient is None:
+                continue
+            version = tensors.version(gradient)
+            entry = known.get(id(gradient))
+            if entry is None or entry.ref() is not gradient:
+                entry = tensors.create(gradient, "gradient", node.entries)
+                draft.view = draft.view or entry.view_of is not None
+                tensors.write(entry, version, draft)
+            elif entry.kind == "intermediate":
+                entry.kind = "gradient"
+            ref = entry.now if version == entry.version else (entry.number, version)
+            outputs.append(ref)
+            if target is not None:
+                after, place = target
+                after.waiting.setdefault(place, []).append(ref)
+                if after.source is None:
+                    after.source = draft
+        draft.outputs = outputs
 
     def _accumulated(self, node: _Node, draft: OpDraft) -> None:
         variable = node.variable()

@@ -31,10 +31,14 @@ class Flow:
     def refs(self, tensors: list[Any]) -> list[Ref]:
         """The tensors by number and version; those not seen before come from outside."""
         found = []
+        known = self._tensors.entries
         for tensor in tensors:
-            self.adopt(tensor)
-            entry, version = self._tensors.read(tensor)
-            found.append((entry.number, version))
+            entry = known.get(id(tensor))
+            version = self._tensors.version(tensor)
+            if entry is None or version != entry.version or entry.ref() is not tensor or tensor.grad_fn is not None:
+                self.adopt(tensor)
+                entry, version = self._tensors.read(tensor)
+            found.append(entry.now)
         return found
 
     def read_inputs(self, draft: OpDraft, inputs: list[Any]) -> list[Entry]:
@@ -55,7 +59,7 @@ class Flow:
                 self.adopt(tensor)
                 entry, version = self._tensors.read(tensor, "state" if draft.phase == "optimizer" else "input")
             entries.append(entry)
-            refs.append((entry.number, version))
+            refs.append(entry.now)
         draft.inputs = refs
         return entries
 
@@ -88,9 +92,7 @@ class Flow:
         if len(changed) == 1 and len(outputs) == 1 and outputs[0] is inputs[changed[0]]:
             entry = entries[changed[0]]  # the usual in-place op: it returns the tensor it has written
             draft.inplace = True
-            version = tensors.version(outputs[0])
-            tensors.write(entry, version, draft)
-            refs = [(entry.number, version)]
+            refs = [tensors.write(entry, tensors.version(outputs[0]), draft)]
         else:
             refs = self._refs_of_outputs(draft, outputs, entries)
             if changed:
@@ -109,8 +111,7 @@ class Flow:
                 entry.site = draft.site
                 if entry.view_of is not None:
                     draft.view = True
-                tensors.write(entry, entry.version, draft)
-                refs.append((entry.number, entry.version))
+                refs.append(tensors.write(entry, entry.version, draft))
                 continue
             if draft.name.endswith("_") and tensor.is_inference():
                 tensors.written(tensor)
@@ -119,7 +120,7 @@ class Flow:
             if version != entry.version:
                 draft.inplace = True
                 tensors.write(entry, version, draft)
-            refs.append((entry.number, version))
+            refs.append(entry.now)
         return refs
 
     def _write_inputs(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -26,16 +26,9 @@ _disabled = torch._C.DisableTorchFunction
 _other_modes = torch._C._len_torch_function_stack
 _Tensor = torch.Tensor
 
-
-class _Begun(NamedTuple):
-    """An op that is running."""
-
-    draft: OpDraft
-    inputs: list[Any]
-    entries: list[Entry]
-    sequence: int
-    call: OpCall | None
-    """What observers are shown; None when nobody watches."""
+_Begun = tuple[OpDraft, list[Any], "list[Entry]", int, OpCall | None]
+"""An op that is running: its draft, the tensors it reads and what is known of them, autograd's counter, and what
+observers are shown (None when nobody watches)."""
 
 
 class FunctionMode(TorchFunctionMode):
@@ -76,7 +69,7 @@ class FunctionMode(TorchFunctionMode):
         try:
             result = function(*args, **kwargs) if kwargs else function(*args)
         except BaseException as error:
-            self._failed(begun.draft, plan, error)
+            self._failed(begun[0], plan, error)
             raise
         if shielded or type(result) is not _Tensor or self._watched:
             with _disabled():
@@ -103,7 +96,7 @@ class FunctionMode(TorchFunctionMode):
                 call = OpCall(draft, function, args, kwargs or {}, inputs)
                 with _disabled():
                     tell(self._before, call)
-            return _Begun(draft, inputs, entries, self._counter(), call)
+            return draft, inputs, entries, self._counter(), call
         except Exception as fault:
             fence.report("recording an op", fault)
             return None

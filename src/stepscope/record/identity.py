@@ -52,6 +52,8 @@ class Entry:
         self.kind = kind
         self.version = version
         """The latest version whose writer is known (or the one it was first seen with)."""
+        self.now = (number, version)
+        """The tensor at that version. Every op that reads it shares this one tuple."""
         self.dtype = tensor.dtype
         self.device = tensor.device
         self.requires_grad = tensor.requires_grad
@@ -127,6 +129,7 @@ class Tensors:
             writer.outputs = [*writer.outputs, (entry.number, version)]
             self.made[(entry.number, version)] = writer
         entry.version = version
+        entry.now = (entry.number, version)
 
     def outside(self, tensor: Any, kind: str, version: int) -> Entry:
         """Number a tensor that no recorded op has made."""
@@ -136,7 +139,9 @@ class Tensors:
             kind, names = named[1], named[2]
         elif kind == "input" and isinstance(tensor, torch.nn.Parameter):
             kind = "parameter"
-        entry = self._add(tensor, kind, version)
+        entry = Entry(tensor, len(self.all), kind, version)
+        self.all.append(entry)
+        self.entries[id(tensor)] = entry
         owner = self._storages.get(entry.storage_key)
         if owner is not None and owner.ref() is not None:
             entry.storage = owner.storage
@@ -148,7 +153,9 @@ class Tensors:
 
     def create(self, tensor: Any, kind: str, inputs: list[Entry]) -> Entry:
         """Number a tensor that an op has just made; one that shares memory with an input is a view of it."""
-        entry = self._add(tensor, kind, self.version(tensor))
+        entry = Entry(tensor, len(self.all), kind, self.version(tensor))
+        self.all.append(entry)
+        self.entries[id(tensor)] = entry
         key = entry.storage_key
         if key is not None:
             for source in inputs:
@@ -168,24 +175,21 @@ class Tensors:
                 newest[number] = max(newest[number], version)
         return list(newest.items())
 
-    def write(self, entry: Entry, version: int, op: OpDraft) -> None:
+    def write(self, entry: Entry, version: int, op: OpDraft) -> Ref:
         """Note that `op` made this version of the tensor."""
-        entry.version = version
-        self.made[(entry.number, version)] = op
+        if version != entry.version:
+            entry.version = version
+            entry.now = (entry.number, version)
+        self.made[entry.now] = op
         if op.inplace or entry.view_of is None:  # making a view writes nothing
             self._writers[entry.storage] = op
+        return entry.now
 
     def _new_storage(self, entry: Entry) -> None:
         self._storage_count += 1
         entry.storage = self._storage_count
         if entry.storage_key is not None:
             self._storages[entry.storage_key] = entry
-
-    def _add(self, tensor: Any, kind: str, version: int) -> Entry:
-        entry = Entry(tensor, len(self.all), kind, version)
-        self.all.append(entry)
-        self.entries[id(tensor)] = entry
-        return entry
 
     def forget(self) -> None:
         """Drop the weak references; only plain data stays."""

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 __all__ = ["ModuleEntry", "ModuleHooks"]
 
 
+_FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
+
+
 class ModuleEntry:
     """A module object and the names it goes by."""
 
-    __slots__ = ("aliases", "calls", "path", "ref", "root", "type")
+    __slots__ = ("aliases", "calls", "may_close", "path", "ref", "root", "type")
 
     def __init__(self, module: Any, path: str, root: int) -> None:
         self.ref = weakref.ref(module)
@@ -35,6 +38,8 @@ class ModuleEntry:
         self.root = root
         """Which of the recording's roots it belongs to: 0 is the model."""
         self.calls = 0
+        self.may_close = isinstance(module, (torch.jit.ScriptModule, *_FUSED))
+        """Whether its inside may be out of sight."""
 
 
 def type_name(module: Any) -> str:
@@ -49,8 +54,7 @@ def _has_fast_path(module: Any) -> bool:
 
     Recording would make it take the other path, whose results differ in the last bits; so it is left alone.
     """
-    kinds = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
-    if not isinstance(module, kinds) or module.training:
+    if not isinstance(module, _FUSED) or module.training:
         return False
     switch = getattr(getattr(torch.backends, "mha", None), "get_fastpath_enabled", None)
     if switch is not None and not switch():
@@ -103,7 +107,7 @@ class ModuleHooks:
             elif entry.root >= number:  # known so far as a tree of its own; now its real place shows
                 entry.path, entry.root, entry.aliases = full, number, []
             placed.add(id(part))
-        self._name_tensors(module, prefix)
+        self._name_tensors(tree, prefix)
         return self.entries[id(module)]
 
     def _number_for(self, module: Any, tree: list[tuple[str, Any]]) -> int:
@@ -128,9 +132,9 @@ class ModuleHooks:
             count += 1
         return free
 
-    def _name_tensors(self, module: Any, prefix: str) -> None:
+    def _name_tensors(self, tree: list[tuple[str, Any]], prefix: str) -> None:
         names = self._recorder.tensors.names
-        for kind, found in (("parameter", _named(module, "_parameters")), ("buffer", _named(module, "_buffers"))):
+        for kind, found in (("parameter", _named(tree, "_parameters")), ("buffer", _named(tree, "_buffers"))):
             for name, tensor in found:
                 full = f"{prefix}.{name}" if prefix else name
                 known = names.get(id(tensor))
@@ -163,8 +167,9 @@ class ModuleHooks:
             self.stack.append(call)
             if entry.root == 0 and (parent is None or parent.module.root != 0):
                 recorder.phases.module_begins()
-            tell(self._before, call)
-        if isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module):
+            if self._before:
+                tell(self._before, call)
+        if entry.may_close and (isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module)):
             self._close_off(call)
 
     def _close_off(self, call: CallDraft) -> None:
@@ -199,7 +204,8 @@ class ModuleHooks:
                 recorder.flow.whole_module(call, tensors_in((args, kwargs)), outputs)
             call.outputs = recorder.flow.refs(outputs)
             self._close(call, error)
-            tell(self._after, call)
+            if self._after:
+                tell(self._after, call)
 
     def _say_closed(self, module: Any, call: CallDraft) -> None:
         scripted = isinstance(module, torch.jit.ScriptModule)
@@ -228,8 +234,8 @@ def _said(error: BaseException | None) -> str | None:
     return f"{type(error).__name__}: {error}"
 
 
-def _named(root: Any, which: str) -> Iterator[tuple[str, Any]]:
-    for path, module in root.named_modules(remove_duplicate=False):
+def _named(tree: list[tuple[str, Any]], which: str) -> Iterator[tuple[str, Any]]:
+    for path, module in tree:
         for name, tensor in getattr(module, which, {}).items():
             if tensor is not None:
                 yield f"{path}.{name}" if path else name, tensor

@@ -13,6 +13,9 @@ from stepscope.records.step import ModuleInfo
 __all__ = ["describe_model"]
 
 
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+
+
 def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = None) -> list[ModuleInfo]:
     """All modules of a tree in definition order, each object once, shared ones with their other names as aliases.
 
@@ -24,32 +27,34 @@ def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = N
         objects[id(module)] = module
         places.setdefault(id(module), []).append(".".join(part for part in (prefix, path) if part))
     counted: set[int] = set()
-    hashes: dict[int, str] = {}
+    known: dict[int, tuple[str, str]] = {}
+    sites = sites or {}
     return [
-        _describe(objects[key], paths, prefix, counted, _structure(objects[key], hashes), (sites or {}).get(paths[0]))
+        _describe(objects[key], paths, prefix, counted, _structure(objects[key], known), sites.get(paths[0]))
         for key, paths in places.items()
     ]
 
 
 def _describe(
-    module: Any, paths: list[str], root: str, counted: set[int], structure: str, site: int | None
+    module: Any, paths: list[str], root: str, counted: set[int], structure: tuple[str, str], site: int | None
 ) -> ModuleInfo:
     parameters = [p for p in module._parameters.values() if p is not None and id(p) not in counted]
     buffers = [b for b in module._buffers.values() if b is not None and id(b) not in counted]
     counted.update(id(tensor) for tensor in (*parameters, *buffers))
+    numbers = [_numel(p) for p in parameters]
     return ModuleInfo(
         path=paths[0],
         type=_type(module),
         aliases=tuple(paths[1:]),
-        parameters=sum(_numel(p) for p in parameters),
-        trainable=sum(_numel(p) for p in parameters if p.requires_grad),
-        parameter_bytes=sum(_bytes(p) for p in parameters),
+        parameters=sum(numbers),
+        trainable=sum(n for n, p in zip(numbers, parameters, strict=True) if p.requires_grad),
+        parameter_bytes=sum(n * p.element_size() for n, p in zip(numbers, parameters, strict=True) if n),
         buffers=sum(_numel(b) for b in buffers),
         buffer_bytes=sum(_bytes(b) for b in buffers),
-        extra=_extra(module),
+        extra=structure[0],
         site=site,
         root=root,
-        structure=structure,
+        structure=structure[1],
         training=bool(module.training),
     )
 
@@ -59,11 +64,11 @@ def _type(module: Any) -> str:
 
 
 def _numel(tensor: Any) -> int:
-    return 0 if torch.nn.parameter.is_lazy(tensor) else int(tensor.numel())
+    return 0 if type(tensor) not in _PLAIN and torch.nn.parameter.is_lazy(tensor) else int(tensor.numel())
 
 
 def _bytes(tensor: Any) -> int:
-    return 0 if torch.nn.parameter.is_lazy(tensor) else int(tensor.numel() * tensor.element_size())
+    return _numel(tensor) and int(tensor.numel() * tensor.element_size())
 
 
 @fence.fenced("asking a module for its extra_repr", default="")
@@ -71,13 +76,15 @@ def _extra(module: Any) -> str:
     return str(module.extra_repr())
 
 
-def _structure(module: Any, hashes: dict[int, str]) -> str:
-    known = hashes.get(id(module))
-    if known is None:
-        hashes[id(module)] = ""  # a module inside itself would never end
+def _structure(module: Any, known: dict[int, tuple[str, str]]) -> tuple[str, str]:
+    """What the module says of itself, and the hash of its type, arguments and children."""
+    found = known.get(id(module))
+    if found is None:
+        extra = _extra(module)
+        known[id(module)] = extra, ""  # a module inside itself would never end
         shapes = [tuple(p.shape) for p in module._parameters.values() if p is not None and _numel(p)]
-        children = [_structure(child, hashes) for child in module._modules.values() if child is not None]
+        children = [_structure(child, known)[1] for child in module._modules.values() if child is not None]
         kind = f"{type(module).__module__}.{_type(module)}"
-        text = repr((kind, _extra(module), shapes, children))
-        known = hashes[id(module)] = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    return known
+        text = repr((kind, extra, shapes, children))
+        found = known[id(module)] = extra, hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return found
