@@ -29,6 +29,8 @@ class Described(NamedTuple):
     model: str
     modules: tuple[ModuleInfo, ...]
     sites: Sites
+    loss: Ref | None = None
+    optimizers: tuple[str, ...] = ()
 
 
 def describe(recorder: Recorder) -> Described:
@@ -39,7 +41,8 @@ def describe(recorder: Recorder) -> Described:
     model = roots[0] if roots else None
     found = tuple(_modules(recorder, sites))
     roots.clear()
-    return Described("" if model is None else type(model).__name__, found, sites)
+    name = "" if model is None else type(model).__name__
+    return Described(name, found, sites, recorder.engine.loss, tuple(recorder.optimizers.seen))
 
 
 def build_record(recorder: Recorder, described: Described, wall_us: float, error: str | None) -> StepRecord:
@@ -48,8 +51,8 @@ def build_record(recorder: Recorder, described: Described, wall_us: float, error
     drafts = recorder.drafts
     if recorder.tensors.unseen_writes:
         drafts.not_seen("what wrote into a tensor in place")
-    if recorder.optimizers.seen:
-        drafts.notes["optimizers"] = recorder.optimizers.seen
+    if described.optimizers:
+        drafts.notes["optimizers"] = list(described.optimizers)
     return StepRecord(
         depth=recorder.depth,
         started=recorder.started,
@@ -62,7 +65,7 @@ def build_record(recorder: Recorder, described: Described, wall_us: float, error
         tensors=tuple(_tensor(draft, sites) for draft in recorder.tensors.all),
         calls=tuple(_call(call) for call in drafts.calls),
         sites=tuple(sites.sites),
-        loss=None if recorder.engine.loss is None else TensorRef(*recorder.engine.loss),
+        loss=None if described.loss is None else TensorRef(*described.loss),
         unseen=tuple(Unseen(what=what, where=where, count=n) for (what, where), n in drafts.unseen.items()),
         error=error,
         notes=drafts.notes,

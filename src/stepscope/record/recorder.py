@@ -127,6 +127,8 @@ class Recorder:
         self._wall_us, self._error = wall_us, said
         self._finish()
         self.tensors.forget()
+        # All these know the recorder; without them its many small objects go when it goes and wait for no collector.
+        del self.flow, self.modules, self.optimizers, self.engine, self.mode, self.nodes
 
     def __enter__(self) -> Recorder:
         self.start()
@@ -156,6 +158,8 @@ class Recorder:
     def _build(self, described: Described) -> None:
         self._record = StepRecord(depth=self.depth, error=self._error)  # what is left if building fails
         self._record = build_record(self, described, self._wall_us, self._error)
+        self._described = None
+        del self.drafts, self.tensors
 
     def _rest_collector(self) -> None:
         # A recording allocates thousands of small objects that all stay; looking through them for garbage every
