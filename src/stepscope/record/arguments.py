@@ -122,17 +122,31 @@ def _positional_names(function: Any, rest: list[tuple[int, Any]]) -> tuple[dict[
     schema = getattr(function, "_schema", None)
     if schema is not None:
         return {place: argument.name for place, argument in enumerate(schema.arguments)}, rest
+    key = (function, tuple([(place, type(value)) for place, value in rest]))
+    known_names = _CHOSEN.get(key)
+    if known_names is None:
+        known_names = _CHOSEN[key] = _best_schema(function, rest)
+    names, gathered = known_names
+    return names, _gathered(rest) if gathered else rest
+
+
+_CHOSEN: dict[Any, tuple[dict[int, str], bool]] = {}
+"""Which schema fits is the same for values of the same types, and built-in functions stay."""
+
+
+def _best_schema(function: Any, rest: list[tuple[int, Any]]) -> tuple[dict[int, str], bool]:
+    """The names of the schema that fits best, and whether trailing numbers are taken together for it."""
     best: dict[int, str] = {}
     fitting = -1.0
-    chosen = rest
+    together = False
     for arguments in _schemas(_operator_name(function)):
-        for values in (rest, _gathered(rest)):
+        for gathered, values in ((False, rest), (True, _gathered(rest))):
             if all(place < len(arguments) for place, _ in values):
                 score = sum(_fits(value, arguments[place]) for place, value in values) - len(values)
                 if not best or score > fitting:
-                    fitting, chosen = score, values
+                    fitting, together = score, gathered
                     best = {place: name for place, (name, _) in enumerate(arguments)}
-    return best, chosen
+    return best, together
 
 
 def _gathered(rest: list[tuple[int, Any]]) -> list[tuple[int, Any]]:
