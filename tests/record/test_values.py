@@ -348,3 +348,42 @@ def test_training_is_bitwise_the_same_while_traced() -> None:
         return [*losses, *model.state_dict().values(), torch.get_rng_state()]
 
     assert all(torch.equal(a, b) for a, b in zip(train(True), train(False), strict=True))
+
+
+class Careless(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        (x,) = ctx.saved_tensors
+        return gradient * x / x.clamp(min=0)  # the fault
+
+
+def test_a_fault_in_a_custom_backward_is_named_by_its_own_line() -> None:
+    model = nn.Linear(2, 2)
+    with trace_values(model=model) as tracer:
+        Careless.apply(model(torch.tensor([[1.0, -1.0]])) * 0 - 1).sum().backward()  # type: ignore[no-untyped-call]
+    first = tracer.check().first
+    assert first is not None
+    assert (first.op.name, first.kind, first.reaches) == ("div", "backward", "the gradient of bias")
+    assert first.site is not None
+    assert first.site.text.endswith("# the fault")
+    assert "born in the backward code: div" in str(first)
+
+
+def test_optimizer_state_that_was_bad_before_the_step_is_named() -> None:
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    for _ in range(2):
+        optimizer.zero_grad()
+        with trace_values(model=model) as tracer:
+            model(torch.ones(1, 2)).sum().backward()
+            optimizer.step()
+        optimizer.state[model.weight]["momentum_buffer"][0, 0] = float("nan")
+    first = tracer.check().first
+    assert first is not None
+    assert first.kind == "state"
+    assert str(first).startswith("NaN in the optimizer state weight/momentum_buffer, before the step")

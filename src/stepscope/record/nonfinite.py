@@ -15,9 +15,9 @@ from stepscope.records.step import Op, Site, Stats, StepRecord, TensorInfo, Tens
 
 __all__ = ["Birth", "Kind", "births", "first_nonfinite", "is_bad"]
 
-Kind = Literal["input", "parameter", "buffer", "forward", "loss", "backward", "optimizer", "other"]
-"""input, parameter, buffer: it was there before the step · forward, loss: an op of the model or of the loss code made
-it · backward: the gradient of an op made it · optimizer, other: after backward."""
+Kind = Literal["input", "parameter", "buffer", "state", "forward", "loss", "backward", "optimizer", "other"]
+"""input, parameter, buffer, state (of the optimizer): it was there before the step · forward, loss: an op of the model
+or of the loss code made it · backward: the gradient of an op made it · optimizer, other: after backward."""
 
 _OVERWRITES = {
     "zero_", "fill_", "copy_", "normal_", "uniform_", "random_", "exponential_", "bernoulli_", "geometric_", "cauchy_",
@@ -25,6 +25,10 @@ _OVERWRITES = {
     "xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_",
 }  # fmt: skip
 """What stood in their first argument, perhaps never written to, does not matter to these."""
+
+
+_OF_PARAMETER = "the gradient of "
+_STANDING: dict[str, Kind] = {"parameter": "parameter", "buffer": "buffer", "state": "state"}
 
 
 class Birth(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +93,11 @@ def _reads(op: Op) -> tuple[TensorRef, ...]:
     return op.inputs[1:] if op.name in _OVERWRITES else op.inputs
 
 
+def _runs_inside(op: Op, node: Op) -> bool:
+    """Whether an op is a line of a custom function's `backward`, and so says more than the node around it."""
+    return op.phase == node.phase == "backward" and op.forward is None and node.forward is not None
+
+
 class _Trail:
     """The step, turned so that one can walk from a value back to where it came from."""
 
@@ -111,8 +120,8 @@ class _Trail:
             for ref in _reads(op):
                 self.reader.setdefault(ref, op)
             for ref in op.outputs:
-                if ref not in op.inputs:
-                    self.maker.setdefault(ref, op)
+                if ref not in op.inputs and (ref not in self.maker or _runs_inside(op, self.maker[ref])):
+                    self.maker[ref] = op
         self.unread = [ref for ref in self.bad if ref not in self.reader]
 
     def births(self) -> Iterable[Birth]:
@@ -147,8 +156,8 @@ class _Trail:
             for ref in (*op.outputs, *op.inputs)
             if ref in self.bad
         ]
-        if found:
-            return found
+        if found:  # a parameter's gradient says more than one on the way to it
+            return sorted(found, key=lambda one: not one[1].startswith(_OF_PARAMETER))
         late = ("optimizer",) if loss is not None else ("optimizer", "setup", "forward", "loss", "other")
         return [
             (ref, "the result" if loss is None else "the optimizer's update")
@@ -160,7 +169,7 @@ class _Trail:
         tensor = self.tensors.get(ref.id)
         owner = self.tensors.get(tensor.grad_of) if tensor is not None and tensor.grad_of is not None else None
         if owner is not None and owner.name:
-            return f"the gradient of {owner.name}"
+            return f"{_OF_PARAMETER}{owner.name}"
         forward = self._forward(op)
         return f"a gradient inside {forward.name}" if forward is not None else "a gradient"
 
@@ -242,6 +251,6 @@ class _Trail:
             if op.name in ("tensor", "as_tensor", "asarray", "from_numpy"):
                 return "input"
             return "forward" if op.phase == "setup" else op.phase
-        if tensor is not None and tensor.kind in ("parameter", "buffer"):
-            return "parameter" if tensor.kind == "parameter" else "buffer"
+        if tensor is not None and tensor.kind in _STANDING:
+            return _STANDING[tensor.kind]
         return "backward" if op.phase == "backward" else "input"

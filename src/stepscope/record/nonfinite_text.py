@@ -20,7 +20,7 @@ def describe(birth: Birth) -> str:
         lines.append(where + (f" in {site.function}" if site.function else ""))
         if site.text:
             lines.append(f"      {site.text}")
-    if birth.kind in ("input", "parameter", "buffer"):
+    if birth.kind in ("input", "parameter", "buffer", "state"):
         lines.append(f"  it held {said_of(birth.stats)}")
     else:
         lines += [f"  read  {_named(tensor)}: {said_of(stats)}" for tensor, stats in birth.inputs]
@@ -35,15 +35,15 @@ def _headline(birth: Birth) -> str:
     if birth.kind == "input":
         verb = "brought it" if not birth.op.inputs else "is the first to read it"
         return f"{what} came in with the data: {birth.op.name} (op {birth.op.index}){inside} {verb}"
-    if birth.kind in ("parameter", "buffer"):
-        name = birth.tensor.name if birth.tensor is not None and birth.tensor.name else f"a {birth.kind}"
-        return (
-            f"{what} in the {birth.kind} {name}, before the step; first read by {birth.op.name} (op {birth.op.index})"
-        )
+    if birth.kind in ("parameter", "buffer", "state"):
+        kind = "optimizer state" if birth.kind == "state" else birth.kind
+        name = birth.tensor.name if birth.tensor is not None and birth.tensor.name else "without a name"
+        return f"{what} in the {kind} {name}, before the step; first read by {birth.op.name} (op {birth.op.index})"
     if birth.forward is not None:
         forward = birth.forward
         return f"{what} born in the backward of {forward.name} (op {forward.index}){inside}: {birth.op.name}"
-    part = {"loss": "the loss code: ", "optimizer": "the optimizer: "}.get(birth.kind, "")
+    parts = {"loss": "the loss code: ", "backward": "the backward code: ", "optimizer": "the optimizer: "}
+    part = parts.get(birth.kind, "")
     return f"{what} born in {part}{birth.op.name} (op {birth.op.index}){inside}"
 
 
@@ -65,7 +65,7 @@ def _named(tensor: TensorInfo | None) -> str:
 def said_of(stats: Stats | None) -> str:
     """Statistics in a few words."""
     if stats is None:
-        return "no numbers to look at"
+        return "not looked at"
     least = "" if stats.counted else "at least "
     parts = []
     for count, word in ((stats.nan, "NaN"), (stats.pos_inf, "+Inf"), (stats.neg_inf, "-Inf")):

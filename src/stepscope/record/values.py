@@ -163,7 +163,7 @@ class ValuesObserver(Observer):
             if gradient is None:
                 continue
             # A view of what came in (transpose, expand) holds nothing new.
-            looked = None if healthy and gradient._is_view() else self._look(gradient)
+            looked = Stats(numel=gradient.numel()) if healthy and gradient._is_view() else self._look(gradient)
             self._fresh[id(gradient)] = (weakref.ref(gradient), gradient._version, looked)
             found.append(looked)
         self._wanted.append((draft, "output_stats", found))
