@@ -20,6 +20,7 @@ from stepscope.records.step import StepRecord
 __all__ = ["Diff", "diff"]
 
 _MOST_LINES = 60
+_ALIKE = 5
 
 
 @dataclass
@@ -48,7 +49,8 @@ class Diff:
             return f"{head}no difference in {self.compared} compared"
         lines = [f"{head}{len(self.changes)} difference{'s' if len(self.changes) > 1 else ''}"]
         for what in ("cost", "module", "tensor", "op"):
-            found = self.about(what)
+            found, alike = _told_together(self.about(what))
+            lines += alike
             lines += [f"  {change}" for change in found[:_MOST_LINES]]
             if len(found) > _MOST_LINES:
                 lines.append(f"  ... {len(found) - _MOST_LINES} more about {what}s")
@@ -68,6 +70,20 @@ class Diff:
         whole: dict[str, Any] = {"before": self.before, "after": self.after, "compared": self.compared}
         whole["changes"] = [asdict(change) for change in self.changes]
         return deliver(msgspec.json.encode(finite_json(whole)).decode(), path)
+
+
+def _told_together(changes: list[Change]) -> tuple[list[Change], list[str]]:
+    """Another batch size changes every op: many that differ in the same size alone are one line."""
+    groups: dict[str, list[Change]] = {}
+    for change in changes:
+        groups.setdefault(change.details.get("size", "") if change.about == "op" else "", []).append(change)
+    many = {size: group for size, group in groups.items() if size and len(group) > _ALIKE}
+    lines = [
+        f"  ~ {len(group)} ops differ in nothing but a size, {size}; first {clean(str(group[0].name))}"
+        f"  {clean(str(group[0].before))} -> {clean(str(group[0].after))}"
+        for size, group in many.items()
+    ]
+    return [change for change in changes if change.details.get("size") not in many], lines
 
 
 def diff(before: Any, after: Any) -> Diff:
@@ -107,7 +123,9 @@ def _opened(value: Any) -> Any:
         return read_checkpoint(value, statistics=False)
     if isinstance(value, Mapping) or hasattr(value, "named_modules"):
         return value
-    raise UsageError(f"diff() was given a {type(value).__name__}; expected a step, a model, a state dict or a path")
+    raise UsageError(
+        f"diff() cannot compare {type(value).__name__} objects; expected a step, a model, a state dict or a path"
+    )
 
 
 def _kind(value: Any) -> str:

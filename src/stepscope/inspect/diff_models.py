@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ def weight_changes(before: Any, after: Any) -> tuple[list[Change], int]:
         changes += module_changes(read_model(before).modules, read_model(after).modules)
     old, facts = _weights(before)
     new, other_facts = _weights(after)
-    changes += _tensor_changes(old, new)
+    changes += _tensor_changes(*_matched(old, new, changes))
     for name in sorted(facts.keys() & other_facts.keys()):
         if facts[name] != other_facts[name]:
             changes.append(Change("tensor", "changed", name, facts[name], other_facts[name]))
@@ -57,6 +57,25 @@ def _tensor_changes(old: dict[str, CheckpointTensor], new: dict[str, CheckpointT
             yield Change("tensor", "changed", name, details=details)
 
 
+def _matched(
+    old: dict[str, CheckpointTensor], new: dict[str, CheckpointTensor], modules: list[Change]
+) -> tuple[dict[str, CheckpointTensor], dict[str, CheckpointTensor]]:
+    """Without what the modules have told already: those added or removed as a whole, and the old names of the moved."""
+    moved = {change.before: change.after for change in modules if change.kind == "renamed"}
+    gone = [change.name for change in modules if change.kind == "removed"]
+    come = [change.name for change in modules if change.kind == "added"]
+    kept = {_moved(name, moved): tensor for name, tensor in old.items() if not _inside(name, gone)}
+    return kept, {name: tensor for name, tensor in new.items() if not _inside(name, come)}
+
+
+def _inside(name: str, paths: Sequence[str]) -> bool:
+    return any(name.startswith(f"{path}.") for path in paths)
+
+
+def _moved(name: str, moved: dict[str, str]) -> str:
+    return next((to + name[len(path) :] for path, to in moved.items() if name.startswith(f"{path}.")), name)
+
+
 def _words(tensor: CheckpointTensor) -> str:
     return f"{shape(tensor.shape)} {tensor.dtype}"
 
@@ -81,7 +100,9 @@ def _distance(old: CheckpointTensor, new: CheckpointTensor) -> dict[str, float]:
             other_norm += float(b @ b)
     if not moved and not unlike:
         return {}
-    found = {"max_abs": largest, "relative": math.sqrt(moved / norm) if norm else math.inf}
+    found = {"max_abs": largest}
+    if norm:
+        found["relative"] = math.sqrt(moved / norm)
     if norm and other_norm:
         found["cosine"] = dot / math.sqrt(norm * other_norm)
     return {**found, "not_finite": unlike} if unlike else found

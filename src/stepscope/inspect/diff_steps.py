@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -11,7 +11,7 @@ from stepscope.inspect.diff_modules import module_changes
 from stepscope.inspect.figures import count, duration, shape, size
 from stepscope.inspect.tally import Tally
 from stepscope.inspect.visit import Lookup
-from stepscope.records.step import Op, StepRecord
+from stepscope.records.step import Op, StepRecord, TensorInfo
 
 __all__ = ["step_changes"]
 
@@ -65,15 +65,30 @@ def _label(op: Op) -> str:
 
 
 def _one_op(old: Op, new: Op, left: Lookup, right: Lookup) -> Iterator[Change]:
-    was, now = _shapes(old, left), _shapes(new, right)
-    if was != now:
-        yield Change("op", "changed", _label(new), was, now)
+    was, now = left.infos(old.outputs), right.infos(new.outputs)
+    if _shapes(old, left) != _shapes(new, right):
+        yield Change("op", "changed", _label(new), *_apart(was, now), _sizes(was, now))
     plain = [{key: value for key, value in op.args.items() if not _is_tensor(value)} for op in (old, new)]
     if plain[0] != plain[1]:
         keys = [key for key in {**plain[0], **plain[1]} if plain[0].get(key) != plain[1].get(key)]
         yield Change(
             "op", "changed", _label(new), {k: plain[0].get(k) for k in keys}, {k: plain[1].get(k) for k in keys}
         )
+
+
+def _apart(was: Sequence[TensorInfo], now: Sequence[TensorInfo]) -> tuple[str, str]:
+    """What came out then and now, without the dtypes and devices where these are the same."""
+    same = [[(t.dtype, t.device) for t in tensors] for tensors in (was, now)]
+    show = _shape_only if same[0] == same[1] else _whole
+    return ", ".join(map(show, was)), ", ".join(map(show, now))
+
+
+def _sizes(was: Sequence[TensorInfo], now: Sequence[TensorInfo]) -> dict[str, str]:
+    """Where nothing but one size differs, such as the batch's: which one."""
+    if [(len(t.shape), t.dtype, t.device) for t in was] != [(len(t.shape), t.dtype, t.device) for t in now]:
+        return {}
+    pairs = {(a, b) for x, y in zip(was, now, strict=True) for a, b in zip(x.shape, y.shape, strict=True) if a != b}
+    return {"size": " -> ".join(map(str, pairs.pop()))} if len(pairs) == 1 else {}
 
 
 def _is_tensor(value: Any) -> bool:
@@ -84,4 +99,12 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _shapes(op: Op, lookup: Lookup) -> str:
-    return ", ".join(f"{shape(t.shape)} {t.dtype} {t.device}" for t in lookup.infos(op.outputs))
+    return ", ".join(map(_whole, lookup.infos(op.outputs)))
+
+
+def _whole(tensor: TensorInfo) -> str:
+    return f"{shape(tensor.shape)} {tensor.dtype} {tensor.device}"
+
+
+def _shape_only(tensor: TensorInfo) -> str:
+    return shape(tensor.shape)
