@@ -180,3 +180,31 @@ def test_eight_bit_floats_decode_as_torch_does(bits: int, dtype: torch.dtype) ->
 def test_nothing_finite_gives_counts_alone() -> None:
     stats = stats_of(iter([np.array([np.nan, np.inf])]))
     assert (stats.nan, stats.pos_inf, stats.mean) == (1, 1, None)
+
+
+def test_a_damaged_file_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    whole = tmp_path / "whole.pt"
+    torch.save(nn.Linear(3, 3).state_dict(), whole)
+    for name, content, words in (
+        ("half.pt", whole.read_bytes()[:700], "is cut off or damaged"),
+        ("empty.pt", b"", "is empty"),
+        ("notes.pt", b"hello\nthere\n" * 20, "is no torch checkpoint"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(BadData, match=f"{name} {words}"):
+            read_checkpoint(tmp_path / name)
+
+
+def test_a_list_of_numbers_is_one_fact_and_the_files_own_facts_come_first(tmp_path: Path) -> None:
+    held = {
+        "optimizer": {"groups": [{"betas": (0.9, 0.999), "params": list(range(10))}]},
+        "w": torch.ones(1),
+        "epoch": 3,
+    }
+    torch.save(held, tmp_path / "a.pt")
+    found = read_checkpoint(tmp_path / "a.pt")
+    assert str(found).startswith(f"{tmp_path / 'a.pt'}: 1 tensor, 4 B")
+    assert found.table.notes == [
+        "also: epoch = 3; optimizer.groups.0.betas = [0.9, 0.999]; "
+        "optimizer.groups.0.params = [0, 1, 2, 3, 4, 5, ... 4 more]"
+    ]

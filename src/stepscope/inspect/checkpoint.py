@@ -67,14 +67,16 @@ class Checkpoint:
     def table(self) -> Table:
         own = [tensor for tensor in self.tensors if tensor.same_as is None]
         totals = {"params": sum(t.numel for t in own), "bytes": sum(t.bytes for t in own)}
-        title = f"{self.path}: {len(self.tensors)} tensors, {size(totals['bytes'])} ({self.format})"
+        many = f"{len(self.tensors)} tensor{'' if len(self.tensors) == 1 else 's'}"
+        title = f"{self.path}: {many}, {size(totals['bytes'])} ({self.format})"
         rows = [_row(tensor) for tensor in self.tensors]
         return Table(COLUMNS, rows, totals, title, self._notes())
 
     def _notes(self) -> list[str]:
         bad = [t.name for t in self.tensors if t.stats is not None and t.stats.nan + t.stats.pos_inf + t.stats.neg_inf]
         notes = [f"NOT FINITE: {', '.join(bad[:8])}{' ...' if len(bad) > 8 else ''}"] if bad else []
-        shown = [f"{name} = {value}" for name, value in list(self.facts.items())[:20]]
+        facts = sorted(self.facts.items(), key=lambda fact: fact[0].count("."))  # the file's own before its parts'
+        shown = [f"{name} = {value}" for name, value in facts[:20]]
         if shown:
             more = f"; {len(self.facts) - 20} more" if len(self.facts) > 20 else ""
             notes.append(f"also: {'; '.join(shown)}{more}")
@@ -159,7 +161,21 @@ def load_safely(path: str | Path, device: Any = "cpu") -> Any:
         words = clean(str(fault).split("\n")[0])
         if "torchscript" in words.lower():
             raise BadData(f"{path} is a TorchScript archive, not a state dict; load it with torch.jit.load") from None
-        raise BadData(f"{path} could not be read as a torch checkpoint: {type(fault).__name__}: {words}") from None
+        raise BadData(f"{path} {_trouble(Path(path), f'{type(fault).__name__}: {words}')}") from None
+
+
+def _trouble(path: Path, fault: str) -> str:
+    """Why a file that torch cannot read is no checkpoint, from its size and first bytes."""
+    length = path.stat().st_size
+    with path.open("rb") as file:
+        start = file.read(4)
+    if not length:
+        return "is empty (0 bytes): perhaps the writing of it never finished"
+    if start[:2] == b"PK" and not zipfile.is_zipfile(path):
+        return f"is cut off or damaged: it begins as a torch checkpoint, but its end is missing ({length:,} bytes)"
+    if start[:2] != b"PK" and start[:1] != b"\x80":
+        return "is no torch checkpoint: it begins neither as a zip archive nor as a pickle"
+    return f"could not be read as a torch checkpoint; it may be damaged ({fault})"
 
 
 def _refusal(path: str | Path, message: str) -> str:
@@ -183,6 +199,9 @@ def tensors_of(held: Any) -> tuple[list[CheckpointTensor], dict[str, Any]]:
     def walk(value: Any, name: str) -> None:
         if hasattr(value, "untyped_storage") and hasattr(value, "requires_grad"):
             tensors.append(_of_torch(value, name or "(tensor)", memory))
+        elif isinstance(value, (list, tuple)) and _is_plain_list(value):
+            if len(facts) < _MOST_FACTS:
+                facts[name or "(value)"] = _short_list(value)
         elif isinstance(value, (Mapping, list, tuple)):
             if id(value) in seen:
                 return
@@ -195,6 +214,16 @@ def tensors_of(held: Any) -> tuple[list[CheckpointTensor], dict[str, Any]]:
 
     walk(held, "")
     return tensors, facts
+
+
+def _is_plain_list(value: list[Any] | tuple[Any, ...]) -> bool:
+    """Betas, parameter numbers, class names: one fact, not one each."""
+    return bool(value) and all(isinstance(one, (int, float, str)) for one in value)
+
+
+def _short_list(value: list[Any] | tuple[Any, ...]) -> str:
+    shown = ", ".join(str(one)[:40] for one in value[:6])
+    return f"[{shown}{f', ... {len(value) - 6} more' if len(value) > 6 else ''}]"
 
 
 def _of_torch(tensor: Any, name: str, memory: dict[tuple[int, tuple[int, ...], str], str]) -> CheckpointTensor:
