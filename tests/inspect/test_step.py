@@ -10,7 +10,7 @@ import pytest
 from stepscope.errors import UsageError
 from stepscope.inspect.step import Step
 from stepscope.inspect.visit import OpView
-from stepscope.records.step import Op, Stats, StepRecord, TensorRef as Ref
+from stepscope.records.step import Cost, Op, Stats, StepRecord, TensorRef as Ref
 
 
 class Counter:
@@ -57,7 +57,7 @@ def test_print_shows_forward_backward_and_the_summary_as_asked(step: Step, capsy
     whole = capsys.readouterr().out
     assert "forward  block.0 (Linear), call 2" in whole
     assert "     4 MysteryBackward0  16 FLOPs  4 us  net.py:12  of op 2 mystery" in whole
-    assert "Net: 7 ops in 60 us\n  22 parameters, 6 trainable\n  130 FLOPs forward" in whole
+    assert "Net: 7 ops in 60 us with the recording\n  22 parameters, 6 trainable\n  130 FLOPs forward" in whole
     step.print(summary=False, backward=False)
     short = capsys.readouterr().out
     assert "Backward0" not in short
@@ -107,7 +107,7 @@ def test_the_first_bad_value_that_reaches_the_loss_is_named(record: StepRecord, 
         "  at /home/me/net.py:10 in Net.forward",
         "      x = self.block(x)",
         "  read  intermediate (2x4 float32): finite, 4 values, from -1 to 1",
-        "  read  block.0.weight (4x4 float32): no numbers to look at",
+        "  read  block.0.weight (4x4 float32): not looked at",
         "  made  intermediate (2x4 float32): 3 NaN of 8",
         "  it reaches the loss",
     ]
@@ -149,3 +149,29 @@ def test_an_empty_step_has_empty_views(capsys: pytest.CaptureFixture[str]) -> No
     assert [one["module"] for one in Step(StepRecord()).table()] == []
     Step(StepRecord()).print()
     assert "recorded code: 0 ops" in capsys.readouterr().out
+
+
+def test_arguments_read_like_code_and_lines_like_names(record: StepRecord) -> None:
+    args = {"index": [{"tensor": 1}, {"slice": [None, 5, 2]}], "value": 0.0010000000000000009, "out": None}
+    changed = Step(msgspec.structs.replace(record, ops=(msgspec.structs.replace(record.ops[0], args=args),)))
+    table = changed.table(by="op", columns=["args", "line"])
+    assert table[0]["args"] == "index=[tensor, :5:2], value=0.001"
+    assert table.rows[0].cells["line"].endswith("/net.py:10") or table.rows[0].cells["line"] == "net.py:10"
+    assert str(table).split("\n")[3].split()[-1] == "net.py:10"
+
+
+def test_forward_flops_leave_out_the_update(record: StepRecord, capsys: pytest.CaptureFixture[str]) -> None:
+    update = msgspec.structs.replace(record.ops[6], cost=Cost(flops=1000))
+    Step(msgspec.structs.replace(record, ops=(*record.ops[:6], update))).print()
+    assert "  130 FLOPs forward" in capsys.readouterr().out
+
+
+def test_kinds_of_op_are_ranked_by_time_alone(step: Step) -> None:
+    times = [row["time_us"] or 0 for row in step.table(by="type")]
+    assert times == sorted(times, reverse=True)
+
+
+def test_a_module_with_nothing_known_has_unknown_flops(record: StepRecord) -> None:
+    free = msgspec.structs.replace(record.ops[3], phase="forward", module="head", cost=Cost(flops=0))
+    step = Step(msgspec.structs.replace(record, ops=(*record.ops[:3], free)))
+    assert next(row for row in step.table() if row["module"] == "head")["flops"] is None

@@ -182,11 +182,20 @@ def test_arguments_are_named() -> None:
         F.dropout(x, 0.5)
         torch.zeros(2, dtype=torch.int32)
         torch.cat([x, x], 1)
+        F.max_pool2d(x, 2, padding=1)
     assert [op.args for op in finished(recorder).ops] == [
         {"size": [6, 4]},
         {"dim": 1},
-        {"arg1": [{"slice": [None, None, None]}, 0]},
+        {"index": [{"slice": [None, None, None]}, 0]},
         {"p": 0.5, "training": True, "inplace": False},
         {"size": 2, "dtype": "int32"},
         {"tensors": [{"tensor": 0}, {"tensor": 0}], "dim": 1},
+        {
+            "kernel_size": 2,
+            "stride": None,
+            "padding": 1,
+            "dilation": 1,
+            "ceil_mode": False,
+            "return_indices": False,
+        },
     ]

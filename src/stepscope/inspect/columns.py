@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,11 @@ class Column:
 
 def _text(value: Any) -> str:
     return "" if value is None else clean(str(value))
+
+
+def _place(value: str | None) -> str:
+    """A line without its folders; CSV and JSON have them."""
+    return "" if value is None else clean(os.path.basename(value))
 
 
 def _shapes(value: Sequence[Sequence[int]] | None) -> str:
@@ -57,7 +63,7 @@ COLUMNS: dict[str, Column] = {
         "module", "the module's name inside its parent; its full path in CSV and JSON", _text, 0, False, 18
     ),
     "op": Column("op", "the function that was called", _text, 0, False, 14),
-    "line": Column("line", "file and line of the user's code", _text, 0, False, 12),
+    "line": Column("line", "file and line of the user's code", _place, 4, False, 12),
     "phase": Column("phase", "set-up, forward, loss, backward, optimizer, other", _text, 12, False),
     "tensor": Column("tensor", "the tensor's name in the state dict", _text, 0, False, 18),
     "index": Column("#", "the op's place in the order of execution", _text, 2),
@@ -71,7 +77,9 @@ COLUMNS: dict[str, Column] = {
     "params_percent": Column("params %", "share of all parameters", _percent, 19),
     "trainable": Column("trainable", "parameters that ask for a gradient", _exact, 15),
     "param_bytes": Column("param bytes", "memory of the parameters", size, 16),
-    "flops": Column("FLOPs", "floating-point operations forward; a multiply-add is two", count, 5),
+    "flops": Column(
+        "FLOPs", "floating-point operations; a multiply-add is two. Of a module or line: without backward", count, 5
+    ),
     "macs": Column("MACs", "multiply-adds forward", count, 13),
     "backward_flops": Column("backward FLOPs", "floating-point operations backward", count, 17),
     "time_us": Column("time", "all of its ops; on the device where there is one, else on the host", duration, 7),

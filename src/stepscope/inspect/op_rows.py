@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
+from stepscope.inspect.arguments import argument_text
 from stepscope.inspect.table import Row
 from stepscope.inspect.tally import Tally, op_time
 from stepscope.inspect.visit import OpView, place
@@ -55,7 +56,7 @@ def _op_row(view: OpView, whole: float | None) -> Row:
         "saved_bytes": op.cost.saved_bytes,
         "line": _line(site),
         "function": site.function if site is not None else None,
-        "args": ", ".join(f"{name}={value}" for name, value in op.args.items()) or None,
+        "args": argument_text(op.args) or None,
         "forward_op": op.forward,
     }
     mark = "in place" if op.inplace else "view" if op.view else ""
@@ -99,7 +100,7 @@ def phase_rows(lookup: Lookup) -> list[Row]:
 
 def type_rows(lookup: Lookup) -> list[Row]:
     rows = _grouped(lookup, lambda view: view.name, lambda view, cells: Row(view.name, {"op": view.name, **cells}))
-    return sorted(rows, key=lambda row: -(row.cells["time_us"] or row.cells["flops"] or 0))
+    return sorted(rows, key=lambda row: (-(row.cells["time_us"] or 0), -(row.cells["flops"] or 0)))
 
 
 def _grouped(

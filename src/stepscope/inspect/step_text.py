@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from stepscope.inspect.arguments import argument_text
 from stepscope.inspect.figures import count, duration, shape, size
 from stepscope.inspect.tally import Tally, footnotes
 from stepscope.inspect.visit import OpView, describe_stats, place
@@ -58,9 +59,8 @@ def _heading(view: OpView) -> str:
 
 def _op_lines(view: OpView) -> Iterator[tuple[str, str]]:
     facts = [f"  {view.index:>4} {clean(view.name)}"]
-    said = [f"{clean(key)}={clean(str(value))}" for key, value in view.args.items() if value is not None]
-    if said:
-        facts.append(f"({', '.join(said)})")
+    if said := argument_text(view.args):
+        facts.append(f"({said})")
     cost = view.cost
     took = cost.device_us if cost.device_us is not None else cost.host_us
     if cost.flops:
@@ -90,7 +90,7 @@ def _tensor_lines(
     for place_, tensor in enumerate(tensors):
         held = stats[place_] if stats is not None and place_ < len(stats) else None
         bad = held is not None and bool(held.nan or held.pos_inf or held.neg_inf)
-        kind = "" if tensor.name or tensor.kind == "intermediate" else f" {tensor.kind}"
+        kind = "" if tensor.name or tensor.kind in ("intermediate", "constant") else f" {tensor.kind}"
         strides = f" strides {shape(tensor.strides)}" if tensor.strides is not None else ""
         text = f"       {word}  {view.describe(tensor)}{kind}{strides}"
         yield text + (f"  {describe_stats(held)}" if held is not None else ""), "bold red" if bad else "dim"
@@ -103,14 +103,16 @@ def _summary(step: Step) -> Iterator[tuple[str, str]]:
     trainable = sum(module.trainable for module in record.modules)
     yield "", ""
     yield (
-        f"{clean(record.model) or 'recorded code'}: {count(len(record.ops))} ops in {duration(record.wall_us)}",
+        f"{clean(record.model) or 'recorded code'}: {count(len(record.ops))} ops in {duration(record.wall_us)}"
+        " with the recording",
         "bold",
     )
     if record.modules:
         yield f"  {count(parameters)} parameters, {count(trainable)} trainable", ""
     facts = []
-    if total.flops is not None:
-        facts.append(f"{count(total.flops)} FLOPs forward")
+    forward = Tally(op for op in record.ops if op.phase not in ("backward", "optimizer"))
+    if forward.flops is not None:
+        facts.append(f"{count(forward.flops)} FLOPs forward")
     if total.forward_us is not None:
         facts.append(f"forward {duration(total.forward_us)}")
     if total.backward_us is not None:

@@ -62,7 +62,7 @@ class Tally:
             elif op.phase != "optimizer":
                 self.forward_us = (self.forward_us or 0) + took
         if op.cost.flops is None:
-            if not op.view and not backward and op.phase != "optimizer":
+            if not op.view and not backward and op.phase != "optimizer" and op.error is None:
                 self.unknown[op.name] += 1
         elif backward:
             self.backward_flops = (self.backward_flops or 0) + op.cost.flops
@@ -74,7 +74,7 @@ class Tally:
 
     def cells(self, *, both_ways: bool = False) -> dict[str, Any]:
         """By column; `both_ways` counts backward FLOPs into `flops`, for rows that are not about a module."""
-        flops = self.flops
+        flops = self.flops or (None if self.unknown else self.flops)  # nothing known is not nothing done
         if both_ways and self.backward_flops is not None:
             flops = (flops or 0) + self.backward_flops
         return {

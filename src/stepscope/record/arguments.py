@@ -116,7 +116,7 @@ def _positional_names(function: Any, rest: list[tuple[int, Any]]) -> tuple[dict[
     known = _INDEXING.get(getattr(function, "__name__", ""))
     if known is not None:
         return known, rest
-    code = getattr(function, "__code__", None)
+    code = getattr(_undispatched(function), "__code__", None)
     if code is not None:
         return dict(enumerate(code.co_varnames[: code.co_argcount])), rest
     schema = getattr(function, "_schema", None)
@@ -147,6 +147,14 @@ def _best_schema(function: Any, rest: list[tuple[int, Any]]) -> tuple[dict[int, 
                     fitting, together = score, gathered
                     best = {place: name for place, (name, _) in enumerate(arguments)}
     return best, together
+
+
+def _undispatched(function: Any) -> Any:
+    """`max_pool2d` and its like stand for one of two functions and have no signature themselves."""
+    code = getattr(function, "__code__", None)
+    if code is None or "if_false" not in code.co_freevars:
+        return function
+    return function.__closure__[code.co_freevars.index("if_false")].cell_contents
 
 
 def _gathered(rest: list[tuple[int, Any]]) -> list[tuple[int, Any]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
+from stepscope.inspect.arguments import argument_text
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphEdge, GraphNode, GraphTensor
 from stepscope.inspect.graph.drafts import BoxDraft, NodeDraft
 from stepscope.inspect.graph.fold import fold_repeats
@@ -201,14 +200,7 @@ def _op_name(node: NodeDraft) -> str:
 
 
 def _args(args: dict[str, Any]) -> str:
-    """Arguments as text, without the tensors: `stride=[2,2], padding=1`."""
-    if not args:
-        return ""
-    parts = []
-    for name, value in args.items():
-        if isinstance(value, dict) and "tensor" in value:
-            continue
-        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        parts.append(f"{name}={text}")
-    line = ", ".join(parts)
+    """Arguments as text, without the tensors: `stride=[2, 2], padding=1`."""
+    plain = {name: value for name, value in args.items() if not (isinstance(value, dict) and "tensor" in value)}
+    line = argument_text(plain) if plain else ""
     return line if len(line) <= _LONGEST_ARGS else f"{line[:_LONGEST_ARGS]}…"
