@@ -147,7 +147,7 @@ def test_a_failing_model_names_the_layer_and_exits_with_1(inspect: Inspect) -> N
         (["little_net:build", "--kwargs", "{width: 3}"], 2, "is no JSON"),
         (["little_net:build", "--args", "3"], 2, "expected a JSON list"),
         (["little_net:model", "--args", "[1]"], 2, "is a model already"),
-        (["little_net:number"], 2, "number is a int; expected a torch.nn.Module"),
+        (["little_net:number"], 2, "number is no model but of type int; expected a torch.nn.Module"),
         (["little_net:broken"], 2, "ValueError: no such depth"),
         (["little_net:model", "--input", "2,x"], 2, "is no shape"),
         (["little_net:model", "--input", "2,3:flat32"], 2, "there is no dtype 'flat32'"),

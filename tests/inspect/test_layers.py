@@ -114,3 +114,12 @@ def test_the_users_exception_passes_and_the_model_is_put_back() -> None:
 def test_the_middle_is_not_moved_by_an_outlier() -> None:
     assert middle_and_spread([1.0, 2.0, 3.0, 4.0, 1000.0]) == (3.0, 2.0)
     assert middle_and_spread([5.0]) == (5.0, 0.0)
+
+
+def test_an_optimizer_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"optimizer is 'adam'; give the torch\.optim\.Optimizer"):
+        profile_layers(net(), torch.randn(8, 16), optimizer="adam", runs=1)
+
+
+def test_times_in_the_csv_have_no_more_digits_than_the_clock(profile: LayerProfile) -> None:
+    assert all(len(row["forward_us"].replace(".", "")) <= 9 for row in rows(profile, "layer"))

@@ -275,3 +275,14 @@ def test_a_model_too_large_for_memory_is_summed_up_on_the_meta_device() -> None:
     assert found.error is None
     assert found.macs == 2 * 10**10
     assert cell(found, "", "device") == "meta"
+
+
+def test_a_size_that_is_a_number_is_refused() -> None:
+    with pytest.raises(UsageError, match="input_size has 3; a size is a tuple"):
+        summary(ConvNet(), input_size=3)  # type: ignore[arg-type]
+
+
+def test_an_op_that_failed_is_not_one_without_a_formula() -> None:
+    text = str(summary(nn.Sequential(nn.Linear(4, 8), nn.Linear(9, 2)), torch.randn(2, 4)))
+    assert "FAILED in 1 Linear" in text
+    assert "without a formula" not in text

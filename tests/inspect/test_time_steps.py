@@ -57,7 +57,8 @@ def test_each_step_is_split_into_its_phases() -> None:
         assert one["update"] > 0
         assert one["total"] == pytest.approx(one["forward"] + one["backward"] + one["update"] + one["other"])
     assert times.to_csv().split("\n")[0] == "step,forward_us,backward_us,update_us,other_us,total_us"
-    assert "medians and quartile distances of 3 steps: forward" in str(times)
+    assert "± is the distance between the quartiles of 3 steps, without the first: forward" in str(times)
+    assert "median" in str(times)
 
 
 def test_accumulated_gradients_are_one_step_and_nothing_is_left_installed() -> None:
@@ -90,3 +91,14 @@ def test_no_steps_print_too() -> None:
     assert str(times).startswith("0 steps")
     with pytest.raises(UsageError, match="skip is -1"):
         time_steps(skip=-1)
+
+
+def test_optimizers_that_take_turns_are_one_step() -> None:
+    maker, judge = nn.Linear(2, 2), nn.Linear(2, 1)
+    optimizers = [torch.optim.SGD(one.parameters(), 0.1) for one in (judge, maker)]
+    with time_steps() as times:
+        for _ in range(3):
+            for optimizer in optimizers:
+                judge(maker(torch.ones(1, 2))).sum().backward()
+                optimizer.step()
+    assert len(times) == 3

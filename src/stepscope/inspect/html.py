@@ -22,7 +22,7 @@ def table_html(table: Table) -> str:
     parts = [f'<div class="stepscope"><div><b>{escape(clean(table.title))}</b> {escape(same)}</div>']
     parts.append(f'<table style="{_STYLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody>')
     if table.totals:
-        cells = [_tag("th", "total", names[0])]
+        cells = [_tag("th", table.foot, names[0])]
         cells += [_tag("th", cell_text(Row("", table.totals), name, ""), name) for name in names[1:]]
         parts.append(f"<tfoot><tr>{''.join(cells)}</tr></tfoot>")
     parts.append("</table>")

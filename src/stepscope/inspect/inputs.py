@@ -94,7 +94,7 @@ def make_inputs(input_size: Any, dtypes: Any, model: Any, device: Any) -> tuple[
             name: make_tensor(InputSpec(_shape(size), named.get(name)), model, device, seed)
             for seed, (name, size) in enumerate(input_size.items())
         }
-    sizes = [input_size] if _is_shape(input_size) else list(input_size)
+    sizes = [input_size] if _is_shape(input_size) or not isinstance(input_size, Sequence) else list(input_size)
     several = isinstance(dtypes, Sequence) and not isinstance(dtypes, str)
     kinds = list(dtypes) if several else [dtypes] * len(sizes)
     if len(kinds) != len(sizes):

@@ -62,6 +62,10 @@ def profile_layers(
         raise UsageError(
             f"runs is {runs} and warmup {warmup}; at least one run and no fewer than 0 warm-ups are needed"
         )
+    if optimizer is not None and not isinstance(optimizer, torch.optim.Optimizer):
+        raise UsageError(
+            f"optimizer is {optimizer!r}; give the torch.optim.Optimizer that holds the model's parameters"
+        )
     if is_lazy(model):
         raise UsageError("the model has parameters without a shape (lazy modules); run it once before profiling it")
     if target is None and len(inputs) > 1:

@@ -78,7 +78,7 @@ def lay_out(table: Table, width: int | None) -> list[Line]:
     body = [
         [label, *(cell_text(row, name) for name in names[1:])] for label, row in zip(labels, table.rows, strict=True)
     ]
-    foot = [["total", *(cell_text(Row("", table.totals), name, "") for name in names[1:])]] if table.totals else []
+    foot = [[table.foot, *(cell_text(Row("", table.totals), name, "") for name in names[1:])]] if table.totals else []
     titles = [COLUMNS[name].title for name in names]
     natural = {name: max(len(line[i]) for line in (titles, *body, *foot)) for i, name in enumerate(names)}
     widths = fit(names, natural, width)

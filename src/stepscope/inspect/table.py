@@ -53,6 +53,8 @@ class Table:
     """The user named the columns: none is left out for being empty or the same in every row."""
     hidden: Sequence[str] = ()
     """Columns that are in CSV, JSON and pandas, but printed only when asked for."""
+    foot: str = "total"
+    """What the last row is called."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -80,7 +82,7 @@ class Table:
         lead = self.columns[0]
         flat = [Row(str(r.cells.get(lead, r.label)), r.cells, 0, r.mark, r.style) for r in (*there, *absent)]
         hidden = [column for column in self.hidden if column != name]
-        return Table(self.columns, flat, self.totals, self.title, self.notes, self.chosen, hidden)
+        return Table(self.columns, flat, self.totals, self.title, self.notes, self.chosen, hidden, self.foot)
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """CSV with a header, in the order of `columns`; shapes as `1x3x224x224`. Also written to `path`."""
@@ -143,7 +145,7 @@ def _csv_cell(value: Any) -> str:
             return " ".join(_csv_cell(one) or "scalar" for one in value)
         return "x".join(map(str, value))
     if isinstance(value, float):
-        return repr(value)
+        return repr(float(f"{value:.9g}"))  # as many digits as a float32 has; the clock has fewer
     text = str(value).encode("utf-8", "replace").decode()
     return f"'{text}" if isinstance(value, str) and text.startswith(_FORMULA) else text
 

@@ -85,7 +85,8 @@ def _construct(found: Any, name: str, args: list[Any], kwargs: dict[str, Any]) -
         return found
     if not callable(found):
         raise UsageError(
-            f"{name} is a {type(found).__name__}; expected a torch.nn.Module, its class, or a function that makes one"
+            f"{name} is no model but of type {type(found).__name__}; "
+            "expected a torch.nn.Module, its class, or a function that makes one"
         )
     _check_arguments(found, name, args, kwargs)
     try:

@@ -1,7 +1,8 @@
 """`stepscope.time_steps`: how long each turn of a training loop takes, by phase, without recording its ops.
 
 The loop needs no change: the outermost module call is forward, the autograd engine backward, an optimizer's step the
-update, and everything else (data, loss, logging) other. A step ends with the last update before the next forward.
+update, and everything else (data, loss, logging) other. A step ends with the last update before the next forward; where
+several optimizers take turns (a GAN), with the last before one of them is due again.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from stepscope.record.restore import Installed
 __all__ = ["StepTimes", "time_steps"]
 
 _PHASES = ("forward", "backward", "update", "other")
+Mark = tuple[str, int, Any]
 COLUMNS = ["step", *(f"{phase}_us" for phase in _PHASES), "total_us"]
 
 
@@ -53,8 +55,10 @@ class StepTimes:
         self._stack: list[str] = []
         self._depth = 0
         self._updated = False
-        self._marks: list[list[tuple[str, int, Any]]] = [[]]
-        """Per step: (phase that ended here, host time, device event)."""
+        self._marks: list[list[Mark]] = [[]]
+        """Per update: (phase that ended here, host time, device event)."""
+        self._optimizers: list[set[int]] = [set()]
+        """Which ones made it."""
         self.steps: list[dict[str, float]] = []
 
     def __enter__(self) -> StepTimes:
@@ -76,10 +80,12 @@ class StepTimes:
         self._installed.remove()
         if self._updated:  # what follows the last update belongs to no step
             self._marks.append([])
+            self._optimizers.append(set())
         if _cuda_runs():
             torch.cuda.synchronize()
-        self.steps = _durations([marks for marks in self._marks if len(marks) > 1 or marks is self._marks[0]])
-        self._marks = [[]]
+        turns = _turns(self._marks, self._optimizers)
+        self.steps = _durations([marks for marks in turns if len(marks) > 1 or marks is turns[0]])
+        self._marks, self._optimizers = [[]], [set()]
 
     def _mark(self, phase: str) -> None:
         event = None
@@ -105,6 +111,7 @@ class StepTimes:
         if self._updated:
             self._updated = False
             self._marks.append([self._marks[-1][-1]])
+            self._optimizers.append(set())
         self._begins("forward")
 
     def _forward_ends(self, module: Any, args: Any, result: Any) -> None:
@@ -124,6 +131,7 @@ class StepTimes:
 
     def _update_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._begins("update")
+        self._optimizers[-1].add(id(optimizer))
 
     def _update_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._ends("update")
@@ -138,8 +146,10 @@ class StepTimes:
             middle, spread = middle_and_spread([one[phase] for one in counted])
             totals[f"{phase}_us"] = middle
             words.append(f"{phase} {duration(middle)} ± {duration(spread)}")
-        note = f"total: medians and quartile distances of {len(counted)} steps: {', '.join(words)}"
-        return Table(COLUMNS, rows, totals, f"{len(self.steps)} steps", [note] if counted else [])
+        left = f", without the first{f' {self._skip}' if self._skip > 1 else ''}" if len(counted) < len(rows) else ""
+        note = f"± is the distance between the quartiles of {len(counted)} steps{left}: {', '.join(words)}"
+        title = f"{len(rows)} step{'' if len(rows) == 1 else 's'}"
+        return Table(COLUMNS, rows, totals, title, [note] if counted else [], foot="median")
 
     def to_csv(self, path: str | Path | None = None) -> str:
         return self.table.to_csv(path)
@@ -169,7 +179,21 @@ def _cuda_runs() -> bool:
     return bool(torch.cuda.is_available() and torch.cuda.is_initialized())  # type: ignore[no-untyped-call]
 
 
-def _durations(steps: list[list[tuple[str, int, Any]]]) -> list[dict[str, float]]:
+def _turns(marks: list[list[Mark]], optimizers: list[set[int]]) -> list[list[Mark]]:
+    """The marks by turn of the loop: what other optimizers did before one came again belongs together."""
+    turns: list[list[Mark]] = []
+    updated: set[int] = set()
+    for some, by in zip(marks, optimizers, strict=True):
+        if updated and by and updated.isdisjoint(by):
+            turns[-1] = turns[-1] + some[1:]  # the first is the last of those before
+            updated |= by
+        else:
+            turns.append(some)
+            updated = set(by)
+    return turns
+
+
+def _durations(steps: list[list[Mark]]) -> list[dict[str, float]]:
     """Microseconds by phase: between device events where both ends have one, else by the host's clock."""
     found = []
     for marks in steps:
