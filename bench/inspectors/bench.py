@@ -16,7 +16,7 @@ from inspectors.goals import goals
 
 ROOT = Path(__file__).parents[2]
 PEERS = ("stepscope", "torch", "torchinfo", "torchview", "torchlens")
-NETS = ("resnet50", "gpt2", "small")
+NETS = ("resnet50", "resnet50-little", "gpt2", "gpt2-little", "small")  # as in nets.py, which needs torch
 
 Figures = dict[tuple[str, str], dict[str, dict]]
 """(peer, tool) -> net -> figures."""
@@ -128,7 +128,7 @@ def main(text: str | None) -> None:
                 one = measure(peer, tool, net, options)
                 figures.setdefault((peer, tool), {})[net] = one
                 said = one.get("error") or f"{one['ratio']:.3f}x of {one['plain_ms']:.4g} ms ({one['pairs']} pairs)"
-                print(f"{net:9} {peer:10} {tool:38} {said}", flush=True)
+                print(f"{net:16} {peer:10} {tool:38} {said}", flush=True)
     for net in options.nets.split(","):
         print(f"\n### {net}{' (quick)' if options.quick else ''}\n\n{table(figures, net)}")
     print("\n### Goals\n\n" + goals(figures))

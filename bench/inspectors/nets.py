@@ -9,7 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-NETS = ("resnet50", "gpt2", "small")
+NETS = ("resnet50", "resnet50-little", "gpt2", "gpt2-little", "small")
+"""`-little`: the same net with a small batch, where work that grows with the parameters (a gradient norm, the update)
+weighs more against the step. The worst case for the pulse among nets of this size."""
 
 
 @dataclass
@@ -148,10 +150,13 @@ def text_case(model: GPT, batch: int, length: int, device: str) -> Case:
 def make_case(net: str, quick: bool = False, device: str = "cpu") -> Case:
     """`quick` keeps the shape of the nets and makes them a few times smaller, to try the bench itself."""
     torch.manual_seed(0)
-    if net == "resnet50":
-        return image_case(ResNet((1, 1, 1, 1), 32), 2, 64, device) if quick else image_case(ResNet(), 4, 160, device)
-    if net == "gpt2":
-        return text_case(GPT(3, 128, 4, 2000, 128) if quick else GPT(), 1, 64 if quick else 128, device)
+    if net.startswith("resnet50"):
+        if quick:
+            return image_case(ResNet((1, 1, 1, 1), 32), 2, 64, device)
+        return image_case(ResNet(), *((2, 128) if net.endswith("little") else (4, 160)), device)
+    if net.startswith("gpt2"):
+        model = GPT(3, 128, 4, 2000, 128) if quick else GPT()
+        return text_case(model, 1, 64 if quick or net.endswith("little") else 128, device)
     layers = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 16, 32), nn.ReLU()
     )
