@@ -5,9 +5,9 @@
     .venv/bin/python bench/inspect.py --only stepscope,torchlens --nets gpt2
 
 A ResNet-50 and a GPT-2 small, each with two sizes of batch, and a net whose step takes a millisecond
-(bench/inspectors/nets.py). `torch.export` does not run the forward it stands beside: below 1x is no mistake. Each tool runs on each
-net in a process of its own, taking turns with the plain step or forward in that same process; a ratio is the median of
-the ratios of neighbours. "First use" holds imports and caches: what a user waits for who calls it once.
+(bench/inspectors/nets.py). Each tool runs on each net in a process of its own, taking turns with the plain step or
+forward in that same process; a ratio is the median of the ratios of neighbours. "First use" holds imports and caches:
+what a user waits for who calls it once. `torch.export` does not run the forward it stands beside: below 1x is possible.
 """
 
 from __future__ import annotations
