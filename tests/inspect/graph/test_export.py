@@ -87,6 +87,14 @@ def test_html_carries_the_data_and_allows_only_its_own_script(hostile: StepRecor
     assert policies[0].startswith(f"default-src 'none'; script-src 'sha256-{digest}'; ")
 
 
+def test_html_shows_the_colour_and_the_weights_that_were_asked_for(viewer: Path) -> None:
+    html = graph_of(transformer(2), color="memory", parameters=True).html()
+    assert '"color":"memory","parameters":true' in html
+    assert '"color":null,"parameters":false' in graph_of(transformer(2)).html()
+    with pytest.raises(UsageError, match="cannot colour by 'heat'; choose one of kind, time"):
+        graph_of(transformer(2), color="heat")  # type: ignore[arg-type]
+
+
 def test_html_opens_the_boxes_that_were_asked_for(viewer: Path) -> None:
     def opened(graph: Graph) -> list[str]:
         found = re.search(r'id="graph-data">(.*?)</script>', graph.html(), re.DOTALL)

@@ -19,7 +19,7 @@ export class GraphState {
   readonly model: GraphModel;
   readonly open: Signal<ReadonlySet<Item>>;
   readonly unfolded = signal<ReadonlySet<Item>>(new Set());
-  readonly weights = signal(false);
+  readonly weights: Signal<boolean>;
   readonly shown: ReadonlySignal<Shown>;
   readonly scene = signal<Scene | null>(null);
   /** Counts the layouts, so that lines fade in after each. */
@@ -44,9 +44,10 @@ export class GraphState {
     data: GraphData,
     private readonly layouts: Layouts,
     private readonly sizes: (shown: Shown) => Sizes,
-    colourBy: Signal<ColourBy> = signal("time"),
+    colourBy: Signal<ColourBy> = signal(data.color ?? "time"),
   ) {
     this.model = readGraph(data);
+    this.weights = signal(data.parameters);
     this.open = signal(openAtFirst(this.model));
     this.colourBy = colourBy;
     this.shown = computed(() => show(this.model, { unfolded: this.unfolded.value, weights: this.weights.value }));

@@ -37,7 +37,7 @@ export function sketch(items: readonly Sketch[], skips: readonly (readonly [numb
   const extra = skips.map(([source, target]) => ({ source, target, tensor: source }));
   const edges = [...chain, ...extra];
   const about = { format: 1, model: "Net", device: "cpu", torch: "2.9.0", phases: ["forward" as const], values: true };
-  return { ...about, boxes, nodes, edges, tensors, sites: [], unseen: [], error: null };
+  return { ...about, boxes, nodes, edges, tensors, sites: [], unseen: [], error: null, color: null, parameters: false };
 }
 
 /** A transformer of about 5,000 ops whose blocks are all told apart. */

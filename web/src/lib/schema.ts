@@ -188,6 +188,10 @@ export interface GraphData {
   unseen: string[];
   /** The exception that ended the step. */
   error: string | null;
+  /** What the viewer colours by at first; None leaves it to the viewer. */
+  color: "device" | "dtype" | "flops" | "memory" | "nonfinite" | "time" | null;
+  /** Whether weights are nodes at first. */
+  parameters: boolean;
 }
 
 /** A tensor from the node that made it to one that reads it. */

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
-from stepscope.errors import UsageError
 from stepscope.inspect.figures import count, duration, size
 from stepscope.inspect.graph.data import GraphBox, GraphData, GraphNode
 from stepscope.inspect.graph.families import family_of
@@ -40,8 +39,6 @@ class Colouring:
 
 def colouring(drawing: Drawing, by: Colour) -> Colouring:
     """What colour each closed item of a drawing has."""
-    if by not in get_args(Colour):
-        raise UsageError(f"cannot colour by {by!r}; choose one of {', '.join(get_args(Colour))}")
     things = [item.thing for item in drawing.items if item.thing is not None and not item.open]
     if by == "kind":
         return Colouring({id(thing): family_of(thing, drawing.data) for thing in things})

@@ -145,3 +145,7 @@ class GraphData(msgspec.Struct, frozen=True, kw_only=True):
     """What the recording knows it did not see."""
     error: str | None = None
     """The exception that ended the step."""
+    color: Literal["time", "memory", "flops", "dtype", "device", "nonfinite"] | None = None
+    """What the viewer colours by at first; None leaves it to the viewer."""
+    parameters: bool = False
+    """Whether weights are nodes at first."""

@@ -8,7 +8,7 @@ import tempfile
 import webbrowser
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -72,6 +72,8 @@ class Graph:
     ) -> None:
         if depth is not None and (not isinstance(depth, int) or depth < 0):
             raise UsageError(f"depth is {depth!r}; it is a whole number from 0, or None to open what fits")
+        if color not in get_args(Colour):
+            raise UsageError(f"cannot colour by {color!r}; choose one of {', '.join(get_args(Colour))}")
         self.data = data
         """Everything, as plain data; `.json` files hold exactly this."""
         self._depth, self._color, self._fold, self._parameters = depth, color, fold, parameters
@@ -166,12 +168,13 @@ class Graph:
         return scene_of(self._drawing(), self._color)
 
     def _as_chosen(self) -> GraphData:
-        """The data with the boxes open that were asked for."""
+        """The data with the boxes open, the colour and the weights that were asked for."""
         opened = self._opened()
         boxes = [msgspec.structs.replace(box, open=box.id in opened) for box in self.data.boxes]
         if not self._fold:
             boxes = [msgspec.structs.replace(box, fold=None, repeat=1) for box in boxes]
-        return msgspec.structs.replace(self.data, boxes=boxes)
+        color = None if self._color == "kind" else self._color  # the viewer tells kinds of work apart by name
+        return msgspec.structs.replace(self.data, boxes=boxes, color=color, parameters=self._parameters)
 
 
 def _in_notebook() -> bool:
