@@ -8,6 +8,7 @@ import pytest
 from stepscope.inspect.graph.build import build_graph
 from stepscope.inspect.graph.data import GraphData
 from stepscope.inspect.graph.layout import Frame, Layout, lay_out
+from stepscope.inspect.graph.scene import Curve, scene_of
 from stepscope.inspect.graph.shown import boxes_to_depth, shown, starting_boxes
 
 from .steps import Writer, transformer
@@ -126,3 +127,12 @@ def test_the_same_graph_is_always_drawn_the_same() -> None:
         return [(frame.x, frame.y, frame.width, frame.height) for frame in layout.frames]
 
     assert picture() == picture()
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_no_line_turns_back_to_leave_room_for_its_arrow(name: str) -> None:
+    graph = GRAPHS[name]()
+    scene = scene_of(shown(graph, starting_boxes(graph)))
+    for curve in (shape for shape in scene.shapes if isinstance(shape, Curve)):
+        ends = [curve.start[1], *(piece[-1][1] for piece in curve.pieces)]
+        assert ends in (sorted(ends), sorted(ends, reverse=True))

@@ -21,6 +21,8 @@ RANK_GAP = 30.0
 WIDE_GAP = 18.0
 _STEEP = 4.0
 """The flattest an edge may run between two ranks: this many times as far sideways as down."""
+_TALLER = 8.0
+"""Beside something taller by more than this, an edge runs straight. Less would put a corner inside its arrow head."""
 
 Point = tuple[float, float]
 
@@ -238,14 +240,12 @@ class _Shape:
     def _wire(self, link: Link, start: _End, end: _End) -> Wire:
         leaves, arrives = link.upper.x + link.from_x, link.lower.x + link.to_x
         points = [(leaves, self._edge_of(link.upper, True))]
-        if (
-            self.bottoms[link.upper.rank] > points[0][1] and not link.upper.side
-        ):  # straight down past what is taller in its rank
+        if self.bottoms[link.upper.rank] > points[0][1] + _TALLER and not link.upper.side:
             points.append((leaves, self.bottoms[link.upper.rank]))
         for bend in link.bends:
             points += [(bend.x, self.tops[bend.rank]), (bend.x, self.bottoms[bend.rank])]
         bottom = self._edge_of(link.lower, False)
-        if self.tops[link.lower.rank] < bottom and not link.lower.side:
+        if self.tops[link.lower.rank] < bottom - _TALLER and not link.lower.side:
             points.append((arrives, self.tops[link.lower.rank]))
         points.append((arrives, bottom))
         flows = self.pieces[start, end]
