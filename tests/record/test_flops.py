@@ -230,3 +230,17 @@ def test_a_foreach_op_whose_list_comes_second() -> None:
         torch._foreach_pow(0.9, [torch.ones(3), torch.ones(4)])
     assert recorder.record is not None
     assert [op.cost.flops for op in recorder.record.ops if op.name == "_foreach_pow"] == [7]
+
+
+def test_complex_products_and_fourier_transforms() -> None:
+    a, b = torch.randn(3, 4, dtype=torch.cfloat), torch.randn(4, 5, dtype=torch.cfloat)
+    assert work_of(lambda: a @ b) == (4 * 2 * 60, 4 * 60)
+    x = torch.randn(2, 16)
+    spectrum = torch.fft.rfft(x)
+    assert work_of(lambda: torch.fft.fft(x)) == (2 * 160, 0)  # real in: half of 2 transforms of 5 * 16 * 4
+    assert work_of(lambda: torch.fft.rfft(x, dim=0)) == (80, 0)
+    assert work_of(lambda: torch.fft.rfft(x, n=32)) == (2 * 400, 0)
+    assert work_of(lambda: torch.fft.irfft(spectrum)) == (2 * 160, 0)
+    assert work_of(lambda: torch.fft.ifft(x.cfloat())) == (2 * 320, 0)
+    assert work_of(lambda: torch.fft.fft2(torch.randn(3, 4, 8, dtype=torch.cfloat))) == (3 * 5 * 32 * 5, 0)
+    assert work_of(lambda: torch.fft.fftn(torch.randn(4, 8, dtype=torch.cfloat))) == (5 * 32 * 5, 0)
