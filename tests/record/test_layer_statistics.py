@@ -81,6 +81,20 @@ def test_it_lands_in_the_current_run(store: Path) -> None:
     assert "activations/0" in {media.key for media in found.media()}
 
 
+def test_it_stands_at_the_step_of_what_the_loop_logs(store: Path) -> None:
+    model = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    with stepscope.init(project="p", dir=store) as run, watch_layers(model, every=2):
+        for _ in range(5):
+            loss = model(torch.ones(1, 2)).sum()
+            loss.backward()
+            optimizer.step()
+            run.log({"loss": loss})
+    (found,) = stepscope.runs(store)
+    assert list(found.series("gradients/Linear/norm").steps) == [0, 2, 4]
+    assert list(found.series("loss").steps) == [0, 1, 2, 3, 4]
+
+
 def test_training_is_bitwise_the_same_and_nothing_stays() -> None:
     def run(watched: bool) -> list[torch.Tensor]:
         model, optimizer = make()

@@ -65,6 +65,9 @@ class LayerWatch:
         self._bins = bins
         self._steps = 0
         self._counted: dict[str, tuple[Any, Stats]] = {}
+        self._complete = False
+        """A step is counted and waits for the next forward: by then the loop has logged its own values of that step,
+        and `run.log` without a step puts these beside them."""
         self._installed = Installed()
         self._layers = list(_layers(model))
         guard = fence.fenced("watching layers")
@@ -91,6 +94,8 @@ class LayerWatch:
 
     def saw(self, name: str, layer: Any, result: Any) -> None:
         """A layer has returned: count what it returned, once per sampled step, while training."""
+        if self._complete:
+            self._send()
         key = f"activations/{name}"
         if not self._sampling or not layer.training or key in self._counted or _capturing():
             return
@@ -102,12 +107,14 @@ class LayerWatch:
         owned = {id(p) for group in optimizer.param_groups for p in group["params"]}
         if owned.isdisjoint(self._mine):
             return  # another model's optimizer
+        if self._complete:
+            self._send()
         if self._sampling and not _capturing():
             for name, layer in self._layers:
                 gradients = [p.grad for p in layer._parameters.values() if p is not None and p.grad is not None]
                 if gradients:
                     self._count(f"gradients/{name}", gradients)
-            self._send()
+            self._complete = True
         self._steps += 1
 
     def _count(self, key: str, tensors: list[Any]) -> None:
@@ -122,7 +129,7 @@ class LayerWatch:
 
     @fence.fenced("logging layer statistics")
     def _send(self) -> None:
-        counted, self._counted = self._counted, {}
+        counted, self._counted, self._complete = self._counted, {}, False
         values: dict[str, Any] = {}
         for key, (counts, stats) in counted.items():
             values[key] = Counts(counts.cpu().numpy(), stats)
