@@ -54,7 +54,7 @@ def python_of(peer: str) -> Path:
 
 
 TASKS = ("version", "caller", "caller_one", "empty", "bare", "wide", "single", "read", "chart")
-SLOW = {"aim": 50_000, "mlflow": 50_000, "wandb": 300_000, "trackio": 300_000}
+SLOW = {"aim": 50_000, "mlflow": 10_000, "wandb": 300_000, "trackio": 300_000}
 """How many points a slow peer logs in the bulk tasks; its read time is scaled up from there, its chart is not."""
 
 
