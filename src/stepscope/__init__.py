@@ -92,7 +92,13 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
-        value = globals()[name] = getattr(import_module(home), name)
+        try:
+            value = globals()[name] = getattr(import_module(home), name)
+        except ModuleNotFoundError as fault:
+            from stepscope.errors import MissingExtra
+
+            MissingExtra.if_torch(name, fault)
+            raise
         return value
     if name in _ROOMS:
         return import_module(f"stepscope.{name}")

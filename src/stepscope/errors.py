@@ -98,3 +98,9 @@ class MissingExtra(StepscopeError):
     def __init__(self, purpose: str, package: str, extra: str | None = None) -> None:
         install = f"'stepscope[{extra}]'" if extra else package
         super().__init__(f"{purpose} needs {package}, which is not installed; run: pip install {install}")
+
+    @classmethod
+    def if_torch(cls, name: str, fault: ModuleNotFoundError) -> None:
+        """Raise in our own words when what is missing is torch."""
+        if fault.name == "torch":
+            raise cls(f"stepscope.{name}", "torch", extra="torch") from None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -175,3 +176,31 @@ def test_a_module_with_nothing_known_has_unknown_flops(record: StepRecord) -> No
     free = msgspec.structs.replace(record.ops[3], phase="forward", module="head", cost=Cost(flops=0))
     step = Step(msgspec.structs.replace(record, ops=(*record.ops[:3], free)))
     assert next(row for row in step.table() if row["module"] == "head")["flops"] is None
+
+
+def test_long_lines_are_folded_on_a_narrow_terminal(record: StepRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    args = {"stride": [1, 1], "padding": [1, 1], "dilation": [1, 1], "groups": 1}
+    op = msgspec.structs.replace(record.ops[0], args=args)
+    out = Terminal()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setenv("COLUMNS", "70")
+    Step(msgspec.structs.replace(record, ops=(op,))).print(summary=False)
+    lines = out.getvalue().split("\n")
+    assert max(map(len, lines)) < 100  # colours included
+    assert any("net.py:10" in line for line in lines)
+
+
+def test_without_torch_the_install_line_is_given() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\nimport stepscope\n"
+        "for name in ('record', 'summary', 'profile_layers', 'trace_values', 'time_steps', 'watch_layers'):\n"
+        "    try:\n        getattr(stepscope, name)(None)\n"
+        "    except stepscope.StepscopeError as fault:\n        print(fault)\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(out) == 6
+    assert out[0] == "stepscope.record needs torch, which is not installed; run: pip install 'stepscope[torch]'"

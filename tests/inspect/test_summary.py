@@ -286,3 +286,9 @@ def test_an_op_that_failed_is_not_one_without_a_formula() -> None:
     text = str(summary(nn.Sequential(nn.Linear(4, 8), nn.Linear(9, 2)), torch.randn(2, 4)))
     assert "FAILED in 1 Linear" in text
     assert "without a formula" not in text
+
+
+def test_a_model_without_parameters_has_nothing_to_train() -> None:
+    assert (
+        str(summary(nn.Sequential(nn.ReLU()), torch.randn(2, 3))).split("\n")[-1].startswith("no parameters, 6 FLOPs")
+    )

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
-from stepscope.errors import UsageError
+from stepscope.errors import MissingExtra, UsageError
 from stepscope.inspect.layer_times import Times
 from stepscope.inspect.step import Step
 from stepscope.inspect.table import Row, Table
@@ -52,7 +52,11 @@ def profile_layers(
     and the mean of the output where there is no target. When the model's forward does not take the last of `inputs`,
     that is the target. Weights, gradients, buffers, optimizer state and random numbers are put back afterwards.
     """
-    import torch
+    try:
+        import torch
+    except ModuleNotFoundError as fault:
+        MissingExtra.if_torch("profile_layers", fault)
+        raise
 
     from stepscope.inspect.untouched import is_lazy, left_as_it_was
 

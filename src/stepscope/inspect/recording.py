@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stepscope.errors import UsageError
+from stepscope.errors import MissingExtra, UsageError
 from stepscope.inspect.step import Step
-from stepscope.record.recorder import Depth, Recorder
 
 if TYPE_CHECKING:
+    from stepscope.record.recorder import Depth, Recorder
     from stepscope.records.step import StepRecord
 
 __all__ = ["Recording", "record"]
@@ -27,8 +27,12 @@ def record(
     `stats` adds the statistics of every tensor, `cost` time, FLOPs and bytes saved for backward; `backward` records
     the backward ops too. The training is left as it would be without.
     """
-    from stepscope.record.observers import observers_for
-
+    try:
+        from stepscope.record.observers import observers_for
+        from stepscope.record.recorder import Recorder
+    except ModuleNotFoundError as fault:
+        MissingExtra.if_torch("record", fault)
+        raise
     return Recording(Recorder(model, depth=depth, backward=backward, observers=observers_for(cost=cost, stats=stats)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,8 @@ def print_step(step: Step, *, summary: bool, forward: bool, backward: bool) -> N
 
     console = Console(highlight=False, markup=False, emoji=False)
     for line, style in lines:
-        console.print(Text(line, style), no_wrap=True, overflow="ellipsis")
+        for part in textwrap.wrap(line, console.width, subsequent_indent=" " * 9, break_on_hyphens=False) or [""]:
+            console.print(Text(part, style), no_wrap=True, overflow="ellipsis")
 
 
 def step_lines(step: Step, *, summary: bool, forward: bool, backward: bool) -> Iterator[tuple[str, str]]:

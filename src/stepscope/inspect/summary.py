@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from stepscope.errors import UsageError
+from stepscope.errors import MissingExtra, UsageError
 from stepscope.inspect.estimate import Estimate, estimate_memory
 from stepscope.inspect.failure import Failure, failure_of
 from stepscope.inspect.figures import count, size
@@ -54,7 +54,11 @@ def summary(
     is kept for it. `batch_size` and `optimizer` are for the estimate of training memory;
     `inputs` is for keyword arguments whose names are taken here.
     """
-    import torch
+    try:
+        import torch
+    except ModuleNotFoundError as fault:
+        MissingExtra.if_torch("summary", fault)
+        raise
 
     if not isinstance(model, torch.nn.Module):
         raise UsageError(f"summary() was given a {type(model).__name__}; expected a torch.nn.Module")
@@ -145,12 +149,15 @@ class Summary:
         if self.failure is not None:
             self.failure.cut(table)
         frozen = self.parameters - self.trainable
-        parts = [f"{self.parameters:,} parameters ({size(self.parameter_bytes)})"]
-        parts.append("all trainable" if not frozen else f"{self.trainable:,} trainable, {frozen:,} frozen")
+        parts = [
+            f"{self.parameters:,} parameters ({size(self.parameter_bytes)})" if self.parameters else "no parameters"
+        ]
+        if self.parameters:
+            parts.append("all trainable" if not frozen else f"{self.trainable:,} trainable, {frozen:,} frozen")
         if self.flops is not None:
             parts.append(f"{count(self.flops)} FLOPs ({count(self.macs)} multiply-adds)")
         closing = [", ".join(parts)]
-        if self.estimate is not None:
+        if self.estimate is not None and self.parameters:  # nothing to train without
             closing += self.estimate.lines()
         if self.failure is not None:
             closing = [*self.failure.lines(), *closing]
