@@ -199,3 +199,11 @@ def test_arguments_are_named() -> None:
             "return_indices": False,
         },
     ]
+
+
+def test_questions_that_make_tensors_are_ops() -> None:
+    """Distributions check their arguments with these."""
+    with Recorder() as recorder:
+        holds = torch._is_all_true(torch.ones(2) > 0)
+        torch.is_nonzero(holds)
+    assert [op.name for op in finished(recorder).ops] == ["ones", "gt", "all", "bool"]

@@ -23,6 +23,7 @@ _SYNCS = {
     "__contains__": "contains",
     "equal": "equal",
     "allclose": "allclose",
+    "is_nonzero": "bool",
 }
 _QUESTIONS = {
     "size", "dim", "ndimension", "numel", "nelement", "stride", "element_size", "storage_offset", "get_device",
@@ -31,7 +32,7 @@ _QUESTIONS = {
     "__deepcopy__", "__setstate__", "promote_types", "result_type", "can_cast", "iinfo", "finfo",
     "get_default_dtype", "__set__", "__delete__", "_is_view", "_nnz", "sparse_dim", "dense_dim", "qscheme",
 }  # fmt: skip
-_DUNDERS = {
+_RENAMED = {
     "__radd__": "add", "__rmul__": "mul", "__rmatmul__": "matmul", "__rdiv__": "reciprocal_mul",
     "__rtruediv__": "reciprocal_mul", "__rpow__": "pow", "__rsub__": "rsub", "__rfloordiv__": "floor_divide",
     "__floordiv__": "floor_divide", "__rmod__": "remainder", "__iadd__": "add_", "__isub__": "sub_",
@@ -39,6 +40,7 @@ _DUNDERS = {
     "__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor", "__iand__": "bitwise_and_",
     "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__invert__": "bitwise_not", "__neg__": "neg",
     "__truediv__": "div", "__matmul__": "matmul", "__getitem__": "getitem", "__setitem__": "setitem_",
+    "_is_all_true": "all", "_is_any_true": "any",
 }  # fmt: skip
 
 
@@ -50,12 +52,12 @@ def plan_for(function: Any) -> Plan:
         return (OP, name) if name in _TENSOR_PROPERTIES else (PASS, name)
     if name == "backward" or (name == "grad" and getattr(function, "__module__", "") == "torch.autograd"):
         return BACKWARD, name
-    if name in _QUESTIONS or (name.startswith(("is_", "_is_")) and not name.endswith("_")):
-        return PASS, name
+    if name in _RENAMED:
+        return OP, _RENAMED[name]
     if name in _SYNCS:
         return SYNC, _SYNCS[name]
-    if name in _DUNDERS:
-        return OP, _DUNDERS[name]
+    if name in _QUESTIONS or (name.startswith(("is_", "_is_")) and not name.endswith("_")):
+        return PASS, name
     if name.startswith("__") and name.endswith("__"):
         name = name[2:-2]
     qualified = getattr(function, "_qualified_op_name", None)  # torch.ops: the overload is not part of the name
