@@ -1,4 +1,4 @@
-"""Loops that are more than `loss.backward(); optimizer.step()`. docs/models.md lists them by the names of these tests."""
+"""Loops that are more than `loss.backward(); optimizer.step()`; docs/models.md lists them by these tests' names."""
 
 from __future__ import annotations
 
