@@ -292,3 +292,11 @@ def test_a_model_without_parameters_has_nothing_to_train() -> None:
     assert (
         str(summary(nn.Sequential(nn.ReLU()), torch.randn(2, 3))).split("\n")[-1].startswith("no parameters, 6 FLOPs")
     )
+
+
+def test_an_input_that_fits_nowhere_is_refused_and_on_meta_it_fits() -> None:
+    with pytest.raises(UsageError, match=r"an input of 1×3×100000000×100000000 does not fit into memory"):
+        summary(nn.Conv2d(3, 1, 1), input_size=(1, 3, 10**8, 10**8))  # more than an address can say
+    with torch.device("meta"):
+        model = nn.Conv2d(3, 1, 1)
+    assert summary(model, input_size=(1, 3, 1_000_000, 1_000_000)).macs == 3 * 10**12

@@ -191,3 +191,11 @@ def test_a_damaged_step_neither_hangs_nor_breaks_the_table(record: StepRecord) -
     for by in ("module", "op", "line", "phase", "type"):
         assert str(damaged.table(by=by))  # type: ignore[arg-type]
     damaged.visit(str)
+
+
+def test_sorted_rows_keep_short_names_but_modules_get_their_path(step: Step) -> None:
+    lines = str(step.table(by="line", sort="time_us")).split("\n")
+    assert lines[3].startswith("net.py:10 ")
+    modules = [row.label for row in step.table(sort="time_us").rows]
+    assert "block.0" in modules
+    assert "" not in modules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import torch
 
 from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.inspect.figures import shape, size
 
 __all__ = ["InputSpec", "device_of", "load_inputs", "make_inputs", "make_tensor", "moved", "parse_input"]
 
@@ -74,16 +76,26 @@ def make_tensor(spec: InputSpec, model: Any, device: Any, seed: int = 0) -> torc
     A generator of its own keeps the global random state as it is.
     """
     dtype = as_dtype(spec.dtype or dtype_of(model))
+    if torch.device(device).type == "meta":
+        return torch.empty(spec.shape, dtype=dtype, device="meta")
+    try:
+        return _values(spec, dtype, seed).to(device=device, dtype=dtype)
+    except (RuntimeError, MemoryError):
+        needed = size(math.prod(spec.shape) * dtype.itemsize)
+        raise UsageError(
+            f"an input of {shape(spec.shape)} does not fit into memory ({needed}); give a smaller one"
+        ) from None
+
+
+def _values(spec: InputSpec, dtype: torch.dtype, seed: int) -> torch.Tensor:
     source = torch.Generator().manual_seed(seed)
     if spec.low is not None and spec.high is not None:
-        made = torch.randint(spec.low, spec.high + 1, spec.shape, generator=source)
-    elif dtype == torch.bool:
-        made = torch.ones(spec.shape, dtype=torch.bool)  # as a mask: everything is looked at
-    elif dtype.is_floating_point or dtype.is_complex:
-        made = torch.randn(spec.shape, generator=source, dtype=torch.cfloat if dtype.is_complex else torch.float32)
-    else:
-        made = torch.zeros(spec.shape, dtype=torch.int64)  # an index that every table has
-    return made.to(device=device, dtype=dtype)
+        return torch.randint(spec.low, spec.high + 1, spec.shape, generator=source)
+    if dtype == torch.bool:
+        return torch.ones(spec.shape, dtype=torch.bool)  # as a mask: everything is looked at
+    if dtype.is_floating_point or dtype.is_complex:
+        return torch.randn(spec.shape, generator=source, dtype=torch.cfloat if dtype.is_complex else torch.float32)
+    return torch.zeros(spec.shape, dtype=torch.int64)  # an index that every table has
 
 
 def make_inputs(input_size: Any, dtypes: Any, model: Any, device: Any) -> tuple[list[Any], dict[str, Any]]:

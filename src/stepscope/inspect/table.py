@@ -80,7 +80,9 @@ class Table:
         absent = [row for row in self.rows if row.cells.get(name) is None]
         there.sort(key=lambda row: row.cells[name], reverse=COLUMNS[name].numeric and not by.startswith("-"))
         lead = self.columns[0]
-        flat = [Row(str(r.cells.get(lead, r.label)), r.cells, 0, r.mark, r.style) for r in (*there, *absent)]
+        # Out of its tree, a module goes by its whole path; everything else by the name it had.
+        labels = {id(r): str(r.cells.get(lead) or r.label) if lead == "module" else r.label for r in self.rows}
+        flat = [Row(labels[id(r)], r.cells, 0, r.mark, r.style) for r in (*there, *absent)]
         hidden = [column for column in self.hidden if column != name]
         return Table(self.columns, flat, self.totals, self.title, self.notes, self.chosen, hidden, self.foot)
 
