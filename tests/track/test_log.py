@@ -245,3 +245,19 @@ def test_after_the_end_log_says_so_once(run: Run, recorded: Reader, capfd: pytes
     run.log({"x": 3.0})
     assert recorded(run.path).points("x") == [(0, 1.0)]  # type: ignore[arg-type]
     assert capfd.readouterr().err.count("finished") == 1
+
+
+def test_a_name_is_never_logged_twice_at_a_step_that_was_not_given(store: Path) -> None:
+    """`loss` at every turn and `val` beside it now and then: the usual loop, with two sets of names."""
+    with stepscope.init(dir=store, system=False, git=False, console=False) as run:
+        for turn in range(6):
+            row = {"loss": float(turn)}
+            if turn % 3 == 2:
+                row["val"] = float(turn)
+            run.log(row)
+            run.log({"lr": 0.1})
+    read = stepscope.run(run.path)
+    assert read.series("loss").steps.tolist() == [0, 1, 2, 3, 4, 5]
+    assert read.series("loss").values.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert read.series("val").steps.tolist() == [2, 5]
+    assert read.series("lr").steps.tolist() == [0, 1, 2, 3, 4, 5]

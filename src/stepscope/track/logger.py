@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -22,6 +23,8 @@ __all__ = ["Keyset", "Logger", "Sink"]
 
 MAX_PLANS = 10_000
 """Beyond this, names are made up anew in every call; keeping plans for them would only fill the memory."""
+MAX_RIVALS = 32
+"""How many sets with one name are remembered for telling whether it was logged at the current step."""
 
 
 class Keyset(Protocol):
@@ -46,12 +49,15 @@ class Sink(Protocol):
 class _Plan:
     """What is known about one set of names."""
 
-    __slots__ = ("converters", "integers", "is_plain", "keyset", "last_step", "names", "types")
+    __slots__ = ("converters", "integers", "is_plain", "keyset", "last_step", "names", "rivals", "seen_plans", "types")
 
     def __init__(self, names: tuple[str, ...], keyset: Keyset) -> None:
         self.names = names
         self.keyset = keyset
         self.last_step: int | None = None
+        self.rivals: tuple[_Plan, ...] = ()
+        """Other sets that share a name with this one, as of `seen_plans` sets in all."""
+        self.seen_plans = 0
         self.types: tuple[type, ...] = ()
         self.is_plain = False
         """All values are Python numbers, which the file takes as they are."""
@@ -78,6 +84,7 @@ class Logger:
         self.is_open = True
         self._sink = sink
         self._plans: dict[tuple[Any, ...], _Plan] = {}
+        self._with_name: dict[str, deque[_Plan]] = {}
         self._known: dict[type, Converter] = {}
         self._lock = threading.Lock()
         self._device = DeviceQueue(sink.lost)
@@ -109,10 +116,17 @@ class Logger:
 
     def _next_step(self, plan: _Plan) -> int:
         with self._lock:
-            if plan.last_step == self.step:
+            if plan.last_step == self.step or any(one.last_step == self.step for one in self._rivals(plan)):
                 self.step += 1
             plan.last_step = self.step
             return self.step
+
+    def _rivals(self, plan: _Plan) -> tuple[_Plan, ...]:
+        """The other sets with one of its names: `{"loss", "val"}` now and then beside `{"loss"}` at every turn."""
+        if plan.seen_plans != len(self._plans):
+            sharing = {id(one): one for name in plan.names for one in self._with_name.get(name, ()) if one is not plan}
+            plan.rivals, plan.seen_plans = tuple(sharing.values()), len(self._plans)
+        return plan.rivals
 
     def _take_step(self, plan: _Plan, step: Any) -> int:
         if step is None:
@@ -139,6 +153,8 @@ class Logger:
             plan = _Plan(names, self._sink.keyset(names))
             if len(self._plans) < MAX_PLANS:
                 self._plans[names] = plan
+                for name in names:
+                    self._with_name.setdefault(name, deque(maxlen=MAX_RIVALS)).append(plan)
         return plan
 
     def _write(self, plan: _Plan, step: int, values: tuple[Any, ...]) -> None:

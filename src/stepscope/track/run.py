@@ -84,7 +84,7 @@ class Run:
     def log(self, values: Mapping[Any, Any], step: Any = None) -> None:
         """Record values at a step: numbers, tensors, text, media; nested dicts are joined with `/`.
 
-        Without `step` the values belong to the current step, or to the next one if the same names were logged at the
+        Without `step` the values belong to the current step, or to the next one if one of the names was logged at the
         current one already. A value that cannot be kept is named once on stderr; the others are kept.
         """
         self._log(values, step)

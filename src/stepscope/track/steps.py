@@ -1,7 +1,7 @@
 """The step a value belongs to: given, or worked out.
 
-A step that is not given is the current one, or the next if these same names were already logged at the current one.
-So two `log` calls in one iteration share a step, and an epoch's metrics stand at the last training step.
+A step that is not given is the current one, or the next if one of the names was already logged at the current one. So
+two `log` calls in one iteration share a step, and an epoch's metrics stand at the last training step.
 """
 
 from __future__ import annotations
