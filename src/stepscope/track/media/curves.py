@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ MAX_CLASSES = 100
 
 
 @harmless
-class _Curve:
+class _Curve(ABC):
     """One curve per class (one against the rest), or a single one for two classes."""
 
     name = ""
@@ -56,11 +57,13 @@ class _Curve:
         marks = [None, *thresholds[kept[1:]].tolist()]
         return {**drawn, "area": area, "x": x[kept].tolist(), "y": y[kept].tolist(), "thresholds": marks}
 
+    @abstractmethod
     def _defined(self, positives: int, total: int) -> bool:
-        raise NotImplementedError
+        """Is there a curve at all, with this many positives among so many?"""
 
+    @abstractmethod
     def _computed(self, truth: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats, Floats, float]:
-        raise NotImplementedError
+        """x, y, thresholds and the area."""
 
 
 class PRCurve(_Curve):
