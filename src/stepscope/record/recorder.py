@@ -49,8 +49,7 @@ class Recorder:
         recorder = Recorder(model)
         with recorder:
             model(x).sum().backward()
-        recorder.record.ops[0].name
-    'linear'
+        recorder.record.ops[0].name  # 'linear'
     """
 
     def __init__(
