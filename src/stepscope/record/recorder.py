@@ -46,10 +46,10 @@ _running: weakref.WeakSet[Recorder] = weakref.WeakSet()
 class Recorder:
     """Records one step.
 
-        recorder = Recorder(model)
-        with recorder:
-            model(x).sum().backward()
-        recorder.record.ops[0].name  # 'linear'
+    recorder = Recorder(model)
+    with recorder:
+        model(x).sum().backward()
+    recorder.record.ops[0].name  # 'linear'
     """
 
     def __init__(
