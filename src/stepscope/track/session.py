@@ -52,9 +52,9 @@ def init(
     newest run of this project and name if there is one, "auto" does so if it did not finish. `mode="off"` or
     STEPSCOPE_MODE=off records nothing. A run that is still open is finished first.
 
-    >>> run = stepscope.init(project="vae", config={"lr": 1e-3}, tags=["baseline"])
-    >>> run.log({"loss": 0.7})
-    >>> run.finish()
+        run = stepscope.init(project="vae", config={"lr": 1e-3}, tags=["baseline"])
+        run.log({"loss": 0.7})
+        run.finish()
     """
     global _run, _turn
     shared = _shared_run()
