@@ -15,9 +15,10 @@ import json
 import subprocess
 import sys
 import tempfile
-import venv
 from importlib import import_module
 from pathlib import Path
+
+from peers import peer_python
 
 ROOT = Path(__file__).parent.parent
 PEERS = ("stepscope", "tensorboard", "wandb", "mlflow", "aim", "trackio")
@@ -40,17 +41,7 @@ def python_of(peer: str) -> Path:
     """The interpreter for a peer; makes its venv on first use."""
     if peer == "stepscope":
         return Path(sys.executable)
-    home = ROOT / ".bench" / peer
-    python = home / "bin" / "python"
-    wanted = import_module(f"trackers.{peer}").REQUIREMENTS
-    stamp = home / "installed.json"
-    if not stamp.exists() or json.loads(stamp.read_text()) != wanted:
-        print(f"  installing {' '.join(wanted)} into .bench/{peer}", flush=True)
-        if not python.exists():
-            venv.create(home, with_pip=True, symlinks=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *wanted], check=True)
-        stamp.write_text(json.dumps(wanted))
-    return python
+    return peer_python(peer, import_module(f"trackers.{peer}").REQUIREMENTS)
 
 
 TASKS = ("version", "caller", "caller_one", "empty", "bare", "wide", "single", "read", "chart")

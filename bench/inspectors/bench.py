@@ -8,9 +8,10 @@ import os
 import statistics
 import subprocess
 import sys
-import venv
 from importlib import import_module
 from pathlib import Path
+
+from peers import peer_python
 
 from inspectors.goals import goals
 
@@ -27,16 +28,7 @@ def python_of(peer: str) -> Path:
     wanted = import_module(f"inspectors.{peer}").REQUIREMENTS
     if not wanted:
         return Path(sys.executable)
-    home = ROOT / ".bench" / peer
-    python = home / "bin" / "python"
-    stamp = home / "installed.json"
-    if not stamp.exists() or json.loads(stamp.read_text()) != wanted:
-        print(f"  installing {' '.join(wanted)} into .bench/{peer}", flush=True)
-        if not python.exists():
-            venv.create(home, with_pip=True, symlinks=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *wanted], check=True)
-        stamp.write_text(json.dumps(wanted))
-    return python
+    return peer_python(peer, wanted)
 
 
 def measure(peer: str, tool: str, net: str, options: argparse.Namespace) -> dict:
