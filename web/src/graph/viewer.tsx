@@ -4,6 +4,8 @@ import { Button } from "../components/button";
 import { Skeleton } from "../components/states";
 import { count, visibleText } from "../lib/format";
 import "../style/graph.css";
+import "../style/graph-overlay.css";
+import "../style/graph-details.css";
 import { Crumbs } from "./crumbs";
 import { Details } from "./details";
 import { Legend } from "./legend";

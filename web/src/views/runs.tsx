@@ -2,6 +2,8 @@
 
 import { useEffect } from "preact/hooks";
 import "../style/runs.css";
+import "../style/runs-table.css";
+import "../style/runs-popovers.css";
 import { Button, ErrorState, Skeleton } from "../components";
 import { describeKeys } from "../components/help";
 import { WarningIcon } from "../components/icons";
