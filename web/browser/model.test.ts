@@ -72,6 +72,7 @@ describe.skipIf(noBrowser)("the Model page", () => {
     const { page } = tab;
     await item(page, "tokens Embedding").dblclick();
     await item(page, "embedding").waitFor();
+    await settled(page); // the box still moves while it opens, and a click beside it does nothing
     await item(page, "tokens Embedding").locator("[data-toggle]").click();
     await page.waitForFunction(() => !document.querySelector('.graph-item[aria-label="embedding"]'));
     await page.keyboard.press("ArrowDown");
