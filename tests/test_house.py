@@ -26,9 +26,11 @@ MAY_IMPORT = {
     "export": GROUND | {"runs"},
     "record": GROUND | {"runs"},
     "inspect": GROUND | {"runs", "record"},
-    "views": GROUND | {"runs", "export", "inspect"},
+    "diagnose": GROUND | {"runs", "record", "inspect"},
+    "launch": GROUND | {"runs", "track", "record", "inspect", "diagnose"},
+    "views": GROUND | {"runs", "export", "inspect", "diagnose"},
     "server": GROUND | {"runs", "views"},
-    "cli": GROUND | {"runs", "track", "export", "record", "inspect", "views", "server"},
+    "cli": GROUND | {"runs", "track", "export", "record", "inspect", "diagnose", "launch", "views", "server"},
     "__main__": {"cli"},
 }
 

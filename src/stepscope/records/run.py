@@ -30,6 +30,7 @@ __all__ = [
     "MetricRule",
     "NameChange",
     "NotesChange",
+    "Related",
     "RunMeta",
     "Severity",
     "Status",
@@ -233,6 +234,14 @@ class Artifact(_Event, frozen=True, kw_only=True, tag="artifact"):
     step: int | None = None
 
 
+class Related(_Record, frozen=True, kw_only=True):
+    """Another place that belongs to a finding: where the layer was built, where the graph was cut."""
+
+    file: str
+    line: int
+    label: str = ""
+
+
 class Finding(_Record, frozen=True, kw_only=True):
     """Something wrong with a run: where its cause is, what proves it, and what mends it."""
 
@@ -244,6 +253,13 @@ class Finding(_Record, frozen=True, kw_only=True):
     evidence: dict[str, Any] = {}
     fix: str = ""
     step: int | None = None
+    column: int | None = None
+    """Of the expression on `line`, counted from 0; `end_column` is after its last letter."""
+    end_column: int | None = None
+    label: str = ""
+    """The evidence in a few words, written under the expression."""
+    function: str = ""
+    related: list[Related] = []
 
 
 class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):

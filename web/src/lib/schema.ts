@@ -111,6 +111,13 @@ export interface Finding {
   evidence?: Record<string, unknown>;
   fix?: string;
   step?: number | null;
+  /** Of the expression on `line`, counted from 0; `end_column` is after its last letter. */
+  column?: number | null;
+  end_column?: number | null;
+  /** The evidence in a few words, written under the expression. */
+  label?: string;
+  function?: string;
+  related?: Related[];
 }
 
 /** The code a run was made from. */
@@ -468,6 +475,13 @@ export interface RecordedSteps {
 export interface Refused {
   run: string;
   reason: string;
+}
+
+/** Another place that belongs to a finding: where the layer was built, where the graph was cut. */
+export interface Related {
+  file: string;
+  line: number;
+  label?: string;
 }
 
 export interface RunChange {
