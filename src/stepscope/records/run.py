@@ -240,6 +240,8 @@ class Related(_Record, frozen=True, kw_only=True):
     file: str
     line: int
     label: str = ""
+    source: list[tuple[int, str]] = []
+    """Its line and the one before, numbered."""
 
 
 class Finding(_Record, frozen=True, kw_only=True):
@@ -260,6 +262,10 @@ class Finding(_Record, frozen=True, kw_only=True):
     """The evidence in a few words, written under the expression."""
     function: str = ""
     related: list[Related] = []
+    source: list[tuple[int, str]] = []
+    """The numbered lines around `line` as they were when it was found, so that it can be read without the file."""
+    source_changed: bool = False
+    """The file was edited after the script began: these may not be the lines that ran."""
 
 
 class FindingEvent(_Event, frozen=True, kw_only=True, tag="finding"):
