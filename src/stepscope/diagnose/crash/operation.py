@@ -1,0 +1,138 @@
+"""The operation that failed, and the tensors it was given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from stepscope.diagnose.crash.frames import MISSING, Frame
+from stepscope.diagnose.crash.syntax import said
+
+__all__ = ["Operand", "Operation", "arguments_of", "operation_of"]
+
+_OPERATORS = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.MatMult: "matmul",
+    ast.Pow: "pow",
+    ast.FloorDiv: "floor_divide",
+    ast.Mod: "remainder",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+}
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One argument of the failing operation."""
+
+    name: str
+    value: Any
+    """A tensor, or a list or tuple of them (`cat`), or any other argument; MISSING where it could not be read."""
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        if isinstance(self.value, torch.Tensor):
+            return [self.value]
+        if type(self.value) in (list, tuple):
+            return [part for part in self.value if isinstance(part, torch.Tensor)]
+        return []
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`op(operands)` at a frame."""
+
+    op: str
+    operands: tuple[Operand, ...]
+    frame: Frame
+    node: ast.AST | None = None
+
+    @property
+    def tensors(self) -> list[tuple[str, torch.Tensor]]:
+        """All tensors among the operands, with the names they go by."""
+        found = []
+        for operand in self.operands:
+            listed = isinstance(operand.value, (list, tuple))
+            for index, tensor in enumerate(operand.tensors):
+                found.append((f"{operand.name}[{index}]" if listed else operand.name, tensor))
+        return found
+
+    def operand(self, *names: str, position: int | None = None) -> Any:
+        """The argument of that name or at that position; MISSING when there is none."""
+        for operand in self.operands:
+            if operand.name.rpartition("=")[0] in names:
+                return operand.value
+        if position is not None and position < len(self.operands):
+            return self.operands[position].value
+        return MISSING
+
+
+def operation_of(frames: Sequence[Frame]) -> Operation | None:
+    """What the innermost frame was computing, read off its source and its variables."""
+    for frame in reversed(frames[-6:]):
+        found = _operation_in(frame)
+        if found is not None and (found.tensors or frame.own):
+            return found
+    return None
+
+
+def _operation_in(frame: Frame) -> Operation | None:
+    node = frame.running
+    if isinstance(node, ast.Await):
+        node = node.value
+    if isinstance(node, ast.Call):
+        return Operation(_called(node.func), tuple(arguments_of(node, frame)), frame, node)
+    if isinstance(node, ast.BinOp):
+        return Operation(_operator(node.op), _read(frame, node.left, node.right), frame, node)
+    if isinstance(node, ast.AugAssign):
+        return Operation(f"{_operator(node.op)}_", _read(frame, node.target, node.value), frame, node)
+    if isinstance(node, ast.Compare):
+        return Operation("compare", _read(frame, node.left, *node.comparators), frame, node)
+    if isinstance(node, ast.Subscript):
+        op = "setitem" if isinstance(node.ctx, ast.Store) else "getitem"
+        return Operation(op, _read(frame, node.value, node.slice), frame, node)
+    return None
+
+
+def arguments_of(call: ast.Call, frame: Frame) -> list[Operand]:
+    """The arguments of a call; a method's tensor comes first."""
+    found = []
+    if isinstance(call.func, ast.Attribute):
+        owner = frame.value_of(call.func.value)
+        if isinstance(owner, torch.Tensor):
+            found.append(Operand(said(call.func.value), owner))
+    found += [Operand(said(part), _value(frame, part)) for part in call.args]
+    found += [Operand(f"{part.arg}={said(part.value)}", _value(frame, part.value)) for part in call.keywords]
+    return found
+
+
+def _read(frame: Frame, *nodes: ast.AST) -> tuple[Operand, ...]:
+    return tuple(Operand(said(node), _value(frame, node)) for node in nodes)
+
+
+def _value(frame: Frame, node: ast.AST) -> Any:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        parts = [frame.value_of(part) for part in node.elts]
+        return (
+            MISSING
+            if any(part is MISSING for part in parts) and not any(isinstance(part, torch.Tensor) for part in parts)
+            else parts
+        )
+    return frame.value_of(node)
+
+
+def _called(function: ast.AST) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else said(function)
+
+
+def _operator(op: ast.operator) -> str:
+    return _OPERATORS.get(type(op), type(op).__name__.lower())

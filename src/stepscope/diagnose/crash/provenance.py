@@ -1,0 +1,190 @@
+"""The story of a tensor: the operations it came through, the nearest first, back to where it was made.
+
+The trail knows it exactly. Where the trail was off it is read off the source: from the variable to the statement that
+bound it, through the caller's arguments, through the loader into the dataset.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader, Subset, TensorDataset
+
+from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before, node_site, scope_of
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import MISSING, Frame
+from stepscope.diagnose.crash.syntax import said, tree_of
+from stepscope.record.sites import site_at
+from stepscope.records.step import Site
+
+__all__ = ["MAKERS", "Step", "made_at", "made_by", "names_of", "story"]
+
+MAKERS = frozenset(
+    {
+        *("tensor", "from_numpy", "as_tensor", "asarray", "frombuffer", "zeros", "ones", "full", "empty", "rand"),
+        *("randn", "randint", "randperm", "arange", "linspace", "eye", "zeros_like", "ones_like", "full_like"),
+        *("rand_like", "randn_like", "empty_like", "Tensor", "FloatTensor", "LongTensor", "DoubleTensor", "IntTensor"),
+    }
+)
+_DEEPEST = 12
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation in a tensor's past."""
+
+    op: str
+    site: Site | None
+    text: str = ""
+
+
+def story(crash: Crash, tensor: torch.Tensor) -> list[Step]:
+    """The tensor's past, nearest first; empty when nothing is known."""
+    origin = crash.origin(tensor)
+    found: list[Step] = []
+    if origin is not None:
+        for past in origin.ancestors(200):
+            if past.op and past.place is not None:
+                found.append(Step(past.op, site_at(past.place)))
+            elif past.kind == "data":
+                found += _from_loaders(crash, tensor)
+    if not found:
+        for name, frame in names_of(crash, tensor):
+            found = list(_Reader(crash).of_name(name, frame, frame.line, 0))
+            if found:
+                break
+    return found or _from_loaders(crash, tensor)
+
+
+def made_by(crash: Crash, tensor: torch.Tensor, *ops: str) -> Step | None:
+    """The nearest step of a tensor's past that is one of these operations."""
+    return next((step for step in story(crash, tensor) if step.op in ops and step.site is not None), None)
+
+
+def made_at(crash: Crash, value: Any) -> Site | None:
+    """Where an object (a loader, an optimizer, a tensor) was made: the statement that bound it to its first name."""
+    for name, frame in names_of(crash, value):
+        for scope in (scope_of(frame), tree_of(frame.file)):
+            found = None if scope is None else bindings_in(frame.file, scope, name)
+            if found:
+                made = [binding for binding in found if isinstance(binding.value, ast.Call)]
+                return (made or found)[0].site
+    return None
+
+
+def names_of(crash: Crash, value: Any) -> Iterator[tuple[str, Frame]]:
+    """The variables of the user's frames that hold this very object."""
+    for name, held, frame in crash.values():
+        if held is value and not name.startswith("__"):
+            yield name, frame
+
+
+class _Reader:
+    """Reads a story off the source; keeps to a budget, for code may go round in circles."""
+
+    def __init__(self, crash: Crash) -> None:
+        self.crash = crash
+        self.seen: set[tuple[str, str, int]] = set()
+
+    def of_name(self, name: str, frame: Frame, line: int, depth: int) -> Iterator[Step]:
+        scope = scope_of(frame)
+        if scope is None or depth > _DEEPEST:
+            return
+        binding = bound_before(frame.file, scope, name, line)
+        tree = tree_of(frame.file)
+        if binding is None and name in frame.code.co_varnames[: frame.code.co_argcount]:
+            yield from self._of_argument(name, frame, depth)
+            return
+        if binding is None and tree is not None and name not in frame.locals:
+            binding = bound_before(frame.file, tree, name, 10**9)
+        if binding is None or (frame.file, name, binding.line) in self.seen:
+            return
+        self.seen.add((frame.file, name, binding.line))
+        yield from self._of_binding(binding, frame, depth)
+
+    def _of_binding(self, binding: Binding, frame: Frame, depth: int) -> Iterator[Step]:
+        if isinstance(binding.statement, (ast.For, ast.AsyncFor)):
+            for part in ast.walk(binding.statement.iter):
+                value = frame.value_of(part) if isinstance(part, (ast.Name, ast.Attribute)) else MISSING
+                if isinstance(value, DataLoader):
+                    yield from _of_dataset(self.crash, value.dataset, None)
+                    return
+        if binding.value is not None:
+            yield from self.of_expression(binding.value, frame, binding.line, binding.file, depth)
+
+    def of_expression(self, node: ast.expr, frame: Frame, line: int, file: str, depth: int) -> Iterator[Step]:
+        later: list[str] = []
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call):
+                op = part.func.attr if isinstance(part.func, ast.Attribute) else said(part.func)
+                yield Step(op, node_site(file, part), said(part))
+            elif isinstance(part, ast.BinOp):
+                yield Step(type(part.op).__name__.lower(), node_site(file, part), said(part))
+            elif isinstance(part, ast.Attribute) and part.attr == "data":
+                yield Step("data", node_site(file, part), said(part))
+            elif isinstance(part, ast.Name):
+                later.append(part.id)
+        for name in dict.fromkeys(later):
+            if isinstance(frame.locals.get(name, frame.globals.get(name)), torch.Tensor):
+                yield from self.of_name(name, frame, line, depth + 1)
+
+    def _of_argument(self, name: str, frame: Frame, depth: int) -> Iterator[Step]:
+        caller = self.crash.frame_before(frame)
+        call = None if caller is None else caller.running
+        if caller is None or not isinstance(call, ast.Call):
+            return
+        names = list(frame.code.co_varnames[: frame.code.co_argcount])
+        position = names.index(name) - (1 if names[0] == "self" else 0)
+        given = next((word.value for word in call.keywords if word.arg == name), None)
+        if given is None and 0 <= position < len(call.args):
+            given = call.args[position]
+        if given is not None:
+            if isinstance(given, ast.Name):
+                yield from self.of_name(given.id, caller, caller.line, depth + 1)
+            else:
+                yield from self.of_expression(given, caller, caller.line, caller.file, depth + 1)
+
+
+def _from_loaders(crash: Crash, tensor: torch.Tensor) -> list[Step]:
+    for loader in crash.loaders:
+        found = list(_of_dataset(crash, loader.dataset, tensor))
+        if found:
+            return found
+    return []
+
+
+def _of_dataset(crash: Crash, dataset: Any, tensor: torch.Tensor | None) -> Iterator[Step]:
+    """Where a dataset's samples are made: its tensors' own past, or its `__getitem__` and `__init__`."""
+    while isinstance(dataset, Subset):
+        dataset = dataset.dataset
+    if isinstance(dataset, TensorDataset):
+        for held in dataset.tensors:
+            if tensor is None or (held.dtype == tensor.dtype and held.shape[1:] == tensor.shape[1:]):
+                yield from story(crash, held)
+        return
+    for held in vars(dataset).values() if hasattr(dataset, "__dict__") else ():
+        if isinstance(held, torch.Tensor) and tensor is not None and held.dtype == tensor.dtype:
+            yield from story(crash, held)
+    yield from _of_methods(type(dataset))
+
+
+def _of_methods(kind: type) -> Iterator[Step]:
+    try:
+        file = inspect.getsourcefile(kind) or ""
+        first = inspect.getsourcelines(kind)[1]
+    except (OSError, TypeError):
+        return
+    classes = (node for node in ast.walk(tree_of(file) or ast.Module([], [])) if isinstance(node, ast.ClassDef))
+    named = [node for node in classes if node.name == kind.__name__]
+    holder = min(named, key=lambda node: abs(node.lineno - first), default=None)
+    methods = {n.name: n for n in (holder.body if holder else []) if isinstance(n, ast.FunctionDef)}
+    for name in ("__getitem__", "__iter__", "__init__"):
+        for node in ast.walk(methods[name]) if name in methods else ():
+            if isinstance(node, ast.Call):
+                op = node.func.attr if isinstance(node.func, ast.Attribute) else said(node.func)
+                yield Step(op, node_site(file, node), said(node))
