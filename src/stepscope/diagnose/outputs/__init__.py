@@ -1,0 +1,1 @@
+"""Findings for other programs: one file a format, each with `write(findings, path)`."""

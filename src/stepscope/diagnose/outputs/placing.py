@@ -1,0 +1,49 @@
+"""Putting an output where it was asked for: whole or not at all, and `-` for the standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from stepscope.errors import StorageError
+
+__all__ = ["place", "relative_to"]
+
+
+def place(data: str, path: str | os.PathLike[str]) -> None:
+    """Replace the file at once, so that whoever reads it meanwhile, or after a crash, finds the old or the new one."""
+    if os.fspath(path) == "-":
+        sys.stdout.write(data)
+        sys.stdout.flush()
+        return
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and not target.is_file():  # a pipe or a device is written to, not replaced
+            with target.open("w", encoding="utf-8") as file:
+                file.write(data)
+            return
+        _replace(Path(os.path.realpath(target)), data.encode("utf-8"))
+    except OSError as fault:
+        raise StorageError(f"{target} could not be written: {fault.strerror or fault}; choose another file") from fault
+
+
+def _replace(target: Path, data: bytes) -> None:
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def relative_to(root: Path, file: str) -> str:
+    """The path as others know it: from the root with forward slashes; as it is when it lies elsewhere."""
+    if not os.path.isabs(file):
+        return file.replace(os.sep, "/")
+    try:
+        seen = os.path.relpath(file, root)
+    except ValueError:  # another drive
+        return Path(file).as_posix()
+    return Path(file).as_posix() if seen.startswith("..") else seen.replace(os.sep, "/")
