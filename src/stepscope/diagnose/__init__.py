@@ -1,1 +1,1 @@
-"""Findings: rules over what was seen of a script, crash explanations, and how a finding is shown and kept."""
+"""What is wrong with a run: rules over what the witnesses saw, and explanations of crashes. See docs/design/014."""

@@ -1,0 +1,162 @@
+"""The engine: asks the rules at the right moments and turns their proofs into findings, each once."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from stepscope import fence
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, Rule, all_rules
+from stepscope.record.sites import site_at
+from stepscope.records import Finding, Related, Severity
+from stepscope.records.step import Site
+
+__all__ = ["Engine", "Silencer"]
+
+_ASKED_AT = frozenset((2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 700))
+_THEN_EVERY = 1000
+_MOST_OF_A_RULE = 5
+
+
+class Silencer(Protocol):
+    """Whether the user wants to hear of a finding (settings, options, comments)."""
+
+    def is_wanted(self, rule: str) -> bool: ...
+    def is_silenced(self, finding: Finding) -> bool: ...
+
+
+class Engine:
+    """Asks rules and keeps what they found.
+
+    engine = Engine(Evidence(watcher), on_finding=print)
+    watcher.on_moment = engine.moment
+    """
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        *,
+        settings: Silencer | None = None,
+        on_finding: Callable[[Finding], None] | None = None,
+        rules: Iterable[Rule] | None = None,
+    ) -> None:
+        self.evidence = evidence
+        self.findings: list[Finding] = []
+        self._settings = settings
+        self._on_finding = on_finding
+        chosen = list(all_rules().values()) if rules is None else list(rules)
+        self.rules = [rule for rule in chosen if settings is None or settings.is_wanted(rule.id)]
+        self._known: set[tuple[str, str | None, int | None]] = set()
+        self._faulty: set[str] = set()
+        self._read_source = False
+
+    def moment(self, kind: str) -> None:
+        """Something happened: "step" or "epoch"."""
+        step = self.evidence.watcher.step
+        if kind == "step" and step not in _ASKED_AT and step % _THEN_EVERY:
+            return
+        self._ask("steps")
+        if not self._read_source and step >= 2:
+            self._read_source = True
+            self._ask("source")
+
+    def finish(self) -> list[Finding]:
+        """The script has ended by itself: ask everything once more."""
+        self.evidence.over = True
+        self._ask("steps")
+        self._ask("end")
+        if not self._read_source:
+            self._read_source = True
+            self._ask("source")
+        return self.findings
+
+    def crashed(self, error: BaseException) -> list[Finding]:
+        """An exception has ended the script. Gives the findings that explain it."""
+        from stepscope.diagnose.crash.crash import crash_of
+
+        before = len(self.findings)
+        self.evidence.over = True
+        self.evidence.crash = fence.fenced("reading the exception")(crash_of)(error, self.evidence)
+        if self.evidence.crash is not None:
+            self._ask("crash")
+        explained = self.findings[before:]
+        self._ask("steps")
+        if not explained:
+            self._ask("source")
+        return explained
+
+    def probe(self) -> list[Finding]:
+        """Ask the rules that try things out on copies of the model."""
+        before = len(self.findings)
+        self._ask("probe")
+        return self.findings[before:]
+
+    def _ask(self, needs: str) -> None:
+        for rule in self.rules:
+            if rule.needs == needs and rule.id not in self._faulty and not self._explained(rule):
+                self._ask_one(rule)
+
+    def _explained(self, rule: Rule) -> bool:
+        found = self.evidence.found
+        return any(fnmatch.fnmatchcase(other, pattern) for pattern in rule.follows for other in found)
+
+    def _ask_one(self, rule: Rule) -> None:
+        try:
+            for proof in rule.check(self.evidence):
+                self._take(rule, proof)
+        except Exception as fault:
+            self._faulty.add(rule.id)  # it would fail again, and say half of what it has to say
+            fence.report(f"the rule {rule.id}", fault)
+
+    def _take(self, rule: Rule, proof: Proof) -> None:
+        finding = finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step)
+        key = (rule.id, finding.file, finding.line)
+        if key in self._known or sum(known[0] == rule.id for known in self._known) >= _MOST_OF_A_RULE:
+            return
+        self._known.add(key)
+        if self._settings is not None and self._settings.is_silenced(finding):
+            return
+        self.findings.append(finding)
+        self.evidence.found.append(rule.id)
+        if self._on_finding is not None:
+            fence.fenced("telling of a finding")(self._on_finding)(finding)
+
+
+def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = None) -> Finding:
+    """The finding a proof makes."""
+    site = site_of(proof.where)
+    related = [(site_of(where), label) for where, label in proof.related]
+    same_line = site is not None and site.end_line in (None, site.line)
+    return Finding(
+        rule=rule,
+        severity=proof.severity or severity,
+        message=proof.message,
+        file=None if site is None else _shown(site.file),
+        line=None if site is None else site.line,
+        column=None if site is None else site.column,
+        end_column=site.end_column if site is not None and same_line else None,
+        function="" if site is None else site.function,
+        evidence=proof.evidence,
+        label=proof.label,
+        fix=proof.fix,
+        step=step,
+        related=[Related(file=_shown(s.file), line=s.line, label=label) for s, label in related if s is not None],
+    )
+
+
+def site_of(where: Any) -> Site | None:
+    """A place, a site or (file, line) as a site."""
+    if where is None or isinstance(where, Site):
+        return where
+    first, second = where
+    return Site(file=first, line=second) if isinstance(first, str) else site_at((first, second))
+
+
+def _shown(file: str) -> str:
+    """Relative to where the user stands, when it is below it."""
+    path = os.path.abspath(file)
+    relative = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
+    return path if relative.startswith("..") else relative

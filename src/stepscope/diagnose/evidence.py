@@ -1,0 +1,43 @@
+"""The evidence: everything the witnesses saw, in one object that every rule gets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stepscope.diagnose.source import Source
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.crash.crash import Crash
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Evidence"]
+
+
+class Evidence:
+    """What rules ask. One attribute a witness; `source` for the text of the user's own files.
+
+    A witness of a rule's own is added in `__init__` with one line.
+    """
+
+    def __init__(self, watcher: Watcher, source: Source | None = None) -> None:
+        self.watcher = watcher
+        self.trail = watcher.trail
+        self.visits = watcher.visits
+        self.steps = watcher.steps
+        self.optimizers = watcher.optimizers
+        self.models = watcher.models
+        self.modes = watcher.modes
+        self.loaders = watcher.loaders
+        self.source = source or Source()
+        self.crash: Crash | None = None
+        self.over = False
+        """The script has ended: what has not happened by now will not happen."""
+        self.found: list[str] = []
+        """The ids of the rules that have found something so far."""
+        self.not_checked: dict[str, str] = {}
+        """Rule (or group) -> why it could not be checked."""
+        # Witnesses that only rules of one subject need: witness class -> attribute.
+
+    def witness(self, kind: Any) -> Any:
+        """The watcher's witness of this class."""
+        return next(w for w in self.watcher.witnesses if isinstance(w, kind))

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import site_at
+
+
+@rule("opt.no-zero-grad", severity="error")
+def no_zero_grad(run: Evidence) -> Iterator[Proof]:
+    """Gradients pile up because nothing clears them between optimizer steps.
+
+    Why it matters: each update uses the sum of all gradients so far, so the step grows and points the wrong way.
+
+    What to do: call `optimizer.zero_grad()` once per step, before `backward()`.
+
+    How it is found: at every `backward()` the gradients are looked at; those of the step before, same tensor, same
+    version and not zero, three steps in a row, were cleared by nobody.
+
+    Bad:
+        loss.backward()
+        optimizer.step()
+    Good:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    """
+    for made in run.optimizers.made:
+        steps = run.steps.of_optimizer(made.number)
+        stale = [step for step in steps[1:] if step.stale]
+        # One or two can be a warm-up; a step that did clear proves that the script knows how to.
+        if len(stale) < 3 or len(stale) < len(steps) - 1:
+            continue
+        first = stale[0].backwards[-1]
+        if first.place is None:
+            continue
+        before = [step.stale_norm for step in stale if step.stale_norm is not None]
+        own = [step.own_norm for step in stale if step.own_norm is not None]
+        grows = " -> ".join(f"{norm:.2g}" for norm in before[:4])
+        yield Proof(
+            where=first.place,
+            message="gradients of earlier steps are still there when backward runs",
+            label=f"grad norm {grows} before backward, which itself adds about {max(own):.2g}" if own else "",
+            evidence={"steps": len(stale), "grad_norm_before": before[:8], "own_grad_norm": own[:8]},
+            fix=f"call optimizer.zero_grad() before line {site_at(first.place).line}",
+        )

@@ -1,0 +1,157 @@
+"""The user's own files as syntax trees, and the expression at a place that ran."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from stepscope.record.sites import site_at
+from stepscope.record.watch.places import is_own
+from stepscope.records.step import Site
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+
+__all__ = ["Source", "SourceFile", "called_name", "dotted"]
+
+_LARGEST = 2_000_000
+
+
+class SourceFile:
+    """One Python file."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        try:
+            return ast.parse(self.text)
+        except (SyntaxError, ValueError, RecursionError):  # not Python after all; rules then see an empty file
+            return ast.Module(body=[], type_ignores=[])
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def walk(self, *kinds: type[ast.AST]) -> Iterator[Any]:
+        for node in ast.walk(self.tree):
+            if not kinds or isinstance(node, kinds):
+                yield node
+
+    def calls(self, *names: str) -> Iterator[ast.Call]:
+        """Calls whose function ends in one of these names: `dropout` finds `F.dropout(x)`."""
+        for node in self.walk(ast.Call):
+            if called_name(node) in names:
+                yield node
+
+    def up(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node is inside of, the nearest first."""
+        parents = self.parents
+        while node in parents:
+            node = parents[node]
+            yield node
+
+    def enclosing(self, node: ast.AST, *kinds: type[ast.AST]) -> Any:
+        return next((outer for outer in self.up(node) if isinstance(outer, kinds)), None)
+
+    def site(self, node: ast.AST) -> Site:
+        """A node as a place to point at."""
+        line = getattr(node, "lineno", 1)
+        same = getattr(node, "end_lineno", None) == line
+        return Site(
+            file=self.path,
+            line=line,
+            column=getattr(node, "col_offset", None),
+            end_column=getattr(node, "end_col_offset", None) if same else None,
+            end_line=getattr(node, "end_lineno", None),
+            text=self.lines[line - 1].strip() if 0 < line <= len(self.lines) else "",
+        )
+
+    def at(self, site: Site) -> ast.expr | None:
+        """The smallest expression that covers exactly (or at least) the site's columns."""
+        best: ast.expr | None = None
+        for node in self.walk(ast.expr):
+            if node.lineno > site.line or (node.end_lineno or node.lineno) < (site.end_line or site.line):
+                continue
+            if site.column is not None and site.end_column is not None:
+                start, end = (site.line, site.column), (site.end_line or site.line, site.end_column)
+                if (node.lineno, node.col_offset) > start or (node.end_lineno, node.end_col_offset) < end:
+                    continue
+            if best is None or _size(node) < _size(best):
+                best = node
+        return best
+
+
+def _size(node: ast.expr) -> tuple[int, int]:
+    return ((node.end_lineno or node.lineno) - node.lineno, (node.end_col_offset or 0) - node.col_offset)
+
+
+class Source:
+    """All own files the process has loaded. `run.source.files()`"""
+
+    def __init__(self) -> None:
+        self._files: dict[str, SourceFile | None] = {}
+
+    def file(self, path: str) -> SourceFile | None:
+        if path not in self._files:
+            text = "".join(linecache.getlines(path))
+            self._files[path] = SourceFile(path, text) if text and len(text) <= _LARGEST else None
+        return self._files[path]
+
+    def files(self) -> list[SourceFile]:
+        """The script and every module of its project that is loaded now."""
+        found = []
+        for module in list(sys.modules.values()):
+            path = getattr(module, "__file__", None)
+            if isinstance(path, str) and path.endswith(".py") and _is_own_file(path):
+                file = self.file(os.path.abspath(path))
+                if file is not None and file not in found:
+                    found.append(file)
+        return found
+
+    def expression(self, where: Place | Site | None) -> ast.expr | None:
+        """The expression that ran at a place."""
+        if where is None:
+            return None
+        site = where if isinstance(where, Site) else site_at(where)
+        file = self.file(site.file)
+        return None if file is None else file.at(site)
+
+    def call(self, where: Place | Site | None) -> ast.Call | None:
+        found = self.expression(where)
+        return found if isinstance(found, ast.Call) else None
+
+
+def _is_own_file(path: str) -> bool:
+    return is_own(compile("", os.path.abspath(path), "exec"))
+
+
+def dotted(node: ast.AST) -> str:
+    """`torch.nn.functional.dropout` of an attribute chain; "" for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return ""
+
+
+def called_name(node: ast.AST) -> str:
+    """The last name of what a call calls: `dropout` of `F.dropout(x)`, `view` of `f(x).view(1)`."""
+    if not isinstance(node, ast.Call):
+        return ""
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

@@ -1,0 +1,165 @@
+"""Models: the root modules the script calls, the names of their parameters, and whether those move."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.record import construction
+from stepscope.record.sites import site_at
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from stepscope.record.restore import Installed
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.step import Site
+
+__all__ = ["Model", "Models"]
+
+_SAMPLE = 64
+
+
+class Model:
+    """A root module."""
+
+    def __init__(self, module: Any, number: int) -> None:
+        self.ref = weakref.ref(module)
+        self.number = number
+        self.type = type(module).__name__
+        self.calls = 0
+        self.calls_with_grad = 0
+        self.first_visit: Visit | None = None
+
+    @property
+    def module(self) -> Any:
+        return self.ref()
+
+
+class _Mark:
+    """A parameter as it was: its version, and some of its values."""
+
+    __slots__ = ("grads", "ref", "values", "version")
+
+    def __init__(self, parameter: Any) -> None:
+        self.ref = weakref.ref(parameter)
+        self.version = parameter._version
+        self.values = _some_values(parameter)
+        self.grads = 0
+        """In how many backwards it got a gradient that is not zero (counted for the first ones)."""
+
+
+class Models(Witness):
+    """`run.models`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.roots: list[Model] = []
+        self._by_id: weakref.WeakKeyDictionary[Any, Model] = weakref.WeakKeyDictionary()
+        self._names: dict[int, tuple[Any, str]] = {}
+        self._marks: dict[int, _Mark] = {}
+
+    def install(self, installed: Installed) -> None:
+        watching = construction.watch()
+        watching.__enter__()
+        installed.add(lambda: watching.__exit__(None, None, None))
+
+    def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
+        model = self._by_id.get(module)
+        if model is None:
+            model = self._by_id[module] = Model(module, len(self.roots))
+            model.first_visit = visit
+            self.roots.append(model)
+            self._learn_names(module)
+        model.calls += 1
+        model.calls_with_grad += visit.grad
+
+    def _learn_names(self, module: Any) -> None:
+        for name, parameter in module.named_parameters():
+            known = self._names.get(id(parameter))
+            if known is None or known[0]() is not parameter or len(known[1]) > len(name):
+                self._names[id(parameter)] = (weakref.ref(parameter), name)
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        if backward.index < 3 or backward.index in (10, 30, 100):
+            with quietly():
+                for parameter in self.all_parameters():
+                    self._mark(parameter)
+
+    def backward_done(self, backward: Backward) -> None:
+        if backward.index >= 12:
+            return
+        with quietly():
+            for mark in self._marks.values():
+                parameter = mark.ref()
+                grad = None if parameter is None else parameter.grad
+                if grad is not None and (grad.device.type != "cpu" or bool(grad.ne(0).any())):
+                    mark.grads += 1
+
+    def _mark(self, parameter: Any) -> None:
+        known = self._marks.get(id(parameter))
+        if known is None or known.ref() is not parameter:
+            self._marks[id(parameter)] = _Mark(parameter)
+
+    # What rules ask
+
+    def all_parameters(self) -> Iterator[Any]:
+        """Every parameter of every live root module and optimizer, each once."""
+        seen: set[int] = set()
+        modules = (model.module for model in self.roots)
+        of_modules = (p for module in modules if module is not None for p in module.parameters())
+        of_optimizers = (
+            p for made in self.watcher.optimizers.made for ref in made.parameters if (p := ref()) is not None
+        )
+        for parameter in (*of_modules, *of_optimizers):
+            if id(parameter) not in seen:
+                seen.add(id(parameter))
+                yield parameter
+
+    def name_of(self, parameter: Any) -> str:
+        known = self._names.get(id(parameter))
+        if known is not None and known[0]() is parameter:
+            return known[1]
+        return "a tensor of shape " + "x".join(map(str, parameter.shape))
+
+    def grads_seen(self, parameter: Any) -> int:
+        """In how many of the first dozen backwards it got a gradient other than zero."""
+        mark = self._marks.get(id(parameter))
+        return mark.grads if mark is not None and mark.ref() is parameter else 0
+
+    def unchanged(self, parameter: Any) -> bool:
+        """Whether it still is what it was when first marked: nothing has written to it."""
+        mark = self._marks.get(id(parameter))
+        if mark is None or mark.ref() is not parameter:
+            return False
+        if parameter is None or mark.version != parameter._version:
+            return False
+        with quietly():
+            return bool(torch.equal(mark.values, _some_values(parameter)))
+
+    def owner_of(self, parameter: Any) -> tuple[Any, str] | None:
+        """The module that holds it and its path inside its root."""
+        for model in self.roots:
+            module = model.module
+            if module is None:
+                continue
+            for path, part in module.named_modules():
+                if any(p is parameter for p in part._parameters.values()):
+                    return part, path
+        return None
+
+    def made_at(self, module: Any) -> Site | None:
+        """Where a module was constructed."""
+        place = construction._places.get(module)
+        return None if place is None else site_at(place)
+
+
+def _some_values(parameter: Any) -> Any:
+    flat = parameter.detach().reshape(-1)
+    return flat[:: max(1, flat.numel() // _SAMPLE)][:_SAMPLE].clone()

@@ -1,0 +1,72 @@
+"""Modes: who called `train()` and `eval()`, and who switched gradients off."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["ModeCall", "Modes"]
+
+_KEPT = 4000
+
+
+class ModeCall:
+    """One call of `train()` or `eval()` on a module, or of `set_grad_enabled`."""
+
+    __slots__ = ("kind", "module", "on", "place", "step", "visit")
+
+    def __init__(self, kind: str, on: bool, place: Place | None, step: int, module: Any = None) -> None:
+        self.kind = kind
+        """train (with `on` False: `eval()`) · grad (set_grad_enabled as a function)"""
+        self.on = on
+        self.place = place
+        self.step = step
+        self.module = None if module is None else weakref.ref(module)
+
+
+class Modes(Witness):
+    """`run.modes`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.calls: list[ModeCall] = []
+        self._depth = 0
+
+    def install(self, installed: Installed) -> None:
+        witness, train = self, torch.nn.Module.train
+
+        def train_(self: Any, mode: bool = True) -> Any:
+            if witness._depth or not witness.watcher.listens():
+                return train(self, mode)
+            witness._note("train", mode, sys._getframe(1), self)
+            witness._depth += 1
+            try:
+                return train(self, mode)
+            finally:
+                witness._depth -= 1
+
+        train_.__name__, train_.__doc__ = "train", train.__doc__
+        train_.__wrapped__ = train  # type: ignore[attr-defined]
+        installed.patch(torch.nn.Module, "train", train_)
+
+    @fence.fenced("following train and eval")
+    def _note(self, kind: str, on: bool, frame: Any, module: Any) -> None:
+        if len(self.calls) < _KEPT:
+            self.calls.append(ModeCall(kind, bool(on), own_place(frame), self.watcher.step, module))
+
+    def last(self, module: Any, kind: str = "train") -> ModeCall | None:
+        """The latest `train()`/`eval()` on this module."""
+        found = (c for c in reversed(self.calls) if c.kind == kind and c.module is not None and c.module() is module)
+        return next(found, None)

@@ -1,0 +1,146 @@
+"""Optimizers: where each was made, over which parameters, and every time it clears gradients."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Made", "Optimizers", "Zeroing"]
+
+_KEPT = 4000
+
+
+class Made:
+    """An optimizer."""
+
+    def __init__(self, optimizer: Any, number: int, place: Place | None, step: int, batch: int) -> None:
+        self.ref = weakref.ref(optimizer)
+        self.number = number
+        self.type = type(optimizer).__name__
+        self.place = place
+        """Where it was made."""
+        self.step = step
+        """How many optimizer steps had been taken when it was made."""
+        self.batch = batch
+        self.parameters: list[Any] = []
+        """Weak references, in order."""
+        self.defaults = {k: v for k, v in optimizer.defaults.items() if isinstance(v, (int, float, bool, tuple, str))}
+
+    def holds(self, parameter: Any) -> bool:
+        return any(ref() is parameter for ref in self.parameters)
+
+
+class Zeroing:
+    """One call of `zero_grad`."""
+
+    __slots__ = ("backward", "optimizer", "place", "step")
+
+    def __init__(self, optimizer: int | None, place: Place | None, step: int, backward: int) -> None:
+        self.optimizer = optimizer
+        """Whose; None for a module's."""
+        self.place = place
+        self.step = step
+        self.backward = backward
+        """How many backwards had run before it."""
+
+
+class Optimizers(Witness):
+    """`run.optimizers`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.made: list[Made] = []
+        self.zeroings: list[Zeroing] = []
+        self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+    def install(self, installed: Installed) -> None:
+        witness = self
+        make, add = torch.optim.Optimizer.__init__, torch.optim.Optimizer.add_param_group
+        zero, zero_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            make(self, *args, **kwargs)
+            witness._made(self, sys._getframe(1))
+
+        def add_param_group(self: Any, param_group: Any) -> None:
+            add(self, param_group)
+            witness._grown(self)
+
+        def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = zero(self, *args, **kwargs)
+            witness._zeroed(self, sys._getframe(1))
+            return result
+
+        def zero_grad_of_module(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = zero_module(self, *args, **kwargs)
+            witness._module_zeroed(self, sys._getframe(1))
+            return result
+
+        for wrapper, original in ((__init__, make), (add_param_group, add), (zero_grad, zero)):
+            wrapper.__dict__["__wrapped__"] = original
+            wrapper.__doc__ = original.__doc__
+            installed.patch(torch.optim.Optimizer, original.__name__, wrapper)
+        installed.patch(torch.nn.Module, "zero_grad", zero_grad_of_module)
+
+    def number_of(self, optimizer: Any) -> int:
+        number = self._numbers.get(optimizer)
+        return self._add(optimizer, None) if number is None else number
+
+    def of(self, number: int) -> Made:
+        return self.made[number]
+
+    def holding(self, parameter: Any) -> list[Made]:
+        """The optimizers that hold this parameter."""
+        return [made for made in self.made if made.ref() is not None and made.holds(parameter)]
+
+    @fence.fenced("following an optimizer")
+    def _made(self, optimizer: Any, frame: Any) -> None:
+        if self.watcher.listens() and optimizer not in self._numbers:
+            self._add(optimizer, own_place(frame))
+
+    def _add(self, optimizer: Any, place: Place | None) -> int:
+        made = Made(optimizer, len(self.made), place, self.watcher.step, self.watcher.batches)
+        self.made.append(made)
+        self._numbers[optimizer] = made.number
+        self._grown(optimizer)
+        return made.number
+
+    @fence.fenced("following an optimizer")
+    def _grown(self, optimizer: Any) -> None:
+        number = self._numbers.get(optimizer)
+        if number is not None:
+            self.made[number].parameters = [weakref.ref(p) for g in optimizer.param_groups for p in g["params"]]
+
+    @fence.fenced("following zero_grad")
+    def _zeroed(self, optimizer: Any, frame: Any) -> None:
+        if self.watcher.listens():
+            self._note(self.number_of(optimizer), frame)
+            self.watcher.steps.cleared(optimizer)
+
+    @fence.fenced("following zero_grad")
+    def _module_zeroed(self, module: Any, frame: Any) -> None:
+        if not self.watcher.listens():
+            return
+        self._note(None, frame)
+        mine = {id(p) for p in module.parameters()}
+        for made in self.made:
+            optimizer = made.ref()
+            if optimizer is not None and any(id(ref()) in mine for ref in made.parameters):
+                self.watcher.steps.cleared(optimizer)
+
+    def _note(self, number: int | None, frame: Any) -> None:
+        if len(self.zeroings) < _KEPT:
+            place = own_place(frame)
+            self.zeroings.append(Zeroing(number, place, self.watcher.step, self.watcher.steps.backward_count))

@@ -1,0 +1,50 @@
+"""Whose code is running: the user's own files, apart from torch, Python, installed packages and us."""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from types import CodeType, FrameType
+
+from stepscope.record.sites import Place, is_users, place_of
+
+__all__ = ["is_own", "own_place", "own_places"]
+
+_OWN: dict[CodeType, bool] = {}
+_PACKAGES = tuple({os.path.join(path, "") for name in ("purelib", "platlib") if (path := sysconfig.get_paths()[name])})
+
+
+def is_own(code: CodeType) -> bool:
+    """Whether this code belongs to the project being run (and not to an installed package)."""
+    known = _OWN.get(code)
+    if known is None:
+        file = code.co_filename
+        known = is_users(code) and not file.startswith((*_PACKAGES, "<")) and "site-packages" not in file
+        _OWN[code] = known
+    return known
+
+
+def own_place(frame: FrameType | None) -> Place | None:
+    """The first place in the user's own files, from `frame` outwards; else in a library of theirs."""
+    start, known = frame, _OWN
+    while frame is not None:
+        code = frame.f_code
+        mine = known.get(code)
+        if mine is None:
+            mine = is_own(code)
+        if mine:
+            return code, frame.f_lasti
+        frame = frame.f_back
+    return place_of(start)
+
+
+def own_places(most: int = 6) -> list[Place]:
+    """The user's own frames from here outwards: the innermost first."""
+    found: list[Place] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(found) < most:
+        if is_own(frame.f_code):
+            found.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return found

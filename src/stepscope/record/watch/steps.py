@@ -1,0 +1,270 @@
+"""Steps: every `backward()`, every optimizer's step, and whether gradients were cleared between them."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import weakref
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.optim.optimizer as torch_optimizer
+
+from stepscope import fence
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Backward", "Step", "Steps"]
+
+_KEPT = 4000
+_SAMPLE = 3
+
+
+class Backward:
+    """One call of `backward()` (or `autograd.grad`, which gathers no gradients)."""
+
+    __slots__ = (
+        "accumulates", "create_graph", "index", "leaf", "loss", "origin", "place", "requires_grad",
+        "retain_graph", "shape", "step", "time",
+    )  # fmt: skip
+
+    def __init__(self, index: int, step: int, place: Place | None) -> None:
+        self.index = index
+        self.step = step
+        """How many optimizer steps had been taken before it."""
+        self.place = place
+        self.time = time.perf_counter()
+        self.accumulates = True
+        self.loss: float | None = None
+        """Its value, where reading it costs nothing (on a CPU)."""
+        self.shape: tuple[int, ...] = ()
+        self.leaf = False
+        """It is a leaf: nothing was computed to make it, or its history was cut off."""
+        self.requires_grad = True
+        self.retain_graph = False
+        self.create_graph = False
+        self.origin: Origin | None = None
+        """Where the loss comes from, when the trail was on."""
+
+
+class Step:
+    """One step of one optimizer."""
+
+    __slots__ = (
+        "backwards", "index", "lr", "optimizer", "own_norm", "place", "stale", "stale_norm", "time", "without_grad",
+        "zeroed",
+    )  # fmt: skip
+
+    def __init__(self, index: int, optimizer: int, place: Place | None) -> None:
+        self.index = index
+        self.optimizer = optimizer
+        """Which one: an index into `run.optimizers.made`."""
+        self.place = place
+        self.time = time.perf_counter()
+        self.backwards: list[Backward] = []
+        """Those since this optimizer's step before."""
+        self.stale = False
+        """No gradient was cleared since this optimizer's step before, and there were some."""
+        self.stale_norm: float | None = None
+        self.own_norm: float | None = None
+        self.zeroed = 0
+        """How often gradients of this optimizer were cleared since its step before."""
+        self.lr: float | None = None
+        self.without_grad = 0
+        """How many of its parameters have no gradient."""
+
+
+class _Watched:
+    """What is remembered of an optimizer between two of its steps."""
+
+    def __init__(self) -> None:
+        self.backwards: list[Backward] = []
+        self.sample: list[tuple[Any, Any, int]] = []
+        """Parameters with a gradient after the last step: (parameter, gradient, version of the gradient)."""
+        self.cleared = True
+        self.checks = 0
+        self.before: list[tuple[Any, Any]] = []
+        self.stale_norm: float | None = None
+        self.own_norm: float | None = None
+        self.zeroed = 0
+        self.last: Backward | None = None
+
+
+class Steps(Witness):
+    """`run.steps`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.backwards: deque[Backward] = deque(maxlen=_KEPT)
+        self.steps: deque[Step] = deque(maxlen=_KEPT)
+        self.backward_count = 0
+        self.step_count = 0
+        self._watched: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
+        self._depth = 0
+        self._inside = 0
+        self._open: list[tuple[Any, Step]] = []
+
+    def install(self, installed: Installed) -> None:
+        door = torch.autograd.__dict__.get("_engine_run_backward")
+        if door is not None:
+            installed.patch(torch.autograd, "_engine_run_backward", partial(self._door, door))
+        before = fence.fenced("following an optimizer")(self._step_begins)
+        after = fence.fenced("following an optimizer")(self._step_ends)
+        installed.add(torch_optimizer.register_optimizer_step_pre_hook(before).remove)
+        installed.add(torch_optimizer.register_optimizer_step_post_hook(after).remove)
+
+    def of_optimizer(self, number: int) -> list[Step]:
+        return [step for step in self.steps if step.optimizer == number]
+
+    # Backward
+
+    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._depth or not self.watcher.listens():
+            return run(roots, *args, **kwargs)
+        backward = self._begin(roots, args, kwargs)
+        self._depth += 1
+        try:
+            result = run(roots, *args, **kwargs)
+        finally:
+            self._depth -= 1
+        if backward is not None:
+            self._end(backward)
+        return result
+
+    @fence.fenced("following backward")
+    def _begin(self, roots: Any, args: Any, kwargs: Any) -> Backward:
+        backward = Backward(self.backward_count, self.watcher.step, own_place(sys._getframe(2)))
+        self.backward_count += 1
+        tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
+        backward.accumulates = bool(kwargs.get("accumulate_grad", True))
+        backward.retain_graph = bool(args[1]) if len(args) > 1 else False
+        backward.create_graph = bool(args[2]) if len(args) > 2 else False
+        with quietly():
+            self._look_at_loss(backward, tensors[0])
+            if backward.accumulates:
+                self._look_at_gradients(backward)
+        self.backwards.append(backward)
+        self.watcher.tell("backward", backward, tensors)
+        return backward
+
+    def _look_at_loss(self, backward: Backward, loss: Any) -> None:
+        if not isinstance(loss, torch.Tensor):
+            return
+        backward.shape, backward.leaf, backward.requires_grad = tuple(loss.shape), loss.is_leaf, loss.requires_grad
+        backward.origin = self.watcher.trail.known(loss)
+        if loss.numel() == 1 and loss.device.type == "cpu":
+            backward.loss = float(loss.detach())
+
+    def _look_at_gradients(self, backward: Backward) -> None:
+        """Of each optimizer: are the gradients those its last step has used, untouched?"""
+        for watched in list(self._watched.values()):
+            watched.backwards.append(backward)
+            if watched.cleared or not watched.sample:
+                continue
+            if not all(self._untouched(*known) for known in watched.sample):
+                watched.cleared = True
+                watched.sample = []
+                continue
+            if not watched.before and watched.checks < 8:
+                watched.checks += 1
+                watched.before = [(p, g.detach().clone()) for p, g, _ in watched.sample]
+                watched.stale_norm = _norm([g for _, g in watched.before])
+
+    def _untouched(self, parameter: Any, gradient: Any, version: int) -> bool:
+        now = parameter().grad if parameter() is not None else None
+        if now is None or now is not gradient:
+            return False
+        return bool(now._version == version and now.detach().ne(0).any())
+
+    @fence.fenced("following backward")
+    def _end(self, backward: Backward) -> None:
+        for watched in list(self._watched.values()):
+            if watched.before and watched.own_norm is None:
+                with quietly():
+                    pairs = [(p(), g) for p, g in watched.before]
+                    watched.own_norm = _norm([p.grad - g for p, g in pairs if p is not None and p.grad is not None])
+        if backward.accumulates:
+            for watched in self._watched.values():
+                watched.last = backward
+                watched.sample = [(p, g, _version(p, g, v)) for p, g, v in watched.sample]
+        self.watcher.tell("backward_done", backward)
+
+    # Optimizers
+
+    def cleared(self, optimizer: Any) -> None:
+        """`zero_grad` of this optimizer, or of a module whose parameters it holds, was called."""
+        watched = self._watched.get(optimizer)
+        if watched is not None:
+            watched.cleared = True
+            watched.zeroed += 1
+
+    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self.watcher.listens():
+            return
+        self.watcher.trail.paused += 1
+        self._inside += 1
+        number = self.watcher.optimizers.number_of(optimizer)
+        step = Step(self.step_count, number, own_place(sys._getframe(1)))
+        watched = self._watched.get(optimizer)
+        if watched is None:
+            watched = self._watched[optimizer] = _Watched()
+            watched.backwards = [b for b in self.backwards if b.step == self.watcher.step and b.accumulates]
+        self._open.append((optimizer, step))
+        with quietly():
+            step.lr = _number(optimizer.param_groups[0].get("lr"))
+        step.without_grad = sum(p.grad is None for group in optimizer.param_groups for p in group["params"])
+        self.watcher.tell("step_begins", step, optimizer)
+
+    def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self._open or self._open[-1][0] is not optimizer:
+            return
+        _, step = self._open.pop()
+        self._inside -= 1
+        self.watcher.trail.paused -= 1
+        watched = self._watched[optimizer]
+        step.backwards, step.zeroed = watched.backwards, watched.zeroed
+        step.stale = bool(watched.sample) and not watched.cleared and bool(watched.backwards)
+        step.stale_norm, step.own_norm = watched.stale_norm, watched.own_norm
+        fresh = _Watched()
+        fresh.checks = watched.checks
+        fresh.sample = _sample(optimizer)
+        fresh.cleared = False
+        self._watched[optimizer] = fresh
+        self.step_count += 1
+        self.steps.append(step)
+        self.watcher.stepped(step, optimizer)
+
+
+def _sample(optimizer: Any) -> list[tuple[Any, Any, int]]:
+    """A few of its parameters that have a gradient: the smallest, which are cheapest to look at."""
+    found = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+    plain = [p for p in found if p.grad.layout is torch.strided]
+    small = sorted(plain, key=lambda p: p.numel())[:_SAMPLE]
+    return [(weakref.ref(p), p.grad, p.grad._version) for p in small]
+
+
+def _version(parameter: Any, gradient: Any, version: int) -> int:
+    alive = parameter()
+    return gradient._version if alive is not None and alive.grad is gradient else version
+
+
+def _norm(tensors: list[Any]) -> float | None:
+    if not tensors:
+        return None
+    return math.sqrt(sum(float(t.detach().double().square().sum()) for t in tensors))
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, torch.Tensor) and value.device.type != "cpu":
+        return None  # asking would wait for the device
+    return float(value) if isinstance(value, (int, float, torch.Tensor)) else None

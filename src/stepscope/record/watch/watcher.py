@@ -1,0 +1,177 @@
+"""The watcher: all witnesses of one running script, and the moments at which rules are asked."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.restore import Installed
+from stepscope.record.watch.loaders import Loader, Loaders
+from stepscope.record.watch.models import Models
+from stepscope.record.watch.modes import Modes
+from stepscope.record.watch.optimizers import Optimizers
+from stepscope.record.watch.steps import Step, Steps
+from stepscope.record.watch.trail import Trail
+from stepscope.record.watch.visits import Visits
+from stepscope.record.watch.witness import Witness
+
+__all__ = ["Watcher"]
+
+_CALLBACKS = (
+    "backward", "backward_done", "step_begins", "step_done", "root_begins", "root_done", "module_done", "batch",
+    "epoch_done",
+)  # fmt: skip
+_FRESH_BATCHES = 4
+
+
+class Watcher:
+    """Watches the script that runs between `start` and `stop`, on this thread of this process.
+
+        watcher = Watcher()
+        watcher.add(Losses(watcher))
+        watcher.start()
+
+    `on_moment` is told "step" after each optimizer step and "epoch" when a loader is exhausted.
+    """
+
+    def __init__(self, on_moment: Callable[[str], None] | None = None) -> None:
+        self.on_moment = on_moment
+        self.step = 0
+        """How many optimizer steps have been taken."""
+        self.batches = 0
+        self.began = time.perf_counter()
+        self._installed = Installed()
+        self._thread, self._pid = threading.get_ident(), os.getpid()
+        self._on = False
+        self._fresh = 0
+        self.muted = 0
+        """Above 0 while a probe runs the user's model: nothing is witnessed."""
+        self.trail = Trail(self)
+        self.visits = Visits(self)
+        self.optimizers = Optimizers(self)
+        self.steps = Steps(self)
+        self.models = Models(self)
+        self.modes = Modes(self)
+        self.loaders = Loaders(self)
+        self.witnesses: list[Witness] = [self.optimizers, self.steps, self.models, self.modes, self.loaders]
+        self._listeners: dict[str, list[Callable[..., None]]] = {}
+
+    def add(self, witness: Witness) -> None:
+        """Have one more witness; before `start`."""
+        self.witnesses.append(witness)
+
+    def start(self) -> Watcher:
+        self._listeners = {name: self._those_with(name) for name in _CALLBACKS}
+        for witness in self.witnesses:
+            if type(witness).op is not Witness.op:
+                self.trail.listen(witness.ops, _guarded(witness.op))
+        self._on = True
+        self.visits.install(self._installed)
+        for witness in self.witnesses:
+            fence.fenced(f"watching {type(witness).__name__.lower()}")(witness.install)(self._installed)
+        self._watch_compile()
+        self.look_closely(True)
+        return self
+
+    def stop(self) -> None:
+        """Take everything away; what was seen stays."""
+        if not self._on:
+            return
+        self._on = False
+        self.trail.close()
+        self._installed.remove()
+        for witness in self.witnesses:
+            fence.fenced(f"watching {type(witness).__name__.lower()}")(witness.finish)()
+
+    def listens(self) -> bool:
+        """Whether what happens now belongs to the script's main thread (and to no probe of ours)."""
+        return self._on and not self.muted and threading.get_ident() == self._thread and os.getpid() == self._pid
+
+    def tell(self, what: str, *facts: Any) -> None:
+        """Tell the witnesses that want to hear it; a fault of one is reported and the others still hear of it."""
+        listeners = self._listeners.get(what)
+        if not listeners or self.muted:
+            return
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            for listener in listeners:
+                try:
+                    listener(*facts)
+                except Exception as fault:
+                    fence.report(f"a witness ({type(getattr(listener, '__self__', None)).__name__}.{what})", fault)
+
+    def _those_with(self, name: str) -> list[Callable[..., None]]:
+        return [getattr(w, name) for w in self.witnesses if getattr(type(w), name) is not getattr(Witness, name)]
+
+    # Looking closely, or only taking the pulse
+
+    def look_closely(self, yes: bool) -> None:
+        """Follow every op and module, or only root modules, backward and steps."""
+        if yes and self.trail.closed is None:
+            self.trail.open()
+            self.visits.look_inside(True)
+        else:
+            self.trail.close()
+            self.visits.look_inside(False)
+
+    def stepped(self, step: Step, optimizer: Any) -> None:
+        self.step += 1
+        self.tell("step_done", step, optimizer)
+        self._budget()
+        self._moment("step")
+
+    def _budget(self) -> None:
+        if self.trail.closed is not None:
+            return
+        if self.trail.on and not self._fresh and self.trail.over_allowance():
+            self.look_closely(False)
+        elif not self.trail.on and not self.trail.over_allowance():
+            self.look_closely(True)
+
+    def new_epoch(self, loader: Loader) -> None:
+        """A loader starts over. One never seen before is looked at closely, whatever the allowance."""
+        if loader.epochs == 1 and not self.trail.on and self.trail.closed is None:
+            self._fresh = _FRESH_BATCHES
+            self.look_closely(True)
+
+    def epoch_over(self) -> None:
+        self._fresh = 0
+        self._moment("epoch")
+
+    def _moment(self, kind: str) -> None:
+        if self.on_moment is not None:
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                fence.fenced("asking the rules")(self.on_moment)(kind)
+
+    def _watch_compile(self) -> None:
+        """Modes and global hooks change what is compiled, so from `torch.compile` on there are none."""
+        compile_as_ever, watcher = torch.compile, self
+
+        def compile(*args: Any, **kwargs: Any) -> Any:
+            watcher._compiled()
+            return compile_as_ever(*args, **kwargs)
+
+        compile.__wrapped__ = compile_as_ever  # type: ignore[attr-defined]
+        self._installed.patch(torch, "compile", compile)
+
+    @fence.fenced("making way for compiled code")
+    def _compiled(self) -> None:
+        if self.listens():
+            self.trail.shut("the script compiles its model")
+            self.visits.look_inside(False)
+            self.visits.step_aside()
+
+
+def _guarded(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+    def heard(call: Any) -> None:
+        try:
+            callback(call)
+        except Exception as fault:
+            fence.report(f"a witness ({type(getattr(callback, '__self__', None)).__name__}.op)", fault)
+
+    return heard

@@ -1,0 +1,66 @@
+"""A witness watches one subject of a running script and keeps plain facts about it for the rules.
+
+To add one: a file here with a subclass, and a line in `evidence.py` of `diagnose` that names it. Override what you
+need; methods left alone cost nothing. Every call is fenced. Inside a callback torch functions are not watched and
+gradients are off; keep no tensor and no autograd node beyond the call (numbers, origins and weak references are fine).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.watch.loaders import Loader
+    from stepscope.record.watch.steps import Backward, Step
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Witness"]
+
+
+class Witness:
+    """Override what you need."""
+
+    ops: ClassVar[frozenset[str]] = frozenset()
+    """The ops `op` wants to hear of; empty for all of them when `op` is overridden."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self.watcher = watcher
+
+    def install(self, installed: Installed) -> None:
+        """Put patches and hooks in place; `installed.patch` and `installed.add` take them away at the end."""
+
+    def op(self, call: Call) -> None:
+        """An op has run (while the trail is on)."""
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        """`backward()` is about to run on `roots`."""
+
+    def backward_done(self, backward: Backward) -> None:
+        """It has run; gradients are there."""
+
+    def step_begins(self, step: Step, optimizer: Any) -> None:
+        """An optimizer is about to step."""
+
+    def step_done(self, step: Step, optimizer: Any) -> None:
+        """It has stepped."""
+
+    def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
+        """The outermost module of a call is about to run."""
+
+    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """It has run (not called when it raised)."""
+
+    def module_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Any module has run (while the trail is on)."""
+
+    def batch(self, loader: Loader, batch: Any) -> None:
+        """A loader has delivered a batch."""
+
+    def epoch_done(self, loader: Loader) -> None:
+        """A loader has no more batches."""
+
+    def finish(self) -> None:
+        """The script is over; nothing is installed any more."""
