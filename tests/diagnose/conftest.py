@@ -1,0 +1,92 @@
+"""Running a few lines of training under the watch, in this process, and getting the findings."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from stepscope.diagnose.engine import Engine
+from stepscope.diagnose.evidence import Evidence
+from stepscope.record.watch import Watcher
+from stepscope.records import Finding
+
+Diagnose = Callable[..., list[Finding]]
+
+PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"
+"""What every example starts with; `line_of` counts it."""
+
+
+class Diagnosed(list[Finding]):
+    """The findings, and the script they are about."""
+
+    script: str = ""
+
+    def rules(self, at_least: str = "warning") -> list[str]:
+        """The ids found at this severity or above."""
+        order = ("info", "warning", "error")
+        return [f.rule for f in self if order.index(f.severity) >= order.index(at_least)]
+
+    def one(self, rule: str) -> Finding:
+        found = [f for f in self if f.rule == rule]
+        assert len(found) == 1, f"expected one {rule}, found {[(f.rule, f.line, f.message) for f in self]}"
+        return found[0]
+
+    def text(self, finding: Finding) -> str:
+        """The source line a finding points at, stripped."""
+        assert finding.line is not None, finding
+        return self.script.splitlines()[finding.line - 1].strip()
+
+
+def run_watched(path: Path, probe: bool = False) -> Diagnosed:
+    watcher = Watcher()
+    evidence = Evidence(watcher)
+    engine = Engine(evidence)
+    watcher.on_moment = engine.moment
+    before = set(sys.modules)
+    crash: BaseException | None = None
+    watcher.start()
+    try:
+        # The names of the script stay until the rules have been asked, as they do in `stepscope run`.
+        names = runpy.run_path(str(path), run_name="__main__")
+    except SystemExit:
+        names = {}
+    except BaseException as error:
+        crash = error
+    finally:
+        watcher.stop()
+    if crash is not None:
+        engine.crashed(crash)
+    else:
+        if probe:
+            engine.probe()
+        engine.finish()
+        names.clear()
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(path.parent)):
+            del sys.modules[name]
+    found = Diagnosed(engine.findings)
+    found.script = path.read_text()
+    return found
+
+
+@pytest.fixture
+def diagnose(tmp_path: Path) -> Diagnose:
+    """`diagnose(code)` runs the code as a script and gives its findings; `diagnose(code).rules()` their ids."""
+    threads = torch.get_num_threads()
+
+    def run(code: str, *, prelude: bool = True, name: str = "train.py", probe: bool = False) -> Diagnosed:
+        path = tmp_path / name
+        path.write_text((PRELUDE if prelude else "") + textwrap.dedent(code))
+        try:
+            return run_watched(path, probe)
+        finally:
+            torch.set_num_threads(threads)
+            torch.set_grad_enabled(True)
+
+    return run

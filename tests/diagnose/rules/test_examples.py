@@ -1,0 +1,79 @@
+"""Every rule is held to its examples: `<group>/<rule>.md`, with what it must find and what it must let pass.
+
+A block under `## Setup` goes before every block after it. Under `## Buggy: ...` the rule must find the fault, at the line
+with the comment `# cause` (within one line; no comment: anywhere), and nothing else at warning or above may be found. Under `## Healthy: ...` no rule at all
+may find anything at warning or above. `## Buggy, probe: ...` asks the probes too, `## Buggy, info: ...` expects severity info.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from stepscope.diagnose.rule import all_rules
+
+HERE = Path(__file__).parent
+BLOCK = re.compile(r"^## (?P<head>[^\n]+)\n(?P<said>.*?)```python\n(?P<code>.*?)^```", re.M | re.S)
+
+
+def examples() -> list[tuple[str, str, str]]:
+    """(rule, heading, code) of every example."""
+    found = []
+    for path in sorted(HERE.glob("*/*.md")):
+        text = path.read_text()
+        rule = text.split("\n")[0].lstrip("# ").strip()
+        setup = ""
+        for match in BLOCK.finditer(text):
+            if match["head"].startswith("Setup"):
+                setup = match["code"]
+            else:
+                found.append((rule, match["head"], setup + match["code"]))
+    return found
+
+
+EXAMPLES = examples()
+
+
+def _id(example: tuple[str, str, str]) -> str:
+    return f"{example[0]}: {example[1]}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e[1].startswith("Buggy")], ids=_id)
+def test_finds_what_is_wrong(diagnose, example: tuple[str, str, str]) -> None:
+    rule, head, code = example
+    options = head.split(":")[0]
+    found = diagnose(code, probe="probe" in options)
+    severity = "info" if "info" in options else all_rules()[rule].severity
+    mine = [finding for finding in found if finding.rule == rule]
+    said = [(f.rule, f.severity, f.line, f.message) for f in found]
+    assert mine, f"{rule} found nothing; findings: {said}"
+    if severity != "info":
+        assert any(f.severity != "info" for f in mine), f"only at info: {said}"
+    lines = [number for number, line in enumerate(found.script.splitlines(), 1) if line.endswith("# cause")]
+    if lines:
+        near = [f.line for f in mine if f.line is not None and any(abs(f.line - line) <= 1 for line in lines)]
+        assert near, f"the cause is at {lines}; findings: {said}"
+    others = [one for one in said if one[0] != rule and one[1] != "info"]
+    assert not others, f"other rules cry too: {others}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if e[1].startswith("Healthy")], ids=_id)
+def test_lets_pass_what_is_right(diagnose, example: tuple[str, str, str]) -> None:
+    _, head, code = example
+    found = diagnose(code, probe="probe" in head.split(":")[0])
+    alarms = [(f.rule, f.severity, f.line, f.message) for f in found if f.severity != "info"]
+    assert not alarms
+
+
+def test_every_rule_has_examples_of_both_kinds() -> None:
+    buggy = {rule for rule, head, _ in EXAMPLES if head.startswith("Buggy")}
+    healthy = {rule for rule, head, _ in EXAMPLES if head.startswith("Healthy")}
+    rules = {id for id, rule in all_rules().items() if rule.module.startswith("stepscope.")}
+    missing = {id: [kind for kind, have in (("buggy", buggy), ("healthy", healthy)) if id not in have] for id in rules}
+    assert not {id: kinds for id, kinds in missing.items() if kinds}
+    unknown = (buggy | healthy) - set(all_rules())
+    assert not unknown, f"examples of rules that do not exist: {unknown}"
