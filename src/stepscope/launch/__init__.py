@@ -1,0 +1,1 @@
+"""Run somebody's script unchanged: as `__main__`, watched, limited, explained when it fails."""

@@ -1,0 +1,112 @@
+"""How a launched script ends: with Python's own messages, exit codes and order of events."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+
+__all__ = ["LastWord", "say_uncaught", "wait_for_threads", "without_our_frames"]
+
+_OURS = str(Path(__file__).parent.parent) + os.sep
+
+
+def without_our_frames(error: BaseException) -> BaseException:
+    """The error with its traceback as plain Python would show it, and so for all the errors behind it."""
+    seen: set[int] = set()
+    rest: list[BaseException | None] = [error]
+    while rest:
+        one = rest.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        one.__traceback__ = _cleaned(one.__traceback__)
+        rest += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+    return error
+
+
+def _cleaned(trace: TracebackType | None) -> TracebackType | None:
+    kept: list[TracebackType] = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
+            kept.append(trace)
+        trace = trace.tb_next
+    chain: TracebackType | None = None
+    for each in reversed(kept):
+        chain = TracebackType(chain, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return chain
+
+
+def say_uncaught(error: BaseException) -> None:
+    """Do what the interpreter does with an error nobody caught: remember it, and give it to `sys.excepthook`."""
+    trace = error.__traceback__
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
+    if sys.version_info >= (3, 12):
+        sys.last_exc = error
+    _flush(sys.stdout)  # so that what was printed before stands before
+    hook = getattr(sys, "excepthook", sys.__excepthook__)
+    try:
+        hook(type(error), error, trace)
+    except SystemExit:
+        raise
+    except BaseException as fault:
+        _flush(sys.stderr)
+        sys.stderr.write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(fault), without_our_frames(fault), fault.__traceback__)
+        sys.stderr.write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, trace)
+
+
+def _flush(stream: object) -> None:
+    try:
+        stream.flush()  # type: ignore[attr-defined]
+    except (OSError, ValueError, AttributeError):  # closed, or none: Python does not mind either
+        pass
+
+
+def wait_for_threads() -> None:
+    """Wait for the script's threads, as the interpreter does before it ends; daemons are not waited for.
+
+    Threads of an executor end only when the interpreter tells them to, so waiting for them here would be for ever.
+    """
+    own = threading.current_thread()
+    pools = sys.modules.get("concurrent.futures.thread")
+    of_pools = set(getattr(pools, "_threads_queues", ()))
+    while True:
+        left = [one for one in threading.enumerate() if not one.daemon and one is not own and one not in of_pools]
+        if not left or own is not threading.main_thread():
+            return
+        left[0].join()
+
+
+class LastWord:
+    """Runs after every `atexit` handler of the script: registered before all of them.
+
+    After Ctrl-C Python closes everything in good order and then dies of the signal, so that a shell which runs it in a
+    loop stops too. With our frames below the script the interpreter does not see that interrupt; this does it instead.
+    """
+
+    def __init__(self) -> None:
+        self._interrupted = False
+        self._pid = os.getpid()
+        atexit.register(self._at_exit)
+
+    def interrupted(self) -> None:
+        """The script was ended by Ctrl-C; leave with this call."""
+        self._interrupted = True
+        sys.exit(130)
+
+    def forget(self) -> None:
+        atexit.unregister(self._at_exit)
+
+    def _at_exit(self) -> None:
+        if not self._interrupted or os.getpid() != self._pid or os.name == "nt":
+            return
+        for stream in (sys.stdout, sys.stderr):
+            _flush(stream)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)

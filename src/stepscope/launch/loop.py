@@ -1,0 +1,200 @@
+"""The stations of a training loop, as the launcher passes them: batch, backward, optimizer step. Counts and times them.
+
+Nothing here waits for a device, so on an accelerator the times are those of the Python that drives it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from stepscope import fence
+from stepscope.record.restore import Installed
+
+__all__ = ["Loop", "Phase"]
+
+Phase = Literal["data", "forward", "backward", "optimizer", "other"]
+
+
+class Loop:
+    """Follows every loop over loaders and every optimizer of the process, from `install` to `remove`."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.steps = 0
+        self.backwards = 0
+        self.batches = 0
+        self.samples = 0
+        self.phase_s: dict[Phase, float] = dict.fromkeys(("data", "forward", "backward", "optimizer", "other"), 0.0)
+        self.optimizers: list[int] = []
+        """Their ids in the order of their first steps: tells the two Adams of a GAN apart."""
+        self.step_of: dict[int, int] = {}
+        """Which of them made a step, until it was logged."""
+        self.before_batch: list[Callable[[Any], None]] = []
+        """Called with a loader's iterator before it is asked; may end the pass or the script by raising."""
+        self.on_batch: list[Callable[[Any, Any], None]] = []
+        self.on_exhausted: list[Callable[[Any], None]] = []
+        self.before_pass: list[Callable[[Any], None]] = []
+        """Called with a loader that is about to be iterated."""
+        self.loader_of: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        """The loader of each of their iterators."""
+        self.before_backward: list[Callable[[], None]] = []
+        self.before_step: list[Callable[[Any], None]] = []
+        self.on_step: list[Callable[[Any], None]] = []
+        self._installed = Installed()
+        self._clock = clock
+        self._mark = clock()
+        self._depth = 0
+        self._pid = os.getpid()
+        self._on = False
+
+    # -- hooks ----------------------------------------------------------------------------------------------------
+
+    def install(self, torch: Any) -> None:
+        """Stand at backward and at the optimizers. `torch` is the module the script has imported."""
+        import torch.optim.optimizer as optimizers
+
+        self._on = True
+        self._mark = self._clock()
+        # Before torch 2.2 the engine is called through the module that defines `backward`.
+        name = "_engine_run_backward" if "_engine_run_backward" in torch.autograd.__dict__ else "backward"
+        self._installed.patch(torch.autograd, name, partial(self._door, torch.autograd.__dict__[name]))
+        self._installed.add(optimizers.register_optimizer_step_pre_hook(self._step_begins).remove)
+        self._installed.add(optimizers.register_optimizer_step_post_hook(self._step_ends).remove)
+
+    def install_loaders(self, module: Any) -> None:
+        """Stand at the loaders. `module` is `torch.utils.data.dataloader`."""
+        kind = module._BaseDataLoaderIter
+        self._installed.patch(kind, "__next__", self._wrapped_next(kind.__next__))
+        self._installed.patch(module.DataLoader, "__iter__", self._wrapped_iter(module.DataLoader.__iter__))
+
+    def remove(self) -> None:
+        self._on = False
+        self._installed.remove()
+
+    @property
+    def is_on(self) -> bool:
+        """In a forked child nothing of this is meant."""
+        return self._on and os.getpid() == self._pid
+
+    def _wrapped_next(self, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @wraps(ask)
+        def __next__(iterator: Any) -> Any:
+            if not self.is_on:
+                return ask(iterator)
+            for listener in self.before_batch:
+                listener(iterator)
+            self._leave("other")
+            try:
+                batch = ask(iterator)
+            except StopIteration:
+                self._leave("data")
+                _tell(self.on_exhausted, iterator)
+                raise
+            self._leave("data")
+            self._note_batch(iterator, batch)
+            return batch
+
+        return __next__
+
+    def _wrapped_iter(self, start: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        @wraps(start)
+        def __iter__(loader: Any) -> Any:
+            if not self.is_on:
+                return start(loader)
+            for listener in self.before_pass:
+                listener(loader)
+            iterator = start(loader)
+            self._note_pass(iterator, loader)
+            return iterator
+
+        return __iter__
+
+    @fence.fenced("noting a pass over a loader")
+    def _note_pass(self, iterator: Any, loader: Any) -> None:
+        self.loader_of[iterator] = loader
+
+    @fence.fenced("noting a batch")
+    def _note_batch(self, iterator: Any, batch: Any) -> None:
+        self.batches += 1
+        self.samples += samples_in(batch)
+        _tell(self.on_batch, iterator, batch)
+
+    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
+        if not self.is_on or self._depth or not kwargs.get("accumulate_grad", True):
+            return run(roots, *args, **kwargs)
+        for listener in self.before_backward:
+            listener()
+        self._leave("forward")
+        self._depth += 1
+        try:
+            return run(roots, *args, **kwargs)
+        finally:
+            self._depth -= 1
+            self.backwards += 1
+            self._leave("backward")
+
+    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self.is_on:
+            return
+        for listener in self.before_step:
+            listener(optimizer)
+        self._note_step(optimizer)
+        self._leave("other")
+
+    @fence.fenced("noting a step")
+    def _note_step(self, optimizer: Any) -> None:
+        if id(optimizer) not in self.optimizers:
+            self.optimizers.append(id(optimizer))
+        self.step_of[self.steps] = self.optimizers.index(id(optimizer))
+
+    def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if not self.is_on:
+            return
+        self.steps += 1
+        self._leave("optimizer")
+        _tell(self.on_step, optimizer)
+
+    def _leave(self, phase: Phase) -> None:
+        """What passed since the last station was `phase`."""
+        now = self._clock()
+        self.phase_s[phase] += now - self._mark
+        self._mark = now
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """For our own probes: what runs inside is not the script's."""
+        on, self._on = self._on, False
+        try:
+            yield
+        finally:
+            self._on = on
+            self._mark = self._clock()
+
+
+def _tell(listeners: list[Callable[..., None]], *what: Any) -> None:
+    for listener in listeners:
+        fence.fenced("following the loop")(listener)(*what)
+
+
+def samples_in(batch: Any) -> int:
+    """How many samples a batch holds, by the first dimension of its first tensor; 0 when there is none.
+
+    >>> import torch
+    >>> samples_in({"x": torch.zeros(8, 3), "y": torch.zeros(8)}), samples_in("text"), samples_in([1, 2])
+    (8, 0, 0)
+    """
+    for _ in range(4):
+        if hasattr(batch, "shape"):
+            return int(batch.shape[0]) if len(batch.shape) else 0
+        if isinstance(batch, dict) or hasattr(batch, "values"):
+            batch = next(iter(batch.values()), None)
+        elif isinstance(batch, list | tuple) and batch:
+            batch = batch[0]
+        else:
+            return 0
+    return 0

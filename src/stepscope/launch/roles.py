@@ -1,0 +1,131 @@
+"""Which loader is for training, which for validation, which for the test.
+
+Told by what happens to the batches: backward after a batch is training. Before anything has happened, the names in the
+`for` statement and of its function are asked; a loader iterated without gradients is for evaluation.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import re
+import site
+import sys
+import sysconfig
+from functools import lru_cache
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+__all__ = ["Role", "Roles", "role_in_words"]
+
+Role = Literal["train", "val", "test"]
+
+_WORDS: tuple[tuple[Role, frozenset[str]], ...] = (
+    ("test", frozenset({"test", "tests", "testing", "holdout"})),
+    ("val", frozenset({"val", "valid", "validation", "validate", "dev", "eval", "evaluate", "evaluation", "devel"})),
+    ("train", frozenset({"train", "training", "trainer", "fit"})),
+)
+_LIBRARIES = tuple(
+    {sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")} | set(site.getsitepackages())
+)
+
+
+def role_in_words(text: str) -> Role | None:
+    """The role a name speaks of, if it speaks of one.
+
+    >>> [role_in_words(t) for t in ("val_loader", "testLoader", "self.train_dl", "dl", "trainval", "contest")]
+    ['val', 'test', 'train', None, None, None]
+    """
+    words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)}
+    found = [role for role, names in _WORDS if words & names]
+    return found[0] if found else None
+
+
+class Roles:
+    """What is known of each loader."""
+
+    def __init__(self) -> None:
+        self._seen: WeakKeyDictionary[Any, Role] = WeakKeyDictionary()
+        self._named: WeakKeyDictionary[Any, Role] = WeakKeyDictionary()
+
+    def of(self, loader: Any) -> Role | None:
+        """By what was seen; else by its name; None while neither tells."""
+        return self._seen.get(loader) or self._named.get(loader)
+
+    def guess(self, loader: Any) -> None:
+        """A pass is about to begin: read the names around it, once."""
+        if loader in self._seen or loader in self._named:
+            return
+        role = _named_in_main(loader) or _named_by_caller()
+        if role is None and not _gradients_wanted():
+            role = "val"
+        if role is not None:
+            self._named[loader] = role
+
+    def saw_backward(self, loader: Any) -> None:
+        self._seen[loader] = "train"
+
+    def saw_no_backward(self, loader: Any) -> None:
+        if self._seen.get(loader) != "train":
+            self._seen[loader] = "test" if self._named.get(loader) == "test" else "val"
+
+
+def _gradients_wanted() -> bool:
+    torch = sys.modules.get("torch")
+    return torch is None or bool(torch.is_grad_enabled())
+
+
+def _named_in_main(loader: Any) -> Role | None:
+    """By a global name of the script; its globals are a plain dict, looking at them keeps nothing alive."""
+    main = sys.modules.get("__main__")
+    for name, value in list(vars(main).items()) if main is not None else ():
+        if value is loader and (role := role_in_words(name)) is not None:
+            return role
+    return None
+
+
+def _named_by_caller() -> Role | None:
+    """By the names in the statement that iterates, then by the function it stands in.
+
+    From the source text, not from the frame's locals: reading those would keep every tensor among them alive.
+    """
+    frame = sys._getframe(1)
+    for _ in range(40):
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+        path = frame.f_code.co_filename
+        if path.startswith(_LIBRARIES) or _is_ours(path):
+            continue
+        for text in _iterated_at(path, frame.f_lineno):
+            if (role := role_in_words(text)) is not None:
+                return role
+        return role_in_words(frame.f_code.co_name)
+    return None
+
+
+def _is_ours(path: str) -> bool:
+    return path.startswith((os.path.dirname(os.path.dirname(__file__)) + os.sep, "<frozen"))
+
+
+@lru_cache(maxsize=256)
+def _iterated_at(path: str, line: int) -> tuple[str, ...]:
+    """The expressions that line `line` of a file iterates over."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(path)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
+    found: list[tuple[int, str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            source = node.iter
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("iter", "next"):
+            source = node
+        else:
+            continue
+        if source.lineno <= line <= (source.end_lineno or source.lineno):
+            names = [n.id for n in ast.walk(source) if isinstance(n, ast.Name)]
+            names += [n.attr for n in ast.walk(source) if isinstance(n, ast.Attribute)]
+            found.append((source.lineno, " ".join(names)))
+    return tuple(text for _, text in sorted(found, reverse=True))

@@ -1,0 +1,91 @@
+"""Ways to run a script that make faults easier to find: deterministic, eager, without workers."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import random
+from functools import wraps
+from typing import Any
+
+from stepscope import fence
+from stepscope.launch.imports import Imports
+from stepscope.launch.options import Switches
+from stepscope.record.restore import Installed
+
+__all__ = ["apply_switches"]
+
+SEED = 0
+
+
+def apply_switches(switches: Switches, imports: Imports, installed: Installed) -> list[str]:
+    """Arrange for what was asked, as the packages come in; what to tell the user about it."""
+    notices = []
+    if switches.deterministic:
+        notices.append(_deterministic(imports))
+    if switches.eager:
+        imports.when("torch", lambda torch: _eager(torch, installed))
+    if switches.no_workers:
+        imports.when("torch.utils.data.dataloader", lambda module: _no_workers(module, installed))
+    return notices
+
+
+def _deterministic(imports: Imports) -> str:
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # read when cuBLAS starts, so before torch is there
+    random.seed(SEED)
+    imports.when("numpy", lambda numpy: numpy.random.seed(SEED))
+    imports.when("torch", _deterministic_torch)
+    return (
+        f"--deterministic: random, numpy and torch start from seed {SEED}; seeds the script sets itself win, "
+        "and ops without a deterministic form only warn"
+    )
+
+
+def _deterministic_torch(torch: Any) -> None:
+    torch.manual_seed(SEED)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+
+
+def _eager(torch: Any, installed: Installed) -> None:
+    """`torch.compile` gives back what it was given."""
+
+    def compile(model: Any = None, **options: Any) -> Any:
+        return model if model is not None else lambda function: function
+
+    def compile_module(self: Any, *args: Any, **options: Any) -> None:
+        """Leave the module as it is (--eager)."""
+
+    installed.patch(torch, "compile", wraps(torch.compile)(compile))
+    if "compile" in torch.nn.Module.__dict__:
+        installed.patch(torch.nn.Module, "compile", compile_module)
+
+
+def _no_workers(module: Any, installed: Installed) -> None:
+    """Every DataLoader loads in the main process, where it can be stepped through."""
+    make = module.DataLoader.__init__
+    signature = inspect.signature(make)
+    alone = {
+        "num_workers": 0,
+        "prefetch_factor": None,
+        "persistent_workers": False,
+        "multiprocessing_context": None,
+        "timeout": 0,
+    }
+
+    @wraps(make)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        asked = fence.fenced("--no-workers")(without_workers)(self, args, kwargs)
+        if asked is not None:
+            args, kwargs = asked
+        make(self, *args, **kwargs)
+
+    def without_workers(loader: Any, args: Any, kwargs: Any) -> Any:
+        try:
+            bound = signature.bind(loader, *args, **kwargs)
+        except TypeError:  # a call that is wrong: the loader itself says how
+            return None
+        bound.arguments.update({name: value for name, value in alone.items() if name in bound.arguments})
+        return bound.args[1:], bound.kwargs
+
+    installed.patch(module.DataLoader, "__init__", __init__)
