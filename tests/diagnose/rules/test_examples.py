@@ -1,8 +1,9 @@
 """Every rule is held to its examples: `<group>/<rule>.md`, with what it must find and what it must let pass.
 
-A block under `## Setup` goes before every block after it. Under `## Buggy: ...` the rule must find the fault, at the line
-with the comment `# cause` (within one line; no comment: anywhere), and nothing else at warning or above may be found. Under `## Healthy: ...` no rule at all
-may find anything at warning or above. `## Buggy, probe: ...` asks the probes too, `## Buggy, info: ...` expects severity info.
+A block under `## Setup` goes before every block after it. Under `## Buggy: ...` the rule must find the fault at the
+line with the comment `# cause` (within one line; without the comment, anywhere), and no other rule may find anything at
+warning or above. Under `## Healthy: ...` no rule at all may. `## Buggy, probe: ...` asks the probes too, `## Buggy,
+info: ...` expects severity info.
 """
 
 from __future__ import annotations
