@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from stepscope import fence
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.excerpt import with_source
 from stepscope.diagnose.rule import Proof, Rule, all_rules
 from stepscope.record.sites import site_at
 from stepscope.records import Finding, Related, Severity
@@ -52,6 +54,7 @@ class Engine:
         self._known: set[tuple[str, str | None, int | None]] = set()
         self._faulty: set[str] = set()
         self._read_source = False
+        self._began = time.time()
 
     def moment(self, kind: str) -> None:
         """Something happened: "step" or "epoch"."""
@@ -112,7 +115,7 @@ class Engine:
             fence.report(f"the rule {rule.id}", fault)
 
     def _take(self, rule: Rule, proof: Proof) -> None:
-        finding = finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step)
+        finding = with_source(finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step), began=self._began)
         key = (rule.id, finding.file, finding.line)
         if key in self._known or sum(known[0] == rule.id for known in self._known) >= _MOST_OF_A_RULE:
             return
@@ -134,7 +137,7 @@ def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = N
         rule=rule,
         severity=proof.severity or severity,
         message=proof.message,
-        file=None if site is None else _shown(site.file),
+        file=None if site is None else os.path.abspath(site.file),
         line=None if site is None else site.line,
         column=None if site is None else site.column,
         end_column=site.end_column if site is not None and same_line else None,
@@ -143,7 +146,7 @@ def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = N
         label=proof.label,
         fix=proof.fix,
         step=step,
-        related=[Related(file=_shown(s.file), line=s.line, label=label) for s, label in related if s is not None],
+        related=[Related(file=os.path.abspath(s.file), line=s.line, label=label) for s, label in related if s is not None],
     )
 
 
@@ -153,10 +156,3 @@ def site_of(where: Any) -> Site | None:
         return where
     first, second = where
     return Site(file=first, line=second) if isinstance(first, str) else site_at((first, second))
-
-
-def _shown(file: str) -> str:
-    """Relative to where the user stands, when it is below it."""
-    path = os.path.abspath(file)
-    relative = os.path.relpath(path) if os.path.splitdrive(path)[0] == os.path.splitdrive(os.getcwd())[0] else path
-    return path if relative.startswith("..") else relative
