@@ -146,7 +146,11 @@ def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = N
         label=proof.label,
         fix=proof.fix,
         step=step,
-        related=[Related(file=os.path.abspath(s.file), line=s.line, label=label) for s, label in related if s is not None],
+        related=[
+            Related(file=os.path.abspath(place.file), line=place.line, label=label)
+            for place, label in related
+            if place is not None
+        ],
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope import fence
 from stepscope.record import construction
 from stepscope.record.sites import site_at
 from stepscope.record.statistics import quietly
@@ -64,11 +65,31 @@ class Models(Witness):
         self._by_id: weakref.WeakKeyDictionary[Any, Model] = weakref.WeakKeyDictionary()
         self._names: dict[int, tuple[Any, str]] = {}
         self._marks: dict[int, _Mark] = {}
+        self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def install(self, installed: Installed) -> None:
         watching = construction.watch()
         watching.__enter__()
         installed.add(lambda: watching.__exit__(None, None, None))
+        load, witness = torch.nn.Module.load_state_dict, self
+
+        def load_state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = load(self, *args, **kwargs)
+            witness._note_loaded(self)
+            return result
+
+        load_state_dict.__doc__ = load.__doc__
+        load_state_dict.__dict__["__wrapped__"] = load
+        installed.patch(torch.nn.Module, "load_state_dict", load_state_dict)
+
+    @fence.fenced("following load_state_dict")
+    def _note_loaded(self, module: Any) -> None:
+        if self.watcher.listens():
+            self._loaded.update(module.modules())
+
+    def was_loaded(self, module: Any) -> bool:
+        """Whether the script has loaded weights into this module (it is not as it was initialised)."""
+        return module in self._loaded
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         model = self._by_id.get(module)

@@ -132,6 +132,13 @@ class Trail:
             _take_off(self._mode)
             self._mode.entered = False
 
+    def leave_in_child(self) -> None:
+        """In a forked child: its work is not the script's, and must not be slowed down."""
+        if self._mode.entered:
+            _take_off(self._mode)
+            self._mode.entered = False
+        self.closed = "another process"
+
     def shut(self, why: str) -> None:
         self.closed = self.closed or why
         self.close()

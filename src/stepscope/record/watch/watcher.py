@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -72,6 +73,7 @@ class Watcher:
             if type(witness).op is not Witness.op:
                 self.trail.listen(witness.ops, _guarded(witness.op))
         self._on = True
+        _running.add(self)
         self.visits.install(self._installed)
         for witness in self.witnesses:
             fence.fenced(f"watching {type(witness).__name__.lower()}")(witness.install)(self._installed)
@@ -84,6 +86,7 @@ class Watcher:
         if not self._on:
             return
         self._on = False
+        _running.discard(self)
         self.trail.close()
         self._installed.remove()
         for witness in self.witnesses:
@@ -159,12 +162,30 @@ class Watcher:
         compile.__wrapped__ = compile_as_ever  # type: ignore[attr-defined]
         self._installed.patch(torch, "compile", compile)
 
+    def _leave_in_child(self) -> None:
+        """A worker of a DataLoader, or a process of the script's own: it runs as if we were not there."""
+        self._on = False
+        self.trail.leave_in_child()
+        self._installed.remove()
+
     @fence.fenced("making way for compiled code")
     def _compiled(self) -> None:
         if self.listens():
             self.trail.shut("the script compiles its model")
             self.visits.look_inside(False)
             self.visits.step_aside()
+
+
+_running: weakref.WeakSet[Watcher] = weakref.WeakSet()
+
+
+def _leave_in_child() -> None:
+    for watcher in list(_running):
+        fence.fenced("leaving a forked process alone")(watcher._leave_in_child)()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_in_child)
 
 
 def _guarded(callback: Callable[[Any], None]) -> Callable[[Any], None]:
