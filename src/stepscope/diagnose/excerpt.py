@@ -29,7 +29,9 @@ def lines_of(file: str) -> list[str]:
     try:
         if os.path.getsize(file) > MAX_FILE_BYTES:
             return []
-    except (OSError, ValueError):
+    except ValueError:  # a NUL in it: no path at all
+        return []
+    except OSError:
         pass  # a cell or a zipped module has no file of its own; linecache may know its text all the same
     return linecache.getlines(file)
 

@@ -33,7 +33,7 @@ class Settings:
     dir: str | None = None
     _comments: dict[str, Silenced] = field(default_factory=dict, repr=False, compare=False)
 
-    def is_on(self, rule: str) -> bool:
+    def is_wanted(self, rule: str) -> bool:
         """Whether a rule is asked for at all.
 
         The command line goes before the file, and a precise name before a wide one: `--select opt.no-zero-grad`
@@ -47,7 +47,7 @@ class Settings:
 
     def is_silenced(self, finding: Finding) -> bool:
         """Whether the user has said that they do not want this one: by rule, by file, or by a comment at its place."""
-        if not self.is_on(finding.rule):
+        if not self.is_wanted(finding.rule):
             return True
         places = [(finding.file, finding.line), *((one.file, one.line) for one in finding.related)]
         if finding.file and closeness(self._ignored_in(finding.file), finding.rule) >= 0:

@@ -117,7 +117,7 @@ class _Painter:
             yield from self.related(one, gutter)
 
     def title(self, head: str, style: str, message: str) -> Iterator[str]:
-        first, *rest = _wrap(f"{head}: {clean(message)}", self.width, 2)
+        first, *rest = _wrap(f"{head}: {clean(message).strip()}", self.width, 2)
         yield self.paint(head, style) + self.paint(first[len(head) :], "strong")
         for line in rest:
             yield self.paint(line, "strong")

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from stepscope.diagnose.outputs.json import write
+from stepscope.errors import StorageError
+from stepscope.records import Finding, Related
+
+FOUND = Finding(
+    rule="opt.no-zero-grad",
+    severity="error",
+    message="gradients pile up \udcff",
+    file="train.py",
+    line=88,
+    evidence={"norm": [1.0, float("inf")], "seed": 2**80, "kind": {"a": (1, float("nan"))}, "odd": object},
+    related=[Related(file="m.py", line=2, label="made here")],
+)
+
+
+def test_every_field_is_there_and_odd_numbers_are_words(tmp_path: Path) -> None:
+    write([FOUND], tmp_path / "found.json")
+    (found,) = json.loads((tmp_path / "found.json").read_text(), parse_constant=pytest.fail)
+    assert {"rule", "severity", "file", "line", "message", "evidence", "fix"} <= found.keys()
+    assert found["evidence"] == {
+        "norm": [1.0, "Infinity"],
+        "seed": str(2**80),
+        "kind": {"a": [1, "NaN"]},
+        "odd": "<class 'object'>",
+    }
+    assert found["related"] == [{"file": "m.py", "line": 2, "label": "made here", "source": []}]
+    assert found["message"] == "gradients pile up ?"
+
+
+def test_nothing_found_is_an_empty_list(tmp_path: Path) -> None:
+    write([], tmp_path / "a" / "b" / "found.json")
+    assert json.loads((tmp_path / "a" / "b" / "found.json").read_text()) == []
+
+
+def test_a_dash_is_the_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    write([FOUND], "-")
+    assert json.loads(capsys.readouterr().out)[0]["rule"] == "opt.no-zero-grad"
+
+
+def test_the_file_is_replaced_at_once_and_nothing_else_is_left(tmp_path: Path) -> None:
+    target = tmp_path / "found.json"
+    target.write_text("old")
+    link = tmp_path / "link.json"
+    link.symlink_to(target)
+    write([], link)
+    assert (target.read_text(), link.is_symlink()) == ("[]\n", True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["found.json", "link.json"]
+    assert stat.S_IMODE(target.stat().st_mode) & stat.S_IRUSR
+
+
+def test_a_device_is_written_to_and_not_replaced() -> None:
+    write([], os.devnull)
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match=r"found.json could not be written: .*; choose another file"):
+        write([], tmp_path / "file" / "found.json")
