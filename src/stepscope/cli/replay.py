@@ -1,0 +1,106 @@
+"""`stepscope replay`: repeat the step that failed, from its capsule."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from stepscope.cli._options import open_named, store_option
+from stepscope.cli._terminal import clean
+
+if TYPE_CHECKING:
+    from stepscope.launch.capsule.load import Capsule
+    from stepscope.launch.replay.replay import Outcome
+
+__all__ = ["command"]
+
+
+@click.command(name="replay")
+@click.argument("run")
+@store_option
+@click.option("--step", type=int, help="The capsule of this step; the newest by default.")
+@click.option("--rank", type=int, help="The capsule of this rank of a distributed run.")
+@click.option("--current", is_flag=True, help="Run the files as they are on the disk now: is it mended?")
+@click.option("--pdb", "debug", is_flag=True, help="Open a debugger where the step failed.")
+@click.option("--trust", is_flag=True, help="Run the capsule's code without asking.")
+def command(run: str, store: Path, step: int | None, rank: int | None, current: bool, debug: bool, trust: bool) -> None:
+    """Repeat the failing step of RUN, with its batch, parameters and random numbers, and trace every value.
+
+    RUN is a run (id, name, path, `last`) or the folder of a capsule copied from another machine. The script runs up
+    to its first step; there it gets what was saved. Exits with 0 when the step goes through, with 1 when it fails.
+
+    \b
+    stepscope replay last
+    stepscope replay last --pdb              # and look around where it failed
+    stepscope replay last --current          # after a change: does it still fail?
+    """
+    try:
+        import torch  # noqa: F401
+    except ModuleNotFoundError as fault:
+        from stepscope.errors import MissingExtra
+
+        MissingExtra.if_torch("replay", fault)
+        raise
+    with _opened(run, store, step, rank) as capsule:
+        outcome = _replay(capsule, current=current, trust=trust)
+        _tell(outcome)
+        if debug:
+            _debug(outcome)
+    sys.exit(1 if not outcome.reached or outcome.failed_again else 0)
+
+
+def _opened(run: str, store: Path, step: int | None, rank: int | None) -> Capsule:
+    from stepscope.launch.capsule.load import open_capsule, open_folder
+
+    folder = Path(run).expanduser()
+    if (folder / "capsule.json").is_file():
+        return open_folder(folder)
+    return open_capsule(open_named(run, store), step=step, rank=rank)
+
+
+def _replay(capsule: Capsule, *, current: bool, trust: bool) -> Outcome:
+    from stepscope.launch.replay.replay import replay
+    from stepscope.launch.replay.staging import compare_sources
+    from stepscope.launch.replay.telling import what_failed
+    from stepscope.launch.trust import ask_for_trust
+
+    _say(what_failed(capsule.manifest))
+    ask_for_trust(
+        capsule.manifest,
+        compare_sources(capsule.manifest),
+        trusted=trust,
+        current=current,
+        is_terminal=sys.stdin is not None and sys.stdin.isatty(),
+        say=_say,
+        confirm=lambda question: click.confirm(question, err=True),
+    )
+    return replay(capsule, current=current)
+
+
+def _tell(outcome: Outcome) -> None:
+    import traceback
+
+    from stepscope.diagnose.show import terminal_width, wants_color
+    from stepscope.launch.replay.telling import told
+
+    if outcome.error is not None:
+        error = outcome.error
+        _say("".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip())
+    color, width = wants_color(sys.stdout), terminal_width(sys.stdout)
+    for line in told(outcome, color=color, width=width, root=Path.cwd()):
+        click.echo(line)
+
+
+def _debug(outcome: Outcome) -> None:
+    from stepscope.launch.debugger import post_mortem
+
+    where = outcome.error or outcome.stopped_at
+    if where is not None:
+        post_mortem(where)
+
+
+def _say(text: str) -> None:
+    click.echo(clean(text, keep_newlines=True), err=True)

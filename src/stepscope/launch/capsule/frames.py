@@ -1,0 +1,155 @@
+"""Plain values of the user's running functions: loop counters, schedules, the half of a batch that is a local variable.
+
+A step depends on more than its batch: `beta = min(1, step / 1000)`, `self.epoch`, targets picked by an index. These are
+read when a step has failed, and put back into the same functions when it is replayed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Sequence
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+
+from stepscope.launch.capsule.manifest import Frame
+from stepscope.launch.capsule.plain import Missing, Packer, Unpacker
+from stepscope.launch.capsule.tensors import KINDS, nbytes
+from stepscope.record.watch.places import is_own
+
+__all__ = ["frames_of", "own_frames", "pack_frames", "put_back"]
+
+_LARGEST_TENSOR = 16 << 20
+_ALL_TENSORS = 128 << 20
+_MOST_ITEMS = 64
+_MOST_FRAMES = 12
+_SCALARS = (bool, int, float, str, type(None))
+
+
+def own_frames(frame: FrameType | None) -> list[FrameType]:
+    """The user's own frames, outermost first."""
+    found = []
+    while frame is not None:
+        if is_own(frame.f_code):
+            found.append(frame)
+        frame = frame.f_back
+    return found[::-1][-_MOST_FRAMES:]
+
+
+def frames_of(trace: TracebackType | None) -> list[FrameType]:
+    """The user's own frames an exception went through, outermost first."""
+    found = []
+    while trace is not None:
+        if is_own(trace.tb_frame.f_code):
+            found.append(trace.tb_frame)
+        trace = trace.tb_next
+    return found[-_MOST_FRAMES:]
+
+
+def pack_frames(frames: Sequence[FrameType], packer: Packer) -> list[Frame]:
+    """What is plain in each frame; tensors that autograd computed, models and large data are not."""
+    room = [_ALL_TENSORS]
+    packed = []
+    for frame in frames:
+        local = dict(frame.f_locals)
+        me = local.get("self")
+        fields = getattr(me, "__dict__", {}) if me is not None else {}
+        packed.append(
+            Frame(
+                function=frame.f_code.co_name,
+                file=frame.f_code.co_filename,
+                values=_plain_ones(local, packer, room),
+                fields=_plain_ones({k: v for k, v in fields.items() if isinstance(v, _SCALARS)}, packer, room),
+            )
+        )
+    return packed
+
+
+def _plain_ones(values: dict[str, Any], packer: Packer, room: list[int]) -> dict[str, Any]:
+    found = {}
+    for name, value in values.items():
+        if name.startswith("__") or name == "self":
+            continue
+        scale = _scaler_state(value)
+        if scale is not None:
+            found[name] = {"$state": packer.pack(scale, name)}
+        elif _is_plain(value, room):
+            found[name] = packer.pack(value, name)
+    return found
+
+
+def _scaler_state(value: Any) -> dict[str, Any] | None:
+    """The state of an AMP scaler, whose factor is part of the loss."""
+    kind = type(value)
+    if kind.__name__ == "GradScaler" and kind.__module__.startswith("torch."):
+        state: dict[str, Any] = value.state_dict()
+        return state
+    return None
+
+
+def _is_plain(value: Any, room: list[int]) -> bool:
+    if isinstance(value, _SCALARS):
+        return not isinstance(value, str) or len(value) < 1000
+    if type(value) is torch.Tensor:
+        size = nbytes(value) if value.layout is torch.strided and value.dtype in KINDS else _ALL_TENSORS
+        if value.grad_fn is not None or size > min(_LARGEST_TENSOR, room[0]):
+            return False
+        room[0] -= size
+        return True
+    if type(value) in (list, tuple) and len(value) <= _MOST_ITEMS:
+        return all(_is_plain(item, room) for item in value)
+    if type(value) is dict and len(value) <= _MOST_ITEMS:
+        return all(isinstance(key, str) and _is_plain(item, room) for key, item in value.items())
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
+
+
+def put_back(saved: Sequence[Frame], running: Sequence[FrameType], unpacker: Unpacker) -> int:
+    """Set the saved values in the functions that are running now, as far as these are the same; how many."""
+    count = 0
+    for frame, now in zip(saved, running, strict=False):
+        name = os.path.basename(now.f_code.co_filename)
+        if (frame.function, os.path.basename(frame.file)) != (now.f_code.co_name, name):
+            break
+        count += _set_values(frame, now, unpacker)
+    return count
+
+
+def _set_values(frame: Frame, now: FrameType, unpacker: Unpacker) -> int:
+    local = now.f_locals
+    changed = 0
+    for name, node in frame.values.items():
+        if name not in local and now.f_code.co_name != "<module>" and name not in now.f_code.co_varnames:
+            continue
+        if isinstance(node, dict) and "$state" in node:
+            if name in local and hasattr(local[name], "load_state_dict"):
+                local[name].load_state_dict(unpacker.unpack(node["$state"]))
+            continue
+        value = unpacker.unpack(node)
+        if not isinstance(value, Missing) and not _same(local.get(name), value):
+            local[name] = value
+            changed += 1
+    me = local.get("self")
+    for name, node in frame.fields.items():
+        if me is not None and getattr(me, "__dict__", {}).get(name, Missing) != node:
+            me.__dict__[name] = unpacker.unpack(node)
+            changed += 1
+    if changed and sys.version_info < (3, 13) and now.f_code.co_name != "<module>":
+        # Before Python 3.13 `f_locals` of a function is a copy; this writes it back.
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(now), ctypes.c_int(0))
+    return changed
+
+
+def _same(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, torch.Tensor):
+        return one.shape == other.shape and one.dtype == other.dtype and bool(torch.equal(one, other))
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    return bool(one == other)

@@ -1,0 +1,89 @@
+"""Saved parameters, buffers and optimizer states into the objects the script has built again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+from stepscope.errors import UsageError
+from stepscope.launch.capsule.manifest import Model, OptimizerState
+from stepscope.launch.capsule.plain import Missing, Unpacker
+from stepscope.record.statistics import quietly
+
+__all__ = ["Loaded", "load_model", "load_optimizer"]
+
+
+class Loaded(NamedTuple):
+    """What was put in place, for the story."""
+
+    what: str
+    tensors: int
+    bytes: int
+    note: str = ""
+
+
+def load_model(saved: Model, module: Any, unpacker: Unpacker) -> Loaded:
+    """Parameters, buffers, modes and what is frozen. A model of another shape is refused, with the first difference."""
+    kind = f"{type(module).__module__}.{type(module).__qualname__}"
+    if kind.rpartition(".")[2] != saved.kind.rpartition(".")[2]:
+        raise UsageError(
+            f"the script called a {kind} where the saved step called a {saved.kind}; the replay cannot go on. Was "
+            "another branch taken, by its options or by the code on this disk?"
+        )
+    if not saved.state:
+        return Loaded(saved.kind, 0, 0, "its parameters are not in the capsule; they are the script's own")
+    here = dict(module.named_parameters()) | dict(module.named_buffers())
+    differing = sorted(set(saved.state) ^ set(here))
+    if differing:
+        which = "is not in the model" if differing[0] in saved.state else "is not in the capsule"
+        raise UsageError(f"the model has changed since the step was saved: {differing[0]!r} {which}")
+    size = 0
+    with quietly():
+        for name, node in saved.state.items():
+            size += _copy(name, unpacker.unpack(node), here[name])
+    frozen = set(saved.frozen)
+    for name, parameter in module.named_parameters():
+        if parameter.requires_grad is (name in frozen) and parameter.is_leaf:
+            parameter.requires_grad_(name not in frozen)
+    for name, part in module.named_modules():
+        part.training = saved.modes.get(name, saved.training)
+    return Loaded(saved.kind, len(saved.state), size)
+
+
+def _copy(name: str, value: Any, target: Any) -> int:
+    if isinstance(value, Missing):
+        return 0
+    if target.shape != value.shape:
+        raise UsageError(
+            f"the model has changed since the step was saved: {name!r} is {list(target.shape)} here and was "
+            f"{list(value.shape)}"
+        )
+    target.copy_(value)
+    return int(value.numel()) * int(value.element_size())
+
+
+def load_optimizer(saved: OptimizerState, optimizer: Any, unpacker: Unpacker) -> Loaded:
+    """Settings, moments, and parameters that belong to no model."""
+    what = f"{saved.kind} (optimizer {saved.number})"
+    if optimizer is None or type(optimizer).__name__ != saved.kind:
+        return Loaded(what, 0, 0, "the script has not made it yet; it starts without its state")
+    groups = unpacker.unpack(saved.groups)
+    loose = unpacker.unpack(saved.parameters)
+    size = tensors = 0
+    for group, settings, values in zip(optimizer.param_groups, groups, loose, strict=False):
+        group.update({k: v for k, v in settings.items() if not isinstance(v, Missing)})
+        for parameter, value in zip(group["params"], values, strict=False):
+            if isinstance(value, torch.Tensor):
+                with quietly():
+                    size += _copy("a parameter of no model", value, parameter)
+                tensors += 1
+    if saved.state is None:
+        return Loaded(what, tensors, size, "its state is not in the capsule; the loss does not depend on it")
+    order = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    for parameter, state in zip(order, unpacker.unpack(saved.state), strict=False):
+        kept = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in state.items()}
+        if kept:
+            optimizer.state[parameter] = kept
+            tensors += sum(isinstance(value, torch.Tensor) for value in kept.values())
+    return Loaded(what, tensors, size)

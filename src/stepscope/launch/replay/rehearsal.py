@@ -1,0 +1,251 @@
+"""The script runs up to the step by itself; then it gets the saved batch, state and random numbers, and goes on.
+
+Until the line where the saved step began is reached, every loader gives one batch, in this process. There the step's
+batch is handed over; at the first call of each model its parameters and buffers are loaded, and the plain values of
+the user's functions are set.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils.data import DataLoader
+
+from stepscope.errors import StepscopeError
+from stepscope.launch.capsule.frames import own_frames, put_back
+from stepscope.launch.capsule.manifest import Anchor
+from stepscope.launch.capsule.plain import Missing, Unpacker
+from stepscope.launch.replay.loading import Loaded, load_model, load_optimizer
+from stepscope.record import random_state
+from stepscope.record.pulse import total_norm
+from stepscope.record.sites import Place, site_at
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.launch.capsule.load import Capsule
+    from stepscope.record.restore import Installed
+    from stepscope.record.watch.steps import Backward, Step
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Rehearsal", "StepOver"]
+
+
+class StepOver(BaseException):
+    """Unwinds the script once its step is over; no `except Exception` of the script's holds it up."""
+
+
+class Rehearsal(Witness):
+    """Add it to a watcher; `install` it by hand before the watcher starts, so that it stands nearer to the script."""
+
+    def __init__(
+        self, watcher: Watcher, capsule: Capsule, on_begin: Callable[[], None], *, lines_moved: bool = False
+    ) -> None:
+        super().__init__(watcher)
+        self.capsule, self.manifest = capsule, capsule.manifest
+        self.reached = False
+        """The step has begun: what runs from now on is the replay."""
+        self.loss: float | None = None
+        self.grad_norm: float | None = None
+        self.loaded: list[Loaded] = []
+        self.values_set = 0
+        self.arguments_replaced = 0
+        self._on_begin = on_begin
+        self._unpacker = Unpacker(capsule.tensor, _device)
+        self._given = 0
+        self._depth = 0
+        self._models: list[Any] = []
+        self._steps = 0
+        self._lines_moved = lines_moved
+        self._later = self.manifest.steps_taken == 0
+        """The part of the turn that failed is running: after the optimizer steps it had taken before."""
+
+    # Standing between the script and torch
+
+    def put_in_place(self, installed: Installed) -> None:
+        rehearsal, call = self, torch.nn.Module.__call__
+
+        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if rehearsal._depth:
+                return call(module, *args, **kwargs)
+            args, kwargs = rehearsal._before_call(module, args, kwargs)
+            rehearsal._depth += 1
+            try:
+                return call(module, *args, **kwargs)
+            finally:
+                rehearsal._depth -= 1
+
+        def __iter__(loader: Any) -> Any:
+            return _Given(loader, rehearsal)
+
+        installed.patch(torch.nn.Module, "__call__", __call__)
+        installed.patch(DataLoader, "__iter__", __iter__)
+
+    def next_batch(self, loader: Any, taken: list[Any]) -> Any:
+        """What a loader gives: the saved batch at the right line, else one of its own."""
+        if self.reached and self._models:
+            raise StepOver
+        batches = self.manifest.batches
+        if self._given < len(batches) and (self.reached or self._is_at(self.manifest.anchor)):
+            if not self.reached:
+                self._begin()
+            batch = self._unpacker.unpack(batches[self._given])
+            self._given += 1
+            self._put_random(self.manifest.random)
+            return batch
+        if taken:
+            raise StopIteration  # one batch of each loader on the way is enough
+        taken.append(True)
+        return next(_in_this_process(loader))
+
+    def _before_call(self, module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        if not self.reached:
+            if self.manifest.has_batch or not self._is_at(self.manifest.anchor):
+                return args, kwargs
+            self._begin()
+        first = not self._models
+        if self.manifest.steps_taken and self._steps == self.manifest.steps_taken and not self._later:
+            self._go_on_after_updates()
+        if not any(known is module for known in self._models):
+            self._models.append(module)
+            self._load(module, len(self._models) - 1)
+        if first:
+            frames = own_frames(sys._getframe(2))
+            self.values_set += put_back(self.manifest.frames, frames, self._unpacker)
+            args, kwargs = self._saved_arguments(args, kwargs)
+            if not self.manifest.has_batch:
+                self._put_random(self.manifest.random)
+        return args, kwargs
+
+    def _is_at(self, anchor: Anchor | None) -> bool:
+        place = own_place(sys._getframe(2))
+        return anchor is not None and place is not None and is_same_line(anchor, place, self._lines_moved)
+
+    # Putting the saved step in place
+
+    def _begin(self) -> None:
+        self.reached = True
+        for saved in self.manifest.optimizers:
+            made = self.watcher.optimizers.made
+            optimizer = made[saved.number].ref() if saved.number < len(made) else None
+            self.loaded.append(load_optimizer(saved, optimizer, self._unpacker))
+        if self._later:
+            self._on_begin()
+
+    def _go_on_after_updates(self) -> None:
+        """The turn had updated something before it failed: go on from exactly there."""
+        self._later = True
+        for index, module in enumerate(self._models):
+            self._load(module, index, again=True)
+        for saved in self.manifest.optimizers:
+            optimizer = self.watcher.optimizers.made[saved.number].ref()
+            load_optimizer(saved, optimizer, self._unpacker)
+        self._put_random(self.manifest.random_later)
+        self._on_begin()
+
+    def _load(self, module: Any, index: int, again: bool = False) -> None:
+        if index < len(self.manifest.models):
+            loaded = load_model(self.manifest.models[index], module, self._unpacker)
+            if not again:
+                self.loaded.append(loaded)
+
+    def _put_random(self, packed: Any) -> None:
+        state = self._unpacker.unpack(packed)
+        if isinstance(state, dict):
+            if "cuda" in state and len(state["cuda"]) != torch.cuda.device_count():
+                del state["cuda"]
+            if "numpy" in state and "numpy" not in sys.modules:
+                del state["numpy"]
+            random_state.put_back(state)
+
+    def _saved_arguments(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """What the model was called with; the script's own where it is the same: what it shares stays shared."""
+        if self.manifest.arguments is None:
+            return args, kwargs
+        saved_args, saved_kwargs = self._unpacker.unpack(self.manifest.arguments)
+        if len(saved_args) != len(args) or saved_kwargs.keys() != kwargs.keys():
+            return args, kwargs
+        chosen = tuple(self._chosen(mine, saved) for mine, saved in zip(args, saved_args, strict=True))
+        return chosen, {name: self._chosen(kwargs[name], saved) for name, saved in saved_kwargs.items()}
+
+    def _chosen(self, mine: Any, saved: Any) -> Any:
+        with quietly():
+            if isinstance(saved, Missing) or not isinstance(saved, torch.Tensor) or not isinstance(mine, torch.Tensor):
+                return mine
+            saved = saved.to(mine.device)
+            if mine.shape == saved.shape and mine.dtype == saved.dtype and bool(mine.eq(saved).all()):
+                return mine
+        self.arguments_replaced += 1
+        return saved
+
+    # When the step is over
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        if not (self.reached and self._later and backward.accumulates):
+            return
+        if isinstance(roots[0], torch.Tensor) and roots[0].numel() == 1:
+            self.loss = float(roots[0].detach())
+            if self.manifest.why == "loss" and not math.isfinite(self.loss):
+                raise StepOver
+
+    def step_begins(self, step: Step, optimizer: Any) -> None:
+        if self.reached and self._later and self.manifest.why != "error":
+            gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+            with quietly():
+                norm = total_norm(gradients) if gradients else None
+                self.grad_norm = None if norm is None else float(norm)
+            raise StepOver
+
+    def step_done(self, step: Step, optimizer: Any) -> None:
+        self._steps += self.reached
+
+
+class _Given:
+    """A loader's iterator in a replay."""
+
+    def __init__(self, loader: Any, rehearsal: Rehearsal) -> None:
+        self._loader, self._rehearsal, self._taken = loader, rehearsal, list[Any]()
+
+    def __iter__(self) -> _Given:
+        return self
+
+    def __next__(self) -> Any:
+        return self._rehearsal.next_batch(self._loader, self._taken)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+
+def _in_this_process(loader: Any) -> Any:
+    from torch.utils.data.dataloader import _SingleProcessDataLoaderIter
+
+    before = loader.num_workers, loader.timeout
+    loader.num_workers, loader.timeout = 0, 0
+    try:
+        return _SingleProcessDataLoaderIter(loader)
+    except AssertionError as fault:  # torch checks the two above; nothing else is known to fail
+        raise StepscopeError(f"the loader cannot be read in this process: {fault}") from None
+    finally:
+        loader.num_workers, loader.timeout = before
+
+
+def is_same_line(anchor: Anchor, place: Place, lines_moved: bool) -> bool:
+    """Whether the script is at the saved line; in a file that was changed since, at a line of the same text."""
+    if os.path.basename(place[0].co_filename) != os.path.basename(anchor.file) or place[0].co_name != anchor.function:
+        return False
+    site = site_at(place)
+    return site.line == anchor.line or (lines_moved and bool(anchor.text) and site.text == anchor.text)
+
+
+def _device(name: str) -> str:
+    """Where a saved tensor goes: its device if there is one here, else the CPU."""
+    kind, _, index = name.partition(":")
+    if kind == "cuda" and torch.cuda.is_available() and int(index or 0) < torch.cuda.device_count():
+        return name
+    return "cpu"

@@ -1,0 +1,110 @@
+"""What a replay did and found, for a person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from stepscope.launch.capsule.manifest import Manifest
+from stepscope.launch.replay.replay import Outcome, said
+
+__all__ = ["told", "what_failed"]
+
+_MOST_MISSING = 6
+
+
+def what_failed(manifest: Manifest) -> str:
+    """One line: which step, and what was wrong with it."""
+    rank = f" of rank {manifest.rank}" if manifest.rank else ""
+    if manifest.why == "error":
+        what = manifest.error.splitlines()[0] if manifest.error else "an error"
+    elif manifest.why == "loss":
+        what = f"its loss was {_number(manifest.loss)}"
+    else:
+        what = f"its gradient norm was {_number(manifest.grad_norm)}, its loss {_number(manifest.loss)}"
+    return f"step {manifest.step}{rank}: {what}"
+
+
+def _number(text: str) -> str:
+    return f"{float.fromhex(text):.8g}" if text else "not recorded"
+
+
+def told(outcome: Outcome, *, color: bool, width: int, root: Path) -> Iterator[str]:
+    """The story, line by line."""
+    if not outcome.reached:
+        yield from _not_reached(outcome)
+        return
+    yield from _put_in_place(outcome)
+    yield from _compared(outcome)
+    yield ""
+    if outcome.error is not None:
+        from stepscope.diagnose.show import render
+
+        for finding in outcome.findings:
+            yield render(finding, color=color, width=width, root=root)
+    elif outcome.report is not None:
+        yield str(outcome.report)
+    if not outcome.failed_again:
+        yield "the step went through: what failed then does not fail now"
+
+
+def _not_reached(outcome: Outcome) -> Iterator[str]:
+    anchor = outcome.manifest.anchor
+    where = "its step" if anchor is None else f"line {anchor.line} of {Path(anchor.file).name} ({anchor.text})"
+    if outcome.error is not None:
+        yield f"the script failed before it came to {where}: {said(outcome.error)}"
+        yield "a replay needs what the script reads before its loop (data, other files); see the traceback"
+    else:
+        yield f"the script ended without coming to {where}, where the saved step began"
+
+
+def _put_in_place(outcome: Outcome) -> Iterator[str]:
+    manifest = outcome.manifest
+    source = "out of the capsule" if outcome.stage.from_capsule else "on this disk"
+    yield f"  code      {len(manifest.sources)} files {source}"
+    if manifest.has_batch:
+        yield f"  batch     {', '.join(map(_shape_of, manifest.batches))}"
+    for one in outcome.loaded:
+        note = f"; {one.note}" if one.note else ""
+        yield f"  state     {one.what.rpartition('.')[2]}: {one.tensors} tensors{note}"
+    plain = [f"{outcome.values_set} variables set"] if outcome.values_set else []
+    if outcome.arguments_replaced:
+        plain.append(f"{outcome.arguments_replaced} arguments of the model replaced by the saved ones")
+    if plain:
+        yield f"  values    {', '.join(plain)}"
+    if manifest.steps_taken:
+        yield f"  resumed   after the {manifest.steps_taken} optimizer steps this turn of the loop had already taken"
+    for missing in manifest.missing[:_MOST_MISSING]:
+        yield f"  missing   {missing}"
+    if manifest.late:
+        yield "  note      it was seen a step late (on a device); the parameters may already have been spoiled"
+
+
+def _shape_of(node: Any) -> str:
+    """A packed batch in a few words."""
+    if isinstance(node, dict):
+        if "$tensor" in node:
+            return "a tensor"
+        if "$missing" in node:
+            return "missing"
+        inner = node.get("$tuple") or node.get("$dict") or node.get("fields") or ()
+        return f"{len(inner)} parts"
+    return f"{len(node)} parts" if isinstance(node, list) else type(node).__name__
+
+
+def _compared(outcome: Outcome) -> Iterator[str]:
+    if outcome.loss is not None:
+        verdict = {True: ", the same as recorded, to the bit", False: "", None: ""}[outcome.same_loss]
+        if outcome.same_loss is False:
+            recorded = float.fromhex(outcome.manifest.loss)
+            apart = abs(outcome.loss - recorded) if math.isfinite(outcome.loss) else math.inf
+            verdict = f"; recorded was {recorded:.8g}, {apart:.3g} apart: the step was not repeated exactly"
+        yield f"  loss      {outcome.loss:.8g}{verdict}"
+    if outcome.grad_norm is not None:
+        yield f"  gradient  norm {outcome.grad_norm:.8g}"
+    if outcome.error is not None:
+        same = ", the same error as recorded" if outcome.same_error else ""
+        yield f"  error     {said(outcome.error).splitlines()[0]}{same}"
+    yield f"  took      {outcome.seconds:.1f} s"
