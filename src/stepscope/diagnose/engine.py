@@ -50,7 +50,7 @@ class Engine:
         self._settings = settings
         self._on_finding = on_finding
         chosen = list(all_rules().values()) if rules is None else list(rules)
-        self.rules = [rule for rule in chosen if settings is None or settings.is_wanted(rule.id)]
+        self.rules = causes_first([rule for rule in chosen if settings is None or settings.is_wanted(rule.id)])
         self._known: set[tuple[str, str | None, int | None]] = set()
         self._faulty: set[str] = set()
         self._read_source = False
@@ -126,6 +126,25 @@ class Engine:
         self.evidence.found.append(rule.id)
         if self._on_finding is not None:
             fence.fenced("telling of a finding")(self._on_finding)(finding)
+
+
+def causes_first(rules: list[Rule]) -> list[Rule]:
+    """The rules in an order in which each comes after those whose findings would explain it away."""
+    ordered: dict[str, Rule] = {}
+    open_: set[str] = set()
+
+    def place(rule: Rule) -> None:
+        if rule.id in ordered or rule.id in open_:
+            return
+        open_.add(rule.id)
+        for other in rules:
+            if any(fnmatch.fnmatchcase(other.id, pattern) for pattern in rule.follows):
+                place(other)
+        ordered[rule.id] = rule
+
+    for rule in rules:
+        place(rule)
+    return list(ordered.values())
 
 
 def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = None) -> Finding:

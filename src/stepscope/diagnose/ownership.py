@@ -1,0 +1,73 @@
+"""Which parameters are trained by which optimizer, and which by none: shared by the rules about optimizers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
+    from stepscope.record.watch.models import Model
+    from stepscope.record.watch.optimizers import Made
+
+__all__ = ["Orphans", "orphans", "strangers"]
+
+_GRADIENTS = 3
+"""In how many backwards a parameter must have got a gradient before we say that it should have been trained."""
+
+
+@dataclass(frozen=True)
+class Orphans:
+    """Parameters of one model that get gradients and never change, because no optimizer has them."""
+
+    model: Model
+    names: list[str]
+    parameters: list[Any]
+    whole: bool
+    """None of the model's parameters is in an optimizer."""
+    loaded: bool
+    """Weights were loaded into the modules that hold them: left alone on purpose, most likely."""
+
+
+def orphans(run: Evidence) -> list[Orphans]:
+    """What gets gradients but never moves, by model."""
+    if not any(len(run.steps.of_optimizer(made.number)) >= _GRADIENTS for made in run.optimizers.made):
+        return []
+    held = {id(ref()) for made in run.optimizers.made for ref in made.parameters}
+    found: list[Orphans] = []
+    seen: set[int] = set()
+    for model in run.models.roots:
+        module = model.module
+        if module is None:
+            continue
+        named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
+        lost = [(name, p) for name, p in named if id(p) not in held and id(p) not in seen and _should_move(run, p)]
+        seen.update(id(p) for _, p in named)
+        if not lost:
+            continue
+        owners = [
+            part
+            for part in module.modules()
+            if any(id(p) in {id(q) for _, q in lost} for p in part._parameters.values())
+        ]
+        found.append(
+            Orphans(
+                model,
+                [name for name, _ in lost],
+                [p for _, p in lost],
+                whole=all(id(p) not in held for _, p in named),
+                loaded=all(run.models.was_loaded(owner) for owner in owners),
+            )
+        )
+    return found
+
+
+def _should_move(run: Evidence, parameter: Any) -> bool:
+    return run.models.grads_seen(parameter) >= _GRADIENTS and run.models.unchanged(parameter)
+
+
+def strangers(run: Evidence, made: Made) -> list[Any]:
+    """Parameters of an optimizer that belong to no model the script calls and never get a gradient."""
+    known = {id(p) for model in run.models.roots if model.module is not None for p in model.module.parameters()}
+    alive = [p for ref in made.parameters if (p := ref()) is not None]
+    return [p for p in alive if id(p) not in known and p.grad is None and run.models.grads_seen(p) == 0]

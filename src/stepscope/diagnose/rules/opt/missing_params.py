@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.ownership import orphans, strangers
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("opt.missing-params", severity="error", follows=("opt.stale-params", "opt.wrong-params", "dist.wrap-order"))
+def missing_params(run: Evidence) -> Iterator[Proof]:
+    """Parameters get gradients, but no optimizer has them, so they never learn.
+
+    Why it matters: that part of the model stays at its random start while the rest trains around it.
+
+    What to do: give the optimizer these parameters too, or freeze them with `requires_grad_(False)`.
+
+    How it is found: a parameter of a model got a gradient in three backwards, is in no optimizer, and not one of its
+    values has changed. Frozen parameters get no gradient, and those updated by hand do change.
+
+    Bad:
+        optimizer = torch.optim.Adam(decoder.parameters())
+    Good:
+        optimizer = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()])
+    """
+    for lost in orphans(run):
+        stepping = [made for made in run.optimizers.made if run.steps.of_optimizer(made.number)]
+        if not stepping or any(strangers(run, made) for made in stepping):
+            continue
+        # A whole model beside the trained one may be meant to stay as it is: pretrained, or put into eval mode.
+        module = lost.model.module
+        if lost.whole and (lost.loaded or not module.training or len(run.models.roots) == 1):
+            continue
+        names = ", ".join(lost.names[:3]) + (f" and {len(lost.names) - 3} more" if len(lost.names) > 3 else "")
+        where = lost.model.type if lost.whole else f"{names} of {lost.model.type}"
+        made_at = run.models.made_at(module)
+        yield Proof(
+            where=stepping[0].place,
+            message=f"{where} {'gets' if lost.whole else 'get'} gradients, but no optimizer updates "
+            f"{'it' if lost.whole else 'them'}",
+            label=f"holds {len(stepping[0].parameters)} parameters; {len(lost.names)} others get gradients and never move",
+            evidence={
+                "parameters": lost.names[:20],
+                "count": len(lost.names),
+                "gradients_seen": min(map(run.models.grads_seen, lost.parameters)),
+            },
+            fix=f"add the parameters of {where} to the optimizer, or freeze them with requires_grad_(False)",
+            related=[(made_at, "the model is made here")] if made_at is not None else [],
+            severity="info" if lost.loaded else None,
+        )
