@@ -99,7 +99,7 @@ class Engine:
 
     def _ask(self, needs: str) -> None:
         for rule in self.rules:
-            if rule.needs == needs and rule.id not in self._faulty and not self._explained(rule):
+            if needs in rule.needs.split(", ") and rule.id not in self._faulty and not self._explained(rule):
                 self._ask_one(rule)
 
     def _explained(self, rule: Rule) -> bool:

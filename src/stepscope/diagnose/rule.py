@@ -76,10 +76,10 @@ def rule(
 
     `needs` says when it is asked: "steps" after the 2nd, 3rd, 5th, 10th ... optimizer step, after each epoch and at the
     end; "source" once, when the script has begun to train (or has ended); "crash" when an exception ends the script;
-    "end" at the end only; "probe" only by `stepscope check`. `follows` names rules (or groups, `num.*`) whose finding
-    explains this one away: once one of those is found, this rule keeps silent.
+    "end" at the end only; "probe" only by `stepscope check`; "crash, steps" at both. `follows` names rules (or groups,
+    `num.*`) whose finding explains this one away: once one of those is found, this rule keeps silent.
     """
-    if needs not in NEEDS:
+    if not set(needs.split(", ")) <= set(NEEDS):
         raise UsageError(f"rule {id} needs {needs!r}; it can be one of {', '.join(NEEDS)}")
 
     def register(check: Check) -> Check:
