@@ -19,11 +19,12 @@ from stepscope.diagnose.crash.syntax import parents_of
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.trail import Failed
     from stepscope.record.watch.visits import Visit
 
-__all__ = ["Crash", "WorkerFrame", "running_loader"]
+__all__ = ["Crash", "WorkerFrame", "crash_of", "running_loader"]
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,11 @@ class Crash:
         known = [value for _, value, _ in self.values() if isinstance(value, DataLoader)]
         torchs = [v for f in self.frames for v in f.locals.values() if isinstance(v, DataLoader)]
         return list({id(loader): loader for loader in [*running, *torchs, *known]}.values())
+
+
+def crash_of(error: BaseException, evidence: Evidence) -> Crash:
+    """The crash, with what was watched before it."""
+    return Crash(error, evidence.watcher)
 
 
 def running_loader(frame: Frame) -> DataLoader[Any] | None:

@@ -22,7 +22,7 @@ from stepscope.diagnose.crash.syntax import said, tree_of
 from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
-__all__ = ["MAKERS", "Step", "made_at", "made_by", "names_of", "story"]
+__all__ = ["MAKERS", "Step", "dataset_steps", "made_at", "made_by", "names_of", "story"]
 
 MAKERS = frozenset(
     {
@@ -68,6 +68,9 @@ def made_by(crash: Crash, tensor: torch.Tensor, *ops: str) -> Step | None:
 
 def made_at(crash: Crash, value: Any) -> Site | None:
     """Where an object (a loader, an optimizer, a tensor) was made: the statement that bound it to its first name."""
+    known = None if crash.watcher is None or not isinstance(value, DataLoader) else crash.watcher.loaders.of(value)
+    if known is not None and known.made is not None:
+        return site_at(known.made)
     for name, frame in names_of(crash, value):
         for scope in (scope_of(frame), tree_of(frame.file)):
             found = None if scope is None else bindings_in(frame.file, scope, name)
@@ -112,7 +115,7 @@ class _Reader:
             for part in ast.walk(binding.statement.iter):
                 value = frame.value_of(part) if isinstance(part, (ast.Name, ast.Attribute)) else MISSING
                 if isinstance(value, DataLoader):
-                    yield from _of_dataset(self.crash, value.dataset, None)
+                    yield from dataset_steps(self.crash, value.dataset)
                     return
         if binding.value is not None:
             yield from self.of_expression(binding.value, frame, binding.line, binding.file, depth)
@@ -152,13 +155,13 @@ class _Reader:
 
 def _from_loaders(crash: Crash, tensor: torch.Tensor) -> list[Step]:
     for loader in crash.loaders:
-        found = list(_of_dataset(crash, loader.dataset, tensor))
+        found = list(dataset_steps(crash, loader.dataset, tensor))
         if found:
             return found
     return []
 
 
-def _of_dataset(crash: Crash, dataset: Any, tensor: torch.Tensor | None) -> Iterator[Step]:
+def dataset_steps(crash: Crash, dataset: Any, tensor: torch.Tensor | None = None) -> Iterator[Step]:
     """Where a dataset's samples are made: its tensors' own past, or its `__getitem__` and `__init__`."""
     while isinstance(dataset, Subset):
         dataset = dataset.dataset
@@ -188,3 +191,5 @@ def _of_methods(kind: type) -> Iterator[Step]:
             if isinstance(node, ast.Call):
                 op = node.func.attr if isinstance(node.func, ast.Attribute) else said(node.func)
                 yield Step(op, node_site(file, node), said(node))
+            elif isinstance(node, ast.Return) and name == "__getitem__":
+                yield Step("return", node_site(file, node), said(node))

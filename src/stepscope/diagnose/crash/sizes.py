@@ -1,0 +1,241 @@
+"""Which of the ways in which sizes go wrong this crash is. Each crash is one of them, so that one rule speaks.
+
+The kinds are the last part of the rules' ids: `linear-in`, `flatten`, `concat-channels`, `last-batch` ...
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from stepscope.diagnose.crash.batches import numbers_in, small_batch
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.layers import Expectation, Layer, expectation_of
+from stepscope.diagnose.crash.mainline import CONCAT, PLAIN, VIEWS, Link, mainline
+from stepscope.diagnose.crash.recurrent import turned_recurrent
+from stepscope.diagnose.crash.unpacking import wrong_splits
+
+__all__ = ["SizeFault", "size_fault"]
+
+_SIGNS = (
+    r"shapes? cannot be multiplied",
+    r"size mismatch",
+    r"must match",
+    r"channels",
+    r"invalid for input of size",
+    r"view size is not compatible",
+    r"batch_size",
+    r"sizes? of tensors?",
+    r"different to the input size",
+    r"different from the input size",
+    r"is not equal to",
+    r"expected hidden",
+    r"input\.size\(-1\)",
+    r"expected (\d-?d|3d|4d|2d).*(input|tensor)",
+    r"expected stride|given normalized_shape|given weight of size|given groups",
+    r"output size is too small|can't be greater than actual input|output size.*too small",
+    r"inconsistent tensor size|expected tensor to have size|broadcast",
+    r"stack expects each tensor",
+    r"mat1 and mat2|vec and|1d tensors expected|batch1|batch2",
+    r"running_mean should contain|weight to be a vector",
+    r"shape mismatch|shapes? .*not|the expanded size|expected.*dimension|not aligned",
+    r"embed_dim|embedding dim|feature number of src",
+)
+_CHANNELS = frozenset({1, 2, 3, 4})
+
+
+@dataclass(frozen=True)
+class SizeFault:
+    """A mismatch of sizes, and what it is."""
+
+    kind: str
+    layer: Layer | None = None
+    expected: Expectation | None = None
+    given: int = 0
+    tensor: torch.Tensor | None = None
+    link: Link | None = None
+    """The op on the way that matters: the flattening, the concatenation."""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def size_fault(crash: Crash) -> SizeFault | None:
+    """The mismatch; None when the crash is about something else."""
+    known: SizeFault | None = crash.__dict__.get("_size_fault")
+    if known is None:
+        known = crash.__dict__["_size_fault"] = _decide(crash) or SizeFault("")
+    return known if known.kind else None
+
+
+def _decide(crash: Crash) -> SizeFault | None:
+    if not isinstance(crash.error, (RuntimeError, ValueError, IndexError, AssertionError)) or not crash.says(*_SIGNS):
+        return None
+    if crash.says(r"stack expects each tensor"):
+        return _of_samples(crash)
+    if wrong_splits(crash):
+        return None
+    small = small_batch(crash)
+    if small is not None:
+        return SizeFault("last-batch", facts={"small": small})
+    turned = turned_recurrent(crash)
+    if turned is not None:
+        return SizeFault("rnn-batch-first", facts={"turned": turned})
+    return _of_layer(crash) or _of_view(crash) or _of_maps(crash) or _of_operands(crash)
+
+
+def _of_layer(crash: Crash) -> SizeFault | None:
+    """A layer of torch's that insists on another size than it was given."""
+    for layer in reversed(crash.layers):
+        expected = expectation_of(layer.module)
+        tensor = layer.input
+        if expected is None or tensor is None:
+            continue
+        given = expected.given(tensor)
+        if given is None or given == expected.size:
+            continue
+        kind, link = _kind(crash, layer, expected, tensor, given)
+        return SizeFault(kind, layer, expected, given, tensor, link)
+    return None
+
+
+def _kind(
+    crash: Crash, layer: Layer, expected: Expectation, tensor: torch.Tensor, given: int
+) -> tuple[str, Link | None]:
+    for link in mainline(crash, tensor):
+        if link.op in CONCAT:
+            return "concat-channels", link
+        if link.op in VIEWS and isinstance(layer.module, nn.Linear):
+            if link.before is not None and len(link.before) >= 3 and len(link.before) > tensor.ndim:
+                return "flatten", link
+            if link.before is None and tensor.ndim == 2:
+                return "flatten", link
+            continue
+        if link.op not in PLAIN:
+            break
+    if isinstance(layer.module, nn.Linear) and tensor.ndim >= 3:
+        whole = int(torch.Size(tensor.shape[1:]).numel())
+        if whole == expected.size:
+            return "flatten", None
+    if _is_first(crash, tensor) and given in _CHANNELS and expected.size in _CHANNELS and _worked_before(crash, layer):
+        return "grey-rgb", None
+    return "linear-in", None
+
+
+def _is_first(crash: Crash, tensor: torch.Tensor) -> bool:
+    """Whether the tensor is data, touched by no layer."""
+    return tensor.grad_fn is None and not tensor.requires_grad
+
+
+def _worked_before(crash: Crash, layer: Layer) -> bool:
+    """Whether this layer has already taken something: then the data is at fault, not the layer."""
+    if crash.watcher is not None and sum(1 for root in crash.watcher.visits.roots if not root.error) > 0:
+        return True
+    weight = getattr(layer.module, "weight", None)
+    # Making a layer writes its weight once or twice; each optimizer step writes it again.
+    return isinstance(weight, torch.Tensor) and (weight.grad is not None or weight._version > 2)
+
+
+def _of_view(crash: Crash) -> SizeFault | None:
+    """A `view` or `reshape` whose numbers do not multiply to what is there."""
+    found = crash.operation
+    if found is None or found.op not in VIEWS or not found.tensors or not crash.says(r"invalid for input of size"):
+        return None
+    tensor = found.tensors[0][1]
+    inside = crash.last is not None and crash.last.module is not None
+    if tensor.ndim >= 3 or inside:
+        return SizeFault("flatten", tensor=tensor, facts={"view": True})
+    return None
+
+
+def _of_maps(crash: Crash) -> SizeFault | None:
+    """Maps whose height or width differ, or that became smaller than the kernel."""
+    if crash.says(r"output size is too small", r"can't be greater than actual input", r"output size.*too small"):
+        return SizeFault("conv-output", layer=crash.layer, tensor=None if crash.layer is None else crash.layer.input)
+    pair = _pair(crash)
+    if pair is None:
+        return None
+    first, second = pair
+    if first.ndim >= 3 and first.ndim == second.ndim and first.shape[2:] != second.shape[2:]:
+        maps = [crash.origin(t) for t in pair]
+        if any(_is_map(crash, t) for t in pair) or any(o is not None and o.comes_from("conv2d") for o in maps):
+            return SizeFault("conv-output", tensor=first, facts={"pair": pair})
+    return None
+
+
+def _is_map(crash: Crash, tensor: torch.Tensor) -> bool:
+    return any("conv" in link.op or "pool" in link.op for link in mainline(crash, tensor))
+
+
+def _pair(crash: Crash) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The two tensors that do not fit each other."""
+    found = crash.operation
+    tensors = [] if found is None else [tensor for _, tensor in found.tensors]
+    for index, second in enumerate(tensors[1:], 1):
+        for first in tensors[:index]:
+            if first.ndim and second.ndim and first.shape != second.shape:
+                return first, second
+    return None
+
+
+def _of_operands(crash: Crash) -> SizeFault | None:
+    """Two tensors of different sizes in one operation of the user's."""
+    pair = _pair(crash)
+    numbers = numbers_in(crash.message)
+    if crash.says(r"batch_size") and len(numbers) >= 2:
+        flattened = _wrong_rows(crash, pair)
+        if flattened is not None:
+            return flattened
+    if pair is None:
+        return None
+    output = _wrong_width(crash, pair)
+    return output or SizeFault("broadcast-crash", tensor=pair[0], facts={"pair": pair})
+
+
+def _wrong_rows(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor] | None) -> SizeFault | None:
+    """A `view(-1, number)` with the wrong number moved values into other rows: the batch has another size after it."""
+    if pair is None:
+        return None
+    rows = int(pair[1].shape[0])
+    for link in mainline(crash, pair[0]):
+        if link.op in VIEWS and link.before and link.before[0] == rows and link.shape and link.shape[0] != rows:
+            return SizeFault("flatten", tensor=pair[0], link=link, facts={"rows": rows, "got": link.shape[0]})
+    return None
+
+
+def _wrong_width(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor]) -> SizeFault | None:
+    """A model's output whose width is not the target's: its last layer was built with another number."""
+    for made, other in (pair, pair[::-1]):
+        if made.ndim < 2 or made.ndim != other.ndim or made.shape[0] != other.shape[0] or not made.requires_grad:
+            continue
+        if made.shape[-1] == other.shape[-1] or other.requires_grad or 1 in (made.shape[-1], other.shape[-1]):
+            continue
+        return SizeFault("linear-in", tensor=made, given=int(made.shape[-1]), facts={"target": other})
+    return None
+
+
+def _of_samples(crash: Crash) -> SizeFault | None:
+    """Samples of different shapes that were to become one batch."""
+    samples = _samples(crash)
+    shapes = [tuple(sample.shape) for sample in samples]
+    if not shapes:
+        found = [tuple(int(n) for n in part.split(",") if n.strip()) for part in _brackets(crash.message)]
+        shapes = found[:2]
+    grey = (
+        len(shapes) > 1 and all(len(s) == 3 and s[0] in _CHANNELS for s in shapes) and len({s[1:] for s in shapes}) == 1
+    )
+    inside = any("collate" in frame.file or "fetch" in frame.file for frame in crash.frames) or bool(crash.worker)
+    if not inside:
+        return SizeFault("broadcast-crash", facts={"shapes": shapes})
+    return SizeFault("grey-rgb" if grey else "collate-ragged", facts={"shapes": shapes})
+
+
+def _samples(crash: Crash) -> list[torch.Tensor]:
+    found = crash.operation
+    return [] if found is None else [tensor for operand in found.operands for tensor in operand.tensors]
+
+
+def _brackets(text: str) -> list[str]:
+    return re.findall(r"\[([\d, ]*)\]", text)

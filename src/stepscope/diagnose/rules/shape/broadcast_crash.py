@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from stepscope.diagnose.crash.sizes import size_fault
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("shape.broadcast-crash", severity="error", needs="crash")
+def broadcast_crash(run: Evidence) -> Iterator[Proof]:
+    """Two tensors of different shapes meet in an operation that needs them to fit.
+
+    Why it matters: the operation stops. Often one of them only lacks, or has too much of, an axis of size 1.
+
+    What to do: bring both to one shape before the operation: `squeeze`, `unsqueeze`, `transpose`.
+
+    Bad:
+        loss = F.binary_cross_entropy(model(x), y)                 # [8, 1] and [8]
+    Good:
+        loss = F.binary_cross_entropy(model(x).squeeze(1), y)
+    """
+    crash = run.crash
+    fault = None if crash is None else size_fault(crash)
+    if crash is None or fault is None or fault.kind != "broadcast-crash":
+        return
+    pair = fault.facts.get("pair")
+    found = crash.operation
+    if pair is None or found is None:
+        shapes = [list(shape) for shape in fault.facts.get("shapes", [])][:4]
+        yield Proof(
+            where=crash.site,
+            message="tensors of different shapes cannot be stacked",
+            evidence={"shapes": shapes},
+            fix="bring them to one shape first (pad or cut)",
+        )
+        return
+    names = {id(tensor): name for name, tensor in found.tensors}
+    first, second = pair
+    yield Proof(
+        where=crash.site,
+        message=f"`{found.op}` needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
+        label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
+        evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
+        fix=_mend(names[id(first)], first, names[id(second)], second),
+    )
+
+
+def _mend(first_name: str, first: torch.Tensor, second_name: str, second: torch.Tensor) -> str:
+    a, b = tuple(first.shape), tuple(second.shape)
+    for name, more, less in ((first_name, a, b), (second_name, b, a)):
+        if len(more) == len(less) + 1:
+            for axis, size in enumerate(more):
+                if size == 1 and more[:axis] + more[axis + 1 :] == less:
+                    return f"take the extra axis away: {name}.squeeze({axis})"
+    if len(a) == len(b) == 2 and a == b[::-1]:
+        return f"transpose one of them: {second_name}.T"
+    return "bring both to one shape before this line"

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from stepscope.diagnose.crash.convolutions import even, is_spatial, mend
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.mainline import mainline
+from stepscope.diagnose.crash.sizes import SizeFault, size_fault
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.records.step import Site
+
+
+@rule("shape.conv-output", severity="error", needs="crash")
+def conv_output(run: Evidence) -> Iterator[Proof]:
+    """Kernel, stride and padding of a layer make maps of another height and width than expected.
+
+    Why it matters: the maps meet others later (a skip connection, the picture itself in the loss) and do not fit.
+
+    What to do: give the layer the padding that keeps the size (`kernel_size // 2`), or the `output_padding` that undoes
+    the stride.
+
+    Bad:
+        self.conv = nn.Conv2d(16, 16, 3)                 # 28 -> 26, then x + self.conv(x)
+    Good:
+        self.conv = nn.Conv2d(16, 16, 3, padding=1)
+    """
+    crash = run.crash
+    fault = None if crash is None else size_fault(crash)
+    if crash is None or fault is None or fault.kind != "conv-output":
+        return
+    pair = fault.facts.get("pair")
+    if pair is None:
+        yield from _too_small(crash, fault)
+        return
+    uneven = _uneven(crash, pair)
+    sizes = " and ".join(str(list(tensor.shape[2:])) for tensor in pair)
+    evidence = {"shapes": [list(tensor.shape) for tensor in pair]}
+    if uneven is None:
+        yield Proof(
+            where=crash.site,
+            message=f"maps of {sizes} meet: the sizes do not divide evenly on the way down and up again",
+            evidence=evidence,
+            fix="pad the picture to a size that the strides divide, or interpolate one map to the other's size",
+        )
+        return
+    path, module, site = uneven
+    yield Proof(
+        where=site or crash.site,
+        message=f"{path} ({type(module).__name__}) changes the size of its map, so {sizes} meet later",
+        label=f"with {mend(module)} the sizes fit",
+        evidence={**evidence, "layer": path},
+        fix=f"give {path} {mend(module)}",
+        related=[(crash.site, f"{sizes} meet here")],
+    )
+
+
+def _uneven(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor]) -> tuple[str, nn.Module, Site | None] | None:
+    """The layer of the chain that loses something at the border: the nearest on one side and not on the other."""
+    chains = [_spatial(crash, tensor) for tensor in pair]
+    for chain, other in (chains, chains[::-1]):
+        shared = {id(module) for _, module, _ in other}
+        for path, module, root in chain:
+            if id(module) not in shared and not even(module):
+                return path, module, built_at(root, path)
+    return None
+
+
+def _spatial(crash: Crash, tensor: torch.Tensor) -> list[tuple[str, nn.Module, Any]]:
+    found: list[tuple[str, nn.Module, Any]] = []
+    roots = [visit.root.module() for visit in crash.visits[:1]] + [layer.root for layer in crash.layers[:1]]
+    root = next((root for root in roots if root is not None), None)
+    if root is None:
+        return found
+    for link in mainline(crash, tensor):
+        if link.path and is_spatial(link.layer):
+            found.append((link.path, link.layer, root))
+    if not found and tensor.requires_grad and crash.origin(tensor) is None:
+        found = [(path, module, root) for path, module in root.named_modules() if is_spatial(module)]
+    return found
+
+
+def _too_small(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
+    layer, tensor = fault.layer, fault.tensor
+    if layer is None or tensor is None:
+        return
+    kernel = getattr(layer.module, "kernel_size", None)
+    yield Proof(
+        where=layer.site or crash.site,
+        message=f"the map is {list(tensor.shape[2:])} when it reaches {layer.name}, smaller than its kernel needs",
+        label=f"kernel_size={kernel}, map {list(tensor.shape[2:])}",
+        evidence={"layer": layer.name, "kernel_size": kernel, "input_shape": list(tensor.shape)},
+        fix="use fewer strides or pools before this layer, more padding, or larger pictures",
+        related=[(crash.site, "it fails here")],
+    )

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.layers import Layer
+from stepscope.diagnose.crash.mainline import Link
+from stepscope.diagnose.crash.operation import Operation
+from stepscope.diagnose.crash.sizes import SizeFault, size_fault
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("shape.flatten", severity="error", needs="crash")
+def flatten(run: Evidence) -> Iterator[Proof]:
+    """The number of values after flattening is not the one that was written down.
+
+    Why it matters: the size after convolutions and pools depends on the size of the picture, so a number worked out by
+    hand is soon wrong, and the forward pass stops.
+
+    What to do: give the linear layer the right `in_features` (it is printed), flatten with
+    `x.flatten(1)`, or use `nn.LazyLinear`.
+
+    How it is found: what came into the flattening is known; its sizes after the batch multiply to the right number.
+
+    Bad:
+        x = x.view(x.size(0), -1)     # [64, 3136]
+        x = self.fc(x)                # nn.Linear(1024, 10)
+    Good:
+        x = x.view(x.size(0), -1)
+        x = self.fc(x)                # nn.Linear(3136, 10)
+    """
+    crash = run.crash
+    fault = None if crash is None else size_fault(crash)
+    if crash is None or fault is None or fault.kind != "flatten":
+        return
+    if fault.layer is not None and fault.tensor is not None and fault.expected is not None:
+        yield _layer(crash, fault, fault.layer, fault.tensor, fault.expected.size)
+    elif fault.link is not None and fault.link.before is not None and fault.link.shape is not None:
+        yield _rows(crash, fault.link, fault.link.before, fault.link.shape)
+    elif fault.tensor is not None and crash.operation is not None:
+        yield _view(crash, fault.tensor, crash.operation)
+
+
+def _layer(crash: Crash, fault: SizeFault, layer: Layer, tensor: torch.Tensor, size: int) -> Proof:
+    link = fault.link
+    before = None if link is None else link.before
+    evidence = {"layer": layer.name, "in_features": size, "input_shape": list(tensor.shape)}
+    if before is not None:
+        evidence["before_flattening"] = list(before)
+    rows = before is not None and before[0] != tensor.shape[0] and tensor.ndim == 2
+    right = int(torch.Size(before[1:] if before is not None else tensor.shape[1:]).numel())
+    if link is None:
+        return Proof(
+            where=crash.site,
+            message=f"{layer.name} was given {list(tensor.shape)}; flattened, it has the {right} values it wants",
+            label=f"flatten first: {right} values a sample",
+            evidence=evidence,
+            fix="flatten the input before this layer: x.flatten(1)",
+            related=[(layer.site, "the layer was built here")],
+        )
+    shape = f"{list(before[1:])} flattens to {right}" if before is not None else f"the flattened size is {fault.given}"
+    related = [] if link.site is None else [(link.site, shape)]
+    return Proof(
+        where=layer.site or crash.site,
+        message=f"{layer.name} is built for {size} values, but {shape}",
+        label=f"in_features should be {right}",
+        evidence={**evidence, "right": right},
+        fix=f"in_features should be {right}" + ("; and flatten with x.flatten(1)" if rows else ""),
+        related=related,
+    )
+
+
+def _rows(crash: Crash, link: Link, before: tuple[int, ...], after: tuple[int, ...]) -> Proof:
+    right = int(torch.Size(before[1:]).numel())
+    return Proof(
+        where=link.site or crash.site,
+        message=f"flattening turned {list(before)} into {list(after)}: {before[0]} samples became {after[0]} rows",
+        label=f"each sample has {right} values",
+        evidence={"before": list(before), "after": list(after), "right": right},
+        fix=f"flatten with x.flatten(1) and build the next layer for {right} values",
+        related=[(crash.site, "it fails here")],
+    )
+
+
+def _view(crash: Crash, tensor: torch.Tensor, found: Operation) -> Proof:
+    right = int(torch.Size(tensor.shape[1:]).numel())
+    sizes = ", ".join(operand.name for operand in found.operands[1:])
+    return Proof(
+        where=crash.site,
+        message=f"{list(tensor.shape)} cannot be seen as ({sizes}): each sample has {right} values",
+        label=f"each sample has {right} values",
+        evidence={"shape": list(tensor.shape), "wanted": sizes, "right": right},
+        fix=f"flatten with {found.operands[0].name}.flatten(1); the next layer then needs in_features={right}",
+    )

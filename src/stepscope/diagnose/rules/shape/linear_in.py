@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
+from stepscope.diagnose.crash.mainline import producer
+from stepscope.diagnose.crash.sizes import SizeFault, size_fault
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("shape.linear-in", severity="error", needs="crash")
+def linear_in(run: Evidence) -> Iterator[Proof]:
+    """A layer was built for another number of features than the layer before it gives.
+
+    Why it matters: the forward pass stops there. The line that fails is in `forward`, the mistake is in `__init__`.
+
+    What to do: give both layers the same number: the second one's `in_features` is the first one's `out_features`.
+
+    How it is found: the failing layer's own size is compared with what it was given; the way back leads to the layer
+    that made it, and both construction lines are known.
+
+    Bad:
+        self.hidden = nn.Linear(784, 256)
+        self.out = nn.Linear(128, 10)
+    Good:
+        self.hidden = nn.Linear(784, 256)
+        self.out = nn.Linear(256, 10)
+    """
+    crash = run.crash
+    fault = None if crash is None else size_fault(crash)
+    if crash is None or fault is None or fault.kind != "linear-in":
+        return
+    if fault.layer is None:
+        yield from _output(crash, fault)
+    else:
+        yield from _between(crash, fault, fault.layer)
+
+
+def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
+    expected, tensor = fault.expected, fault.tensor
+    if expected is None or tensor is None:
+        return
+    evidence: dict[str, Any] = {
+        "layer": layer.name,
+        expected.argument: expected.size,
+        "given": fault.given,
+        "input_shape": list(tensor.shape),
+    }
+    turned = _other_axis(tuple(tensor.shape), expected.size, expected.axis)
+    made = producer(crash, tensor, layer.root)
+    if made is None and turned is not None and fault.kind:
+        yield Proof(
+            where=crash.own[-1].site if crash.own else layer.site,
+            message=f"{layer.name} expects {expected.size} values on axis {expected.axis}, "
+            f"but they lie on axis {turned} of its input",
+            label=f"input {list(tensor.shape)}",
+            evidence=evidence,
+            fix=_move(tensor.ndim, turned, expected.axis),
+            related=[(layer.site, "the layer was built here")],
+        )
+        return
+    source = None if made is None else built_at(layer.root, made[0])
+    blamed, other = layer.site, source
+    if made is not None and _is_the_odd_one(layer.root, made[1], expected.size, fault.given):
+        width = "out_channels" if isinstance(made[1], nn.modules.conv._ConvNd) else "out_features"
+        yield Proof(
+            where=source,
+            message=f"{made[0]} gives {fault.given} values where every layer after it expects {expected.size}",
+            label=f"{width} should be {expected.size}",
+            evidence={**evidence, "producer": made[0]},
+            fix=f"{width} should be {expected.size}",
+            related=[(layer.site, f"{expected.argument} is {expected.size} here")],
+        )
+        return
+    gives = "its input has" if made is None else f"{made[0]} gives"
+    yield Proof(
+        where=blamed or crash.site,
+        message=f"{layer.name} is built for {expected.size} values, but {gives} {fault.given}",
+        label=f"{expected.argument} should be {fault.given}",
+        evidence=evidence if made is None else {**evidence, "producer": made[0]},
+        fix=f"{expected.argument} should be {fault.given}",
+        related=[] if other is None else [(other, f"this layer gives {fault.given}")],
+    )
+
+
+def _other_axis(shape: tuple[int, ...], size: int, axis: int) -> int | None:
+    """The one other axis that has the size the layer wants: channels last, or a forgotten transpose."""
+    found = [index for index, n in enumerate(shape) if n == size and index != axis % len(shape)]
+    return found[0] if len(found) == 1 and len(shape) >= 3 else None
+
+
+def _move(ndim: int, source: int, axis: int) -> str:
+    order = [index for index in range(ndim) if index != source]
+    order.insert(axis % ndim, source)
+    return f"put that axis where the layer looks for it: x.permute({', '.join(map(str, order))})"
+
+
+def _is_the_odd_one(root: nn.Module, made: nn.Module, wanted: int, given: int) -> bool:
+    """Two or more layers want one size and none wants what the producer gives: the producer is the odd one."""
+    wants = [expectation_of(module) for module in root.modules() if module is not made]
+    sizes = [want.size for want in wants if want is not None]
+    return sizes.count(wanted) >= 2 and given not in sizes
+
+
+def _output(crash: Crash, fault: SizeFault) -> Iterator[Proof]:
+    tensor, target = fault.tensor, fault.facts["target"]
+    if tensor is None:
+        return
+    models = [value for _, value, _ in crash.values() if isinstance(value, nn.Module)]
+    for model in models:
+        made = producer(crash, tensor, model)
+        site = None if made is None else built_at(model, made[0])
+        if made is None or not any(module is made[1] for module in model.modules()):
+            continue
+        wanted = int(target.shape[-1])
+        width = "out_channels" if isinstance(made[1], nn.modules.conv._ConvNd) else "out_features"
+        yield Proof(
+            where=site or crash.site,
+            message=f"the last layer, {made[0]}, gives {fault.given} values where the target has {wanted}",
+            label=f"{width} should be {wanted}",
+            evidence={"layer": made[0], "output_shape": list(tensor.shape), "target_shape": list(target.shape)},
+            fix=f"{width} should be {wanted}",
+            related=[(crash.site, f"{list(tensor.shape)} meets {list(target.shape)} here")],
+        )
+        return
+    yield Proof(
+        where=crash.site,
+        message=f"{list(tensor.shape)} meets {list(target.shape)}: the model's output is not as wide as the target",
+        evidence={"output_shape": list(tensor.shape), "target_shape": list(target.shape)},
+        fix=f"let the model's last layer give {int(target.shape[-1])} values",
+    )
