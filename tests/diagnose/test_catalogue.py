@@ -12,13 +12,15 @@ from stepscope.diagnose.catalogue import near_ids, rule_doc, rule_docs, rules_in
 from stepscope.diagnose.rule_text import read_docstring
 from stepscope.errors import NotFound
 
+ROOT = Path(__file__).parents[2]
+
 
 @pytest.mark.usefixtures("sample_rules")
 def test_rules_are_read_from_their_files_without_running_them() -> None:
     assert {doc.id: (doc.severity, doc.summary) for doc in rule_docs().values()} == RULES
     doc = rule_doc("opt.no-zero-grad")
     assert (doc.group, doc.needs) == ("opt", "steps")
-    assert doc.text.why == "each update uses the sum of all gradients so far, so the step grows without bound."
+    assert doc.text.why == "Each update uses the sum of all gradients so far, so the step grows without bound."
     assert doc.text.bad == "loss.backward()\noptimizer.step()"
     assert doc.text.missing == []
 
@@ -87,3 +89,8 @@ def test_rules_can_be_read_where_there_is_no_torch() -> None:
         "rule_docs(); load_settings()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_rule_has_its_page() -> None:
+    checked = subprocess.run([sys.executable, ROOT / "scripts" / "rules", "--check"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr

@@ -6,12 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from stepscope.plain_text import clean
-from stepscope.records import Status
+from stepscope.records import Severity, Status
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["STATUS_STYLE", "age", "clean", "console", "duration", "number", "sparkline"]
+__all__ = ["SEVERITY_STYLE", "STATUS_STYLE", "age", "clean", "console", "duration", "number", "sparkline"]
 
 STATUS_STYLE: dict[Status, str] = {
     "running": "bold blue",
@@ -22,6 +22,8 @@ STATUS_STYLE: dict[Status, str] = {
     "killed": "red",
     "lost": "magenta",
 }
+
+SEVERITY_STYLE: dict[Severity, str] = {"error": "bold red", "warning": "bold yellow", "info": "bold cyan"}
 
 _BARS = "▁▂▃▄▅▆▇█"
 

@@ -19,7 +19,7 @@ from stepscope.diagnose.rule_text import RuleText, read_docstring
 from stepscope.errors import NotFound
 from stepscope.records import Severity
 
-__all__ = ["RuleDoc", "group_title", "near_ids", "rule_doc", "rule_docs", "rules_in"]
+__all__ = ["RuleDoc", "asked_when", "group_title", "hint", "near_ids", "rule_doc", "rule_docs", "rules_in"]
 
 RULES = Path(__file__).parent / "rules"
 ENTRY_POINT = "stepscope.rules"
@@ -67,7 +67,7 @@ def _described(mark: ast.Call, docstring: str | None, file: Path, line: int) -> 
     return RuleDoc(
         id=_literal(mark.args[0]) if mark.args else _literal(given.get("id")),
         severity="error" if severity == "error" else "info" if severity == "info" else "warning",
-        needs=_needs(given.get("needs")),
+        needs=_needs(given.get("needs")) or "steps",
         text=read_docstring(docstring),
         file=file,
         line=line,
@@ -104,6 +104,8 @@ def rule_doc(rule: str) -> RuleDoc:
     known = rule_docs()
     if rule in known:
         return known[rule]
+    if any(doc.group == rule for doc in known.values()):
+        raise NotFound(f"'{rule}' is a group of rules; 'stepscope rules {rule}' lists them")
     raise NotFound(f"there is no rule '{rule}'; {hint(rule)}")
 
 
@@ -143,6 +145,20 @@ def _folders_of_others() -> Iterator[Path]:
             yield from map(Path, spec.submodule_search_locations)
         elif spec is not None and spec.origin:
             yield Path(spec.origin)
+
+
+_ASKED = {
+    "steps": "It is asked during training, from the second optimizer step on.",
+    "source": "It reads the source of your own files.",
+    "crash": "It is asked when an exception ends the script.",
+    "end": "It is asked when the script has ended.",
+    "probe": "It tries things out on a copy of the model, in `stepscope check`.",
+}
+
+
+def asked_when(doc: RuleDoc) -> str:
+    """When a rule is asked, and of what, in words."""
+    return " ".join(_ASKED.get(need, f"It needs {need}.") for need in doc.needs.split(", "))
 
 
 _TITLES = {

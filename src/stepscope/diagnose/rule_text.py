@@ -54,7 +54,7 @@ def read_docstring(docstring: str | None) -> RuleText:
     ... Bad:
     ...     loss.backward()
     ... ''')
-    RuleText(summary='Gradients pile up.', about='', why='the step grows without bound.', fix='', how='', \
+    RuleText(summary='Gradients pile up.', about='', why='The step grows without bound.', fix='', how='', \
 bad='loss.backward()', good='')
     """
     text = inspect.cleandoc(docstring or "")
@@ -63,13 +63,19 @@ bad='loss.backward()', good='')
         summary, rest = "", text
     pieces = _HEAD.split(rest)
     parts = {_HEADS[head]: body for head, body in zip(pieces[1::2], pieces[2::2], strict=True)}
-    shaped = {name: _code(body) if name in ("bad", "good") else _prose(body) for name, body in parts.items()}
+    shaped = {name: _code(body) if name in ("bad", "good") else _sentence(body) for name, body in parts.items()}
     return RuleText(summary=_prose(summary), about=_prose(pieces[0]), **shaped)
 
 
 def _prose(text: str) -> str:
     """Paragraphs without the line breaks of the source."""
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in re.split(r"\n[ ]*\n", text.strip()))
+
+
+def _sentence(text: str) -> str:
+    """What followed a colon, standing on its own: with a capital, unless it begins with code."""
+    prose = _prose(text)
+    return prose[:1].upper() + prose[1:]
 
 
 def _code(text: str) -> str:
