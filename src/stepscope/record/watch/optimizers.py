@@ -114,6 +114,7 @@ class Optimizers(Witness):
         made = Made(optimizer, len(self.made), place, self.watcher.step, self.watcher.batches)
         self.made.append(made)
         self._numbers[optimizer] = made.number
+        self.watcher.steps.made(optimizer)
         self._grown(optimizer)
         return made.number
 

@@ -61,8 +61,8 @@ class Step:
     """One step of one optimizer."""
 
     __slots__ = (
-        "backwards", "index", "lr", "optimizer", "own_norm", "place", "stale", "stale_norm", "time", "without_grad",
-        "zeroed",
+        "backwards", "empty", "index", "lagging", "lr", "optimizer", "own_norm", "place", "stale", "stale_norm",
+        "thrown_away", "time", "without_grad", "zeroed",
     )  # fmt: skip
 
     def __init__(self, index: int, optimizer: int, place: Place | None) -> None:
@@ -82,6 +82,12 @@ class Step:
         self.lr: float | None = None
         self.without_grad = 0
         """How many of its parameters have no gradient."""
+        self.empty = False
+        """None of its parameters has a gradient other than zero."""
+        self.lagging = False
+        """A root module was called with gradients on since the last backward: that backward is still to come."""
+        self.thrown_away = 0
+        """How many backwards since its step before had their gradients cleared before this step."""
 
 
 class _Watched:
@@ -97,7 +103,9 @@ class _Watched:
         self.stale_norm: float | None = None
         self.own_norm: float | None = None
         self.zeroed = 0
-        self.last: Backward | None = None
+        self.unused = 0
+        """Backwards since the gradients were last cleared."""
+        self.thrown_away = 0
 
 
 class Steps(Witness):
@@ -169,6 +177,7 @@ class Steps(Witness):
         """Of each optimizer: are the gradients those its last step has used, untouched?"""
         for watched in list(self._watched.values()):
             watched.backwards.append(backward)
+            watched.unused += 1
             if watched.cleared or not watched.sample:
                 continue
             if not all(self._untouched(*known) for known in watched.sample):
@@ -195,11 +204,14 @@ class Steps(Witness):
                     watched.own_norm = _norm([p.grad - g for p, g in pairs if p is not None and p.grad is not None])
         if backward.accumulates:
             for watched in self._watched.values():
-                watched.last = backward
                 watched.sample = [(p, g, _version(p, g, v)) for p, g, v in watched.sample]
         self.watcher.tell("backward_done", backward)
 
     # Optimizers
+
+    def made(self, optimizer: Any) -> None:
+        """A new optimizer: watch its gradients from now on."""
+        self._watched[optimizer] = _Watched()
 
     def cleared(self, optimizer: Any) -> None:
         """`zero_grad` of this optimizer, or of a module whose parameters it holds, was called."""
@@ -207,6 +219,8 @@ class Steps(Witness):
         if watched is not None:
             watched.cleared = True
             watched.zeroed += 1
+            watched.thrown_away += 0 if self._inside else watched.unused  # inside a step it is a closure's business
+            watched.unused = 0
 
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self.watcher.listens():
@@ -215,15 +229,21 @@ class Steps(Witness):
         self._inside += 1
         number = self.watcher.optimizers.number_of(optimizer)
         step = Step(self.step_count, number, own_place(sys._getframe(1)))
-        watched = self._watched.get(optimizer)
-        if watched is None:
-            watched = self._watched[optimizer] = _Watched()
-            watched.backwards = [b for b in self.backwards if b.step == self.watcher.step and b.accumulates]
         self._open.append((optimizer, step))
         with quietly():
             step.lr = _number(optimizer.param_groups[0].get("lr"))
-        step.without_grad = sum(p.grad is None for group in optimizer.param_groups for p in group["params"])
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        step.without_grad = sum(p.grad is None for p in parameters)
+        step.empty = step.without_grad == len(parameters) or (step.index < 12 and self._all_zero(parameters))
+        root = self.watcher.visits.roots[-1] if self.watcher.visits.roots else None
+        last = self.backwards[-1] if self.backwards else None
+        step.lagging = root is not None and root.grad and (last is None or root.time > last.time)
         self.watcher.tell("step_begins", step, optimizer)
+
+    def _all_zero(self, parameters: list[Any]) -> bool:
+        with quietly():
+            gradients = [p.grad for p in parameters if p.grad is not None and p.grad.device.type == "cpu"]
+            return bool(gradients) and all(g.layout is torch.strided and not bool(g.ne(0).any()) for g in gradients)
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._open or self._open[-1][0] is not optimizer:
@@ -232,7 +252,7 @@ class Steps(Witness):
         self._inside -= 1
         self.watcher.trail.paused -= 1
         watched = self._watched[optimizer]
-        step.backwards, step.zeroed = watched.backwards, watched.zeroed
+        step.backwards, step.zeroed, step.thrown_away = watched.backwards, watched.zeroed, watched.thrown_away
         step.stale = bool(watched.sample) and not watched.cleared and bool(watched.backwards)
         step.stale_norm, step.own_norm = watched.stale_norm, watched.own_norm
         fresh = _Watched()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,7 @@ class Visit:
 
     __slots__ = (
         "batch", "depth", "error", "grad", "index", "inputs", "module", "outputs", "parent", "path", "place",
-        "shapes_in", "shapes_out", "step", "training", "type",
+        "shapes_in", "shapes_out", "step", "time", "training", "type",
     )  # fmt: skip
 
     def __init__(self, module: Any, parent: Visit | None, place: Place | None) -> None:
@@ -47,6 +48,7 @@ class Visit:
         self.training: bool = module.training
         self.grad: bool = torch.is_grad_enabled()
         self.step = 0
+        self.time = time.perf_counter()
         self.index = 0
         self.batch: int | None = None
         """The number of the last batch a loader had delivered when it was called."""

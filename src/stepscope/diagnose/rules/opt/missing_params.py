@@ -38,7 +38,7 @@ def missing_params(run: Evidence) -> Iterator[Proof]:
             where=stepping[0].place,
             message=f"{where} {'gets' if lost.whole else 'get'} gradients, but no optimizer updates "
             f"{'it' if lost.whole else 'them'}",
-            label=f"holds {len(stepping[0].parameters)} parameters; {len(lost.names)} others get gradients and never move",
+            label=f"holds {len(stepping[0].parameters)} parameters; {len(lost.names)} others get gradients, never move",
             evidence={
                 "parameters": lost.names[:20],
                 "count": len(lost.names),

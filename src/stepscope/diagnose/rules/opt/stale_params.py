@@ -37,8 +37,8 @@ def stale_params(run: Evidence) -> Iterator[Proof]:
         if not strange and not gone:
             continue
         first = lost[0]
-        # All of the optimizer's parameters lie outside: another model's, which is a different mistake, unless the shapes
-        # tell that it is the same model made again.
+        # All of the optimizer's parameters lie outside: another model's, a different mistake, unless the shapes tell
+        # that it is the same model made again.
         if len(strange) == len(made.parameters) and not _twins(strange, first.parameters):
             continue
         owner = run.models.owner_of(first.parameters[0])
