@@ -28,6 +28,7 @@ class Silencer(Protocol):
 
     def is_wanted(self, rule: str) -> bool: ...
     def is_silenced(self, finding: Finding) -> bool: ...
+    def with_severity(self, finding: Finding) -> Finding: ...
 
 
 class Engine:
@@ -115,7 +116,10 @@ class Engine:
             fence.report(f"the rule {rule.id}", fault)
 
     def _take(self, rule: Rule, proof: Proof) -> None:
-        finding = with_source(finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step), began=self._began)
+        finding = finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step)
+        if self._settings is not None:
+            finding = self._settings.with_severity(finding)
+        finding = with_source(finding, began=self._began)
         key = (rule.id, finding.file, finding.line)
         if key in self._known or sum(known[0] == rule.id for known in self._known) >= _MOST_OF_A_RULE:
             return
