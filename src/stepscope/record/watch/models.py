@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["Model", "Models"]
 
 _SAMPLE = 64
+_KEEP = 4
+_KEEP_BYTES = 64 * 2**20
+"""Of the latest small models a reference is kept, so that rules can still look at one that `main()` has let go."""
 
 
 class Model:
@@ -66,6 +70,7 @@ class Models(Witness):
         self._names: dict[int, tuple[Any, str]] = {}
         self._marks: dict[int, _Mark] = {}
         self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._kept: deque[Any] = deque(maxlen=_KEEP)
 
     def install(self, installed: Installed) -> None:
         watching = construction.watch()
@@ -98,6 +103,8 @@ class Models(Witness):
             model.first_visit = visit
             self.roots.append(model)
             self._learn_names(module)
+            if sum(p.numel() * p.element_size() for p in module.parameters()) <= _KEEP_BYTES:
+                self._kept.append(module)
         model.calls += 1
         model.calls_with_grad += visit.grad
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Made", "Optimizers", "Zeroing"]
 
 _KEPT = 4000
+_KEEP = 4
+_KEEP_BYTES = 64 * 2**20
+"""Of the latest small optimizers a reference is kept, so that rules can still look at one that `main()` has let go."""
 
 
 class Made:
@@ -63,6 +67,7 @@ class Optimizers(Witness):
         super().__init__(watcher)
         self.made: list[Made] = []
         self.zeroings: list[Zeroing] = []
+        self._kept: deque[Any] = deque(maxlen=_KEEP)
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 
     def install(self, installed: Installed) -> None:
@@ -114,6 +119,9 @@ class Optimizers(Witness):
         made = Made(optimizer, len(self.made), place, self.watcher.step, self.watcher.batches)
         self.made.append(made)
         self._numbers[optimizer] = made.number
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        if sum(p.numel() * p.element_size() for p in parameters) <= _KEEP_BYTES:
+            self._kept.append(optimizer)
         self.watcher.steps.made(optimizer)
         self._grown(optimizer)
         return made.number
