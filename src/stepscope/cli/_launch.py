@@ -1,0 +1,164 @@
+"""What `stepscope run` and `stepscope check` share: their options, and where ours end and the script's begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from stepscope.launch.options import Options
+    from stepscope.launch.script import Script
+
+__all__ = [
+    "LaunchCommand",
+    "finding_options",
+    "limit_options",
+    "options_from",
+    "parsed_size",
+    "script_named",
+    "switch_options",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MAY_STAND_ALONE = {"--fast-dev-run": "1", "--debugpy": "5678"}
+
+
+class LaunchCommand(click.Command):
+    """`[OPTIONS] train.py ARGS...`: everything after the script's name, or after `-m pkg.train`, is the script's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ours, target, theirs = split_arguments(self, args)
+        ctx.obj = (target, theirs)
+        return super().parse_args(ctx, ours)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "(SCRIPT | -m MODULE) [ARGS]..."]
+
+
+Target = tuple[str, str] | None
+"""("file", "train.py"), ("module", "pkg.train"), or nothing given."""
+
+
+def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[str], Target, list[str]]:
+    """Our options, what to run, and the script's own arguments."""
+    takes_value = {
+        name
+        for option in command.params
+        if isinstance(option, click.Option) and not option.is_flag and not option.count
+        for name in option.opts
+    }
+    ours: list[str] = []
+    rest = list(args)
+    while rest:
+        word = rest.pop(0)
+        if word == "-m":
+            if not rest:
+                raise UsageError("-m needs the name of a module: stepscope run -m pkg.train")
+            return ours, ("module", rest[0]), rest[1:]
+        if word == "--" and rest:
+            return ours, ("file", rest[0]), rest[1:]
+        if not word.startswith("-") or word == "-":
+            return ours, ("file", word), rest
+        if word in _MAY_STAND_ALONE and not (rest and rest[0].isdecimal()):
+            word = f"{word}={_MAY_STAND_ALONE[word]}"
+        ours.append(word)
+        if word in takes_value and rest:
+            ours.append(rest.pop(0))
+    return ours, None, []
+
+
+def script_named(ctx: click.Context) -> Script:
+    """The script the command line names."""
+    from stepscope.launch.script import find_module, find_script
+
+    target, theirs = ctx.obj
+    if target is None:
+        raise UsageError(f"no script was given; try: stepscope {ctx.info_name} train.py --its --own options")
+    kind, name = target
+    return find_script(name, theirs) if kind == "file" else find_module(name, theirs)
+
+
+def finding_options(function: F) -> F:
+    """How findings are chosen and where they go."""
+    for option in reversed((
+        click.option("--select", multiple=True, metavar="RULE", help="Ask only these rules or groups (opt, loss.*)."),
+        click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules or groups out."),
+        click.option("--json", "json", type=click.Path(path_type=Path), metavar="FILE", help="Findings as JSON."),
+        click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Findings for code scanning."),
+        click.option("--strict", is_flag=True, help="Exit with 1 when there is an error among the findings."),
+        click.option("--quiet", "-q", is_flag=True, help="No status line and no notices; only findings."),
+        click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678)."),
+        click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame."),
+    )):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def switch_options(function: F) -> F:
+    """Ways to run that make faults easier to find."""
+    for option in reversed((
+        click.option("--deterministic", is_flag=True, help="Deterministic algorithms, and seeds where there are none."),
+        click.option("--eager", is_flag=True, help="torch.compile does nothing."),
+        click.option("--no-workers", is_flag=True, help="Data loading in the main process, to step through it."),
+        click.option("--detect-nan", is_flag=True, help="Follow every value; name the op that makes a NaN first."),
+    )):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def limit_options(function: F) -> F:
+    """How much of the training to run."""
+    for option in reversed((
+        click.option("--fast-dev-run", type=click.IntRange(1), metavar="[N]",
+                     help="N batches (1) of each loader and the last one, one epoch, nothing saved."),
+        click.option("--limit-train-batches", metavar="N|SHARE", help="So many batches (20) or a share (0.1, 10%)."),
+        click.option("--limit-val-batches", metavar="N|SHARE", help="The same for validation."),
+        click.option("--limit-test-batches", metavar="N|SHARE", help="The same for the test."),
+        click.option("--max-steps", type=click.IntRange(1), help="End after so many optimizer steps."),
+        click.option("--max-epochs", type=click.IntRange(1), help="End after so many passes over the training data."),
+        click.option("--overfit-batches", type=click.IntRange(1), metavar="N",
+                     help="Train on the same N batches: does the loss go to its floor?"),
+    )):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def parsed_size(text: str) -> int:
+    """Bytes from `500MB`, `2G` or a number.
+
+    >>> parsed_size("2G"), parsed_size("500 MB"), parsed_size("1024")
+    (2147483648, 524288000, 1024)
+    """
+    units = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+    short = text.strip().lower().removesuffix("b").removesuffix("i").strip()
+    number, unit = (short[:-1], short[-1]) if short and short[-1] in units else (short, "")
+    try:
+        size = int(float(number) * units[unit])
+    except ValueError:
+        size = -1
+    if size < 0:
+        raise UsageError(f"{text!r} is no size; write it like 500MB, 2G or 1048576")
+    return size
+
+
+def options_from(values: dict[str, Any], *, check: bool = False) -> Options:
+    """The options record from what click has parsed."""
+    from stepscope.launch.options import Amount, Limits, Options, Switches
+
+    amounts: dict[str, Any] = {
+        f"{role}_batches": Amount.parse(text, f"--limit-{role}-batches")
+        for role in ("train", "val", "test")
+        if (text := values.pop(f"limit_{role}_batches", None)) is not None
+    }
+    names = ("fast_dev_run", "max_steps", "max_epochs", "overfit_batches")
+    counts: dict[str, Any] = {name: values.pop(name, None) for name in names}
+    limits = Limits(**counts, **amounts)
+    switches = ("deterministic", "eager", "no_workers", "detect_nan")
+    chosen = Switches(**{name: values.pop(name, False) for name in switches})
+    return Options(limits=limits, switches=chosen, check=check, **values)

@@ -1,0 +1,94 @@
+"""Evaluation results nobody logs: mean loss and accuracy of what runs without gradients between two trainings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch.nn.modules.loss import _Loss
+
+from stepscope.record.watch.origin import DATA
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Evaluations"]
+
+_LOSSES = frozenset((
+    "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "kl_div", "poisson_nll_loss", "gaussian_nll_loss", "hinge_embedding_loss",
+    "margin_ranking_loss", "triplet_margin_loss", "cosine_embedding_loss", "ctc_loss", "soft_margin_loss",
+))  # fmt: skip
+_MOST = 100_000
+Told = Callable[[dict[str, float]], None]
+
+
+class Evaluations(Witness):
+    """Adds up losses seen without gradients; `told` gets their mean when training goes on or the script ends.
+
+    Losses stay where they were computed, as one running sum, so that no device is waited for during an evaluation.
+    """
+
+    ops: ClassVar[frozenset[str]] = _LOSSES | {"eq", "__eq__"}
+
+    def __init__(self, watcher: Watcher, told: Told) -> None:
+        super().__init__(watcher)
+        self._told = told
+        self._sum: Any = None
+        self._count = 0
+        self._right: Any = None
+        self._asked = 0
+
+    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if isinstance(module, _Loss) and not visit.grad:
+            self._add(result)
+
+    def op(self, call: Call) -> None:
+        if call.grad:
+            return
+        if call.name in _LOSSES:
+            if call.visit is None or not isinstance(call.visit.root.module(), _Loss):  # else root_done has it
+                self._add(call.result)
+        else:
+            self._compare(call)
+
+    def _add(self, loss: Any) -> None:
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or self._count >= _MOST:
+            return
+        value = loss.detach().float().reshape(())
+        self._sum = value.clone() if self._sum is None or self._sum.device != value.device else self._sum + value
+        self._count += 1
+
+    def _compare(self, call: Call) -> None:
+        """Predictions (an argmax) against labels (from the data)."""
+        if len(call.origins) != 2 or not isinstance(call.result, torch.Tensor) or call.result.dim() != 1:
+            return
+        found = [origin.comes_from("argmax", "max", "topk", most=6) is not None for origin in call.origins]
+        labels = call.origins[0] if found[1] else call.origins[1]
+        if found[0] == found[1] or not labels.tags & DATA:
+            return
+        right = call.result.sum()
+        self._right = right if self._right is None or self._right.device != right.device else self._right + right
+        self._asked += call.result.numel()
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        if self._count or self._asked:
+            self._tell()
+
+    def finish(self) -> None:
+        if self._count or self._asked:
+            self._tell()
+
+    def _tell(self) -> None:
+        values = {}
+        if self._count:
+            values["eval/loss"] = float(self._sum) / self._count
+        if self._asked:
+            values["eval/accuracy"] = float(self._right) / self._asked
+        self._sum, self._count, self._right, self._asked = None, 0, None, 0
+        self._told(values)

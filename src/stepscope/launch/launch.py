@@ -1,0 +1,68 @@
+"""From a script and options to the end of the process: what `stepscope run` does."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+from stepscope import fence
+from stepscope.launch.endings import LastWord, say_uncaught, wait_for_threads, without_our_frames
+from stepscope.launch.limits import Stop
+from stepscope.launch.options import Options
+from stepscope.launch.script import Script, run_as_main
+from stepscope.launch.session import Session, is_success
+
+__all__ = ["launch"]
+
+
+def launch(script: Script, options: Options) -> None:
+    """Run it and leave with its exit code, by SystemExit, after everything Python itself would do.
+
+    Returns only when the script has ended well and nothing stands against an exit code of 0.
+    """
+    last_word = LastWord()
+    session = Session(script, options)
+    if options.debugpy is not None:
+        from stepscope.launch.debugpy_wait import wait_for_editor
+
+        wait_for_editor(options.debugpy)
+    session.begin()
+    error = _ending_of(script)
+    if error is not None and not isinstance(error, SystemExit):
+        _fail(session, error, last_word)
+    wait_for_threads()
+    session.conclude(error)
+    if not is_success(error):
+        assert isinstance(error, SystemExit)
+        sys.exit(error.code)
+    if session.exit_code:
+        sys.exit(session.exit_code)
+    if error is not None:
+        sys.exit(error.code)  # type: ignore[attr-defined]
+
+
+def _ending_of(script: Script) -> BaseException | None:
+    """Run it; what ended it, or None. Nothing may be raised while an exception is handled here: it would be linked."""
+    try:
+        run_as_main(script)
+    except Stop:
+        gc.collect(0)  # iterators with workers, cut short, are closed now and not among the interpreter's last breaths
+        return None
+    except BaseException as error:
+        return error
+    return None
+
+
+def _fail(session: Session, error: BaseException, last_word: LastWord) -> None:
+    """An uncaught exception or Ctrl-C: explained above, then said as Python says it."""
+    fence.fenced("concluding")(session.conclude)(error)
+    without_our_frames(error)
+    say_uncaught(error)
+    if session.options.pdb and isinstance(error, Exception):
+        from stepscope.launch.debugger import post_mortem
+
+        fence.fenced("the debugger")(post_mortem)(error)
+    session.close(error)
+    if isinstance(error, KeyboardInterrupt):
+        last_word.interrupted()
+    sys.exit(1)

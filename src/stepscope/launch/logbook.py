@@ -1,0 +1,210 @@
+"""What is logged of a script that logs nothing: loss, learning rate, gradient norm, update ratio, speed, memory.
+
+Numbers of every step come from the pulse; times and speeds are averages over the last steps, logged now and then.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.launch.loop import Loop, Phase
+
+if TYPE_CHECKING:
+    from stepscope.record.pulse import Beat, Pulse
+
+__all__ = ["Logbook"]
+
+SPEED_EVERY_S = 1.0
+RATIO_EVERY = 20
+_SAMPLE = 1 << 16
+_TENSORS = 16
+
+Log = Callable[[Mapping[str, float], int], None]
+
+
+class Logbook:
+    """Writes a step's numbers as they come in. `log(values, step)` puts them into the run, if there is one."""
+
+    def __init__(self, loop: Loop, log: Log, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.last: Beat | None = None
+        self.first_loss: float | None = None
+        self.lowest_loss: float | None = None
+        self.rate = 0.0
+        """Steps a second, of late."""
+        self.waiting = 0.0
+        """The share of the time that went into waiting for data, of late."""
+        self.evaluations: list[dict[str, float]] = []
+        self.losses: deque[float] = deque(maxlen=200)
+        self.on_beat: list[Callable[[Beat], None]] = []
+        self._loop = loop
+        self._log = fence.fenced("logging a step")(log)
+        self._clock = clock
+        self._mark = (clock(), 0, 0, dict(loop.phase_s))
+        self._pulse: Pulse | None = None
+        self._ratios: Any = None
+        self._before: list[tuple[Any, Any]] = []
+        loop.before_step.append(self._remember_weights)
+        loop.on_step.append(self._after_step)
+
+    def start(self) -> None:
+        from stepscope.record.arrivals import Arrivals
+        from stepscope.record.pulse import Pulse
+
+        self._ratios = Arrivals()
+        self._pulse = Pulse(keep=16, on_beat=self._beat).start()
+
+    def stop(self) -> None:
+        """Read what is still on its way from a device."""
+        if self._pulse is not None:
+            self._pulse.stop()
+            self._receive(wait=True)
+            self._log_speed()
+        self._before = []
+
+    # -- every step -----------------------------------------------------------------------------------------------
+
+    def _beat(self, beat: Beat) -> None:
+        self.last = beat
+        for listener in self.on_beat:
+            fence.fenced("following the pulse")(listener)(beat)
+        which = self._loop.step_of.pop(beat.step, 0)
+        prefix = "train/" if which == 0 else f"train{which + 1}/"
+        numbers = {"loss": beat.loss, "grad_norm": beat.grad_norm, "lr": beat.lr}
+        values = {prefix + name: value for name, value in numbers.items() if value is not None}
+        if beat.loss is not None and which == 0:
+            self.losses.append(beat.loss)
+            if self.first_loss is None:
+                self.first_loss = beat.loss
+            if beat.loss == beat.loss:
+                self.lowest_loss = beat.loss if self.lowest_loss is None else min(self.lowest_loss, beat.loss)
+        if values:
+            self._log(values, beat.step)
+
+    def _remember_weights(self, optimizer: Any) -> None:
+        """Now and then: a part of the weights before the step, to see how far the step moved them."""
+        if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None:
+            fence.fenced("measuring updates")(self._copy)(optimizer)
+
+    def _copy(self, optimizer: Any) -> None:
+        import torch
+
+        from stepscope.record.statistics import quietly
+
+        with quietly(), torch._C.DisableTorchFunction():
+            some = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None][:_TENSORS]
+            plain = [
+                p for p in some if p.layout is torch.strided and p.is_contiguous() and type(p).__name__ != "DTensor"
+            ]
+            self._before = [(p, p.detach().view(-1)[:_SAMPLE].clone()) for p in plain]
+
+    def _after_step(self, optimizer: Any) -> None:
+        before, self._before = self._before, []
+        if before:
+            self._send_ratio(before)
+        self._receive(wait=False)
+        if self._clock() - self._mark[0] >= SPEED_EVERY_S:
+            self._log_speed()
+
+    @fence.fenced("measuring updates")
+    def _send_ratio(self, before: list[tuple[Any, Any]]) -> None:
+        import torch
+
+        from stepscope.record.pulse import total_norm
+        from stepscope.record.statistics import quietly
+
+        with quietly(), torch._C.DisableTorchFunction():
+            moved = [p.detach().view(-1)[:_SAMPLE] - old for p, old in before]
+            size, weights = total_norm(moved), total_norm([old for _, old in before])
+            if size is not None and weights is not None:
+                ratio = size / weights.clamp_min(1e-12)
+                self._ratios.send((self._loop.steps - 1, self._loop.step_of.get(self._loop.steps - 1, 0)), {"r": ratio})
+
+    @fence.fenced("measuring updates")
+    def _receive(self, wait: bool) -> None:
+        if self._ratios is None:
+            return
+        for (step, which), numbers in self._ratios.receive(wait):
+            if numbers.get("r") is not None:
+                prefix = "train/" if which == 0 else f"train{which + 1}/"
+                self._log({f"{prefix}update_ratio": float(numbers["r"])}, step)
+
+    # -- every second ---------------------------------------------------------------------------------------------
+
+    @fence.fenced("measuring the speed")
+    def _log_speed(self) -> None:
+        loop, now = self._loop, self._clock()
+        began, steps, samples, phases = self._mark
+        passed, done = now - began, loop.steps - steps
+        if not done or passed <= 0:
+            return
+        self._mark = (now, loop.steps, loop.samples, dict(loop.phase_s))
+        spent: dict[Phase, float] = {name: loop.phase_s[name] - phases[name] for name in phases}
+        self.rate = done / passed
+        self.waiting = min(spent["data"] / passed, 1.0)
+        values: dict[str, float] = {"speed/steps_per_s": self.rate, "speed/data_wait": self.waiting}
+        if loop.samples > samples:
+            values["speed/samples_per_s"] = (loop.samples - samples) / passed
+        values |= {f"time/{name}_ms": 1000 * seconds / done for name, seconds in spent.items()}
+        values |= memory()
+        self._log(values, loop.steps - 1)
+
+    def evaluated(self, values: dict[str, float]) -> None:
+        """An evaluation is over, with these results."""
+        self.evaluations.append(values)
+        self._log(values, max(self._loop.steps - 1, 0))
+
+    # -- in words -------------------------------------------------------------------------------------------------
+
+    def status(self, findings: str) -> str:
+        """One line about now."""
+        parts = [f"step {self._loop.steps}"]
+        if self.last is not None and self.last.loss is not None:
+            parts.append(f"loss {self.last.loss:.4g}")
+        if self.rate:
+            parts.append(f"{self.rate:.3g} it/s" if self.rate >= 0.1 else f"{1 / self.rate:.3g} s/it")
+        if self.waiting >= 0.01:
+            parts.append(f"{self.waiting:.0%} waiting for data")
+        if findings:
+            parts.append(findings)
+        return "stepscope  " + " · ".join(parts)
+
+    def overfit_verdict(self, batches: int) -> str:
+        """Did the loss on a few batches go to its floor?"""
+        what = "the one batch" if batches == 1 else f"the {batches} batches"
+        if self.first_loss is None or not self.losses:
+            return f"--overfit-batches: no loss was seen, so nothing can be said of {what}"
+        last = sum(list(self.losses)[-5:]) / len(list(self.losses)[-5:])
+        course = f"{self.first_loss:.4g} -> {last:.4g} in {self._loop.steps} steps"
+        if last != last:
+            return f"--overfit-batches: the loss became NaN ({course})"
+        if self.first_loss > 0 and last <= 0.05 * self.first_loss:
+            return f"--overfit-batches: {what} can be learnt by heart: loss {course}"
+        if last < 0.7 * self.first_loss:
+            return f"--overfit-batches: the loss on {what} still falls: {course}; give it more epochs to see its floor"
+        return (
+            f"--overfit-batches: the loss on {what} did not go to its floor: {course}; a model that cannot learn them "
+            "by heart has a bug, too small a learning rate, or a loss whose floor is not near zero"
+        )
+
+
+def is_sharded(parameter: Any) -> bool:
+    """A DTensor: looking at its values would mean talking to the other ranks."""
+    return hasattr(parameter, "_local_tensor")
+
+
+def memory() -> dict[str, float]:
+    """What the process and its devices hold; asks no device to finish anything."""
+    values: dict[str, float] = {}
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        values["memory/gpu_bytes"] = float(torch.cuda.memory_allocated())
+        values["memory/gpu_peak_bytes"] = float(torch.cuda.max_memory_allocated())
+    import psutil
+
+    values["memory/process_bytes"] = float(psutil.Process().memory_info().rss)
+    return values

@@ -1,0 +1,96 @@
+"""Where findings go: to the terminal as they are proven, into the run, to the files that were asked for, to CI."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from stepscope import fence
+from stepscope.diagnose.excerpt import with_source
+from stepscope.diagnose.outputs import github, json as json_output, sarif
+from stepscope.diagnose.settings import Settings
+from stepscope.diagnose.show import render, terminal_width, wants_color
+from stepscope.launch.options import Options
+from stepscope.launch.status import raw_write
+from stepscope.records import Event, Finding, FindingEvent
+
+__all__ = ["Reporter", "counted"]
+
+
+class Reporter:
+    """Takes findings from the engine. Only rank 0 speaks; every rank records."""
+
+    def __init__(self, options: Options, settings: Settings, record: Callable[[Event], None], *, speaks: bool) -> None:
+        self.findings: list[Finding] = []
+        self.before_writing: Callable[[], None] = lambda: None
+        """Called before something is written to the terminal: the status line makes way."""
+        self._options = options
+        self._settings = settings
+        self._record = fence.fenced("recording a finding")(record)
+        self._speaks = speaks
+        self._root = Path.cwd()
+        self._began = time.time()
+        if speaks:
+            self._write_files()  # a file that cannot be written is said before the training, not after it
+
+    def take(self, finding: Finding) -> None:
+        """One finding, proven just now."""
+        finding = with_source(self._settings.with_severity(finding), began=self._began)
+        self.findings.append(finding)
+        self._record(FindingEvent(time=time.time(), finding=finding))
+        if not self._speaks:
+            return
+        fence.fenced("writing findings to a file")(self._write_files)()
+        if finding.severity != "info":
+            self.say(render(finding, color=wants_color(sys.stderr), width=terminal_width(sys.stderr), root=self._root))
+
+    def say(self, text: str) -> None:
+        """Text for the person at the terminal, on stderr, past the recording of what the script prints."""
+        if self._speaks and sys.stderr is not None:
+            self.before_writing()
+            raw_write(sys.stderr, text + "\n")
+
+    def note(self, text: str) -> None:
+        """One line from us."""
+        if not self._options.quiet:
+            self.say(f"stepscope: {text}")
+
+    def _write_files(self) -> None:
+        if self._options.json is not None and str(self._options.json) != "-":
+            json_output.write(self.findings, self._options.json)
+        if self._options.sarif is not None and str(self._options.sarif) != "-":
+            sarif.write(self.findings, self._options.sarif)
+
+    @fence.fenced("writing findings for other programs")
+    def close(self) -> None:
+        """The script is over: what goes to the standard output goes now."""
+        if not self._speaks:
+            return
+        if self._options.json is not None and str(self._options.json) == "-":
+            json_output.write(self.findings, "-")
+        if self._options.sarif is not None and str(self._options.sarif) == "-":
+            sarif.write(self.findings, "-")
+        if os.environ.get("GITHUB_ACTIONS"):
+            github.write([one for one in self.findings if one.severity != "info"])
+
+    @property
+    def fails(self) -> bool:
+        """Whether `--strict` makes this a failure."""
+        strict = self._options.strict or self._settings.strict
+        return strict and any(finding.severity == "error" for finding in self.findings)
+
+
+def counted(findings: list[Finding]) -> str:
+    """How many of each severity, in words.
+
+    >>> counted([Finding(rule="a.b", severity="error", message=""), Finding(rule="a.c", severity="info", message="")])
+    '1 error, 1 hint'
+    """
+    names = {"error": "error", "warning": "warning", "info": "hint"}
+    found = Counter(finding.severity for finding in findings)
+    parts = [f"{found[kind]} {name}{'s' * (found[kind] != 1)}" for kind, name in names.items() if found[kind]]  # type: ignore[index]
+    return ", ".join(parts)

@@ -1,0 +1,253 @@
+"""One launched script: its run folder, its watcher, its rules, its limits and its end, wired together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.diagnose.settings import load_settings
+from stepscope.launch.detect_nan import DetectNan
+from stepscope.launch.hyperparameters import Hyperparameters
+from stepscope.launch.imports import Imports
+from stepscope.launch.limits import Limiter
+from stepscope.launch.logbook import Logbook
+from stepscope.launch.loop import Loop, samples_in
+from stepscope.launch.nothing_saved import NothingSaved
+from stepscope.launch.options import Options
+from stepscope.launch.reporting import Reporter, counted
+from stepscope.launch.script import Script
+from stepscope.launch.status import StatusLine
+from stepscope.launch.switches import apply_switches
+from stepscope.launch.tensorboard import watch_tensorboard
+from stepscope.launch.tracking import Tracking
+from stepscope.launch.wandb import watch_wandb
+from stepscope.record.restore import Installed
+from stepscope.track import ranks
+from stepscope.track.ending import Ending, ending_of
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.engine import Engine
+    from stepscope.launch.capsule.keeper import Keeper, Kept
+    from stepscope.record.watch import Watcher
+
+__all__ = ["Session", "is_success"]
+
+PROBE_AT_STEP = 3
+
+
+class Session:
+    """Everything of ours around one script, from `begin` to `conclude`. Nothing in it raises into the script."""
+
+    def __init__(self, script: Script, options: Options) -> None:
+        self.script = script
+        self.options = options
+        limits = options.limits
+        self.is_dry = options.check or limits.fast_dev_run is not None
+        rank = ranks.place().rank
+        self._rank = rank
+        self.settings = settings = load_settings(
+            script.path,
+            select=options.select,
+            ignore=options.ignore,
+            strict=options.strict or None,
+            project=options.project,
+            dir=None if options.dir is None else str(options.dir),
+        )
+        self.tracking = Tracking(
+            script.path,
+            project=settings.project,
+            name=options.name,
+            dir=None if settings.dir is None else Path(settings.dir),
+            on=options.record and not self.is_dry,
+        )
+        self.reporter = Reporter(options, settings, self.tracking.event, speaks=rank == 0)
+        self.loop = Loop()
+        self.limiter = Limiter(limits, self.loop, check=options.check)
+        self.logbook = Logbook(self.loop, self.tracking.log)
+        self.hyperparameters = Hyperparameters(self.tracking.settings)
+        self.imports = Imports()
+        self.watcher: Watcher | None = None
+        self.engine: Engine | None = None
+        self.detect_nan = DetectNan(self.loop, self.reporter.say) if options.switches.detect_nan else None
+        self.saved: NothingSaved | None = None
+        self.status: StatusLine | None = None
+        self._keeper: Keeper | None = None
+        self._installed = Installed()
+        self._over = False
+
+    # -- the beginning --------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Arrange everything; nothing of torch is imported before the script does."""
+        self.tracking.open()
+        self.imports.install()
+        for notice in apply_switches(self.options.switches, self.imports, self._installed):
+            self.reporter.note(notice)
+        if self.is_dry:
+            self.saved = NothingSaved(self.imports, self.reporter.note)
+        self.loop.on_step.append(self._stepped)
+        self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
+        self.imports.when("torch.utils.data.dataloader", self._loaders_came)
+        self.imports.when("torch", self._torch_came)
+        fence.fenced("watching for hyper-parameters")(self.hyperparameters.install)(self.imports)
+        watch_tensorboard(self.imports, self._installed, self._log_theirs, self.tracking.settings)
+        watch_wandb(self.imports, self._installed, self._log_theirs, self.tracking.settings)
+        if not self.options.quiet and self._rank == 0 and StatusLine.is_wanted():
+            self._show_status()
+
+    def _show_status(self) -> None:
+        status = self.status = StatusLine(self._status_text)
+        status.install()
+        self.reporter.before_writing = status.wipe
+        self.loop.on_step.append(lambda optimizer: status.tick())
+        self.loop.on_batch.append(lambda iterator, batch: status.tick())
+
+    def _loaders_came(self, module: Any) -> None:
+        self.loop.install_loaders(module)
+        self.limiter.install_loaders(module)
+
+    def _torch_came(self, torch: Any) -> None:
+        self.loop.install(torch)
+        self.logbook.start()
+        if self.options.diagnose:
+            fence.fenced("starting the watch")(self._watch)()
+        if self.detect_nan is not None:
+            if self.watcher is not None:
+                self.watcher.trail.shut("--detect-nan follows every value instead")
+            self.detect_nan.start()
+
+    def _watch(self) -> None:
+        from stepscope.diagnose.engine import Engine
+        from stepscope.diagnose.evidence import Evidence
+        from stepscope.launch.evaluations import Evaluations
+        from stepscope.record.watch import Watcher
+
+        watcher = Watcher()
+        watcher.add(Evaluations(watcher, self._evaluated))
+        if self.options.capsule and self.options.record and not self.is_dry:
+            fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
+        self.engine = Engine(Evidence(watcher), settings=self.settings, on_finding=self.reporter.take)
+        watcher.on_moment = self.engine.moment
+        self.watcher = watcher.start()
+
+    def _keep_capsules(self, watcher: Watcher) -> None:
+        from stepscope.launch.capsule.keeper import Keeper
+        from stepscope.launch.capsule.save import Surroundings
+        from stepscope.track.session import current
+
+        script = self.script
+        surroundings = Surroundings(
+            script=script.path if script.spec is None else script.spec.name,
+            is_module=script.spec is not None,
+            argv=list(script.argv[1:]),
+            rank=self._rank,
+        )
+        keeper = Keeper(
+            watcher, surroundings, run=current, most_bytes=self.options.capsule_bytes, on_kept=self._say_kept
+        )
+        watcher.add(keeper)
+        self.logbook.on_beat.append(keeper.beat)
+        self._keeper = keeper
+
+    def _say_kept(self, kept: Kept) -> None:
+        run = self.tracking.run
+        again = f"stepscope replay {'last' if run is None else run.name}"
+        self.reporter.note(f"step {kept.step} is kept ({kept.bytes / 1e6:.1f} MB); repeat it with: {again}")
+
+    # -- while it runs --------------------------------------------------------------------------------------------
+
+    def _stepped(self, optimizer: Any) -> None:
+        self.hyperparameters.look_at_optimizer(optimizer)
+        if self.loop.steps == 1:
+            self.tracking.ensure()
+            self.hyperparameters.look_at_script()
+        if self.options.check and self.loop.steps == PROBE_AT_STEP and self.engine is not None:
+            with self.loop.silent():
+                self.engine.probe()
+
+    def _evaluated(self, values: dict[str, float]) -> None:
+        self.logbook.evaluated(values)
+
+    def _log_theirs(self, values: Any, step: int | None) -> None:
+        self.tracking.ensure()
+        self.tracking.log(values, self.loop.steps if step is None else step)
+
+    def _status_text(self, width: int) -> str:
+        return self.logbook.status(counted([one for one in self.reporter.findings if one.severity != "info"]))
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def conclude(self, error: BaseException | None) -> None:
+        """The script has ended: ask the rules a last time, explain a crash, take everything of ours away.
+
+        The run stays open: what `atexit` handlers print still belongs to it.
+        """
+        if self._over:
+            return
+        self._over = True
+        crashed = error is not None and not isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)
+        if crashed or self.loop.steps:
+            self.tracking.ensure()
+        if self.detect_nan is not None:
+            self.detect_nan.stop()
+        if self.status is not None:
+            fence.fenced("removing the status line")(self.status.remove)()
+        fence.fenced("the last look")(self._ask_last)(error if crashed else None)
+        self._take_away()
+        self.reporter.close()
+        self._sum_up(crashed)
+
+    def _ask_last(self, crash: BaseException | None) -> None:
+        if crash is not None and self._keeper is not None:
+            fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)
+        if self.watcher is not None and crash is None:
+            self.watcher.stop()
+        if self.engine is not None:
+            if crash is not None:
+                self.engine.crashed(crash)
+            else:
+                self.engine.finish()
+
+    def _take_away(self) -> None:
+        if self.watcher is not None:
+            fence.fenced("ending the watch")(self.watcher.stop)()
+        fence.fenced("ending the log")(self.logbook.stop)()
+        for part in (self.limiter, self.loop, self.hyperparameters, self._installed, self.imports):
+            fence.fenced("taking hooks away")(part.remove)()
+        if self.saved is not None:
+            fence.fenced("clearing the dry run's files")(self.saved.remove)()
+
+    @fence.fenced("summing up")
+    def _sum_up(self, crashed: bool) -> None:
+        if self.limiter.stopped is not None:
+            self.reporter.note(f"stopped {self.limiter.stopped}")
+        if self.options.limits.overfit_batches is not None:
+            self.reporter.note(self.logbook.overfit_verdict(self.options.limits.overfit_batches))
+        if self.options.check:
+            from stepscope.launch.verdict import verdict
+
+            self.reporter.say(verdict(self, crashed))
+            return
+        shown = [one for one in self.reporter.findings if one.severity != "info"]
+        run = self.tracking.run
+        if shown or (StatusLine.is_wanted() and self.loop.steps):
+            said = f"{counted(shown) or 'no findings'} in {self.loop.steps} steps"
+            where = "" if run is None or run.path is None else f"; see the run with: stepscope show {run.name}"
+            self.reporter.note(f"{self.script.name}: {said}{where}")
+
+    def close(self, error: BaseException | None) -> None:
+        """The process is about to end this way. Hooks of the run usually have said so; this makes sure."""
+        if isinstance(error, SystemExit) and error.code in (None, 0):
+            error = None
+        self.tracking.close(Ending("finished", 0) if error is None else ending_of(error))
+
+    @property
+    def exit_code(self) -> int:
+        """For a script that ended well."""
+        return 1 if self.reporter.fails else 0
+
+
+def is_success(error: BaseException | None) -> bool:
+    """Whether plain Python would exit with 0."""
+    return error is None or (isinstance(error, SystemExit) and error.code in (None, 0))

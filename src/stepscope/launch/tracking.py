@@ -1,0 +1,137 @@
+"""The run folder of a launched script: one of ours, or the one the script opens itself; never two."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stepscope import fence
+from stepscope.records import Event
+from stepscope.runs.write.writer import RunWriter
+from stepscope.track import session
+from stepscope.track.logger import Logger
+from stepscope.track.run import Run
+
+__all__ = ["Tracking"]
+
+_OPENS_ITS_OWN = re.compile(rb"\bstepscope\s*\.\s*init\s*\(|from\s+stepscope\s+import[^\n]*\binit\b")
+BESIDE = "watched/"
+"""Before our names in a run that the script opened, so that they are never taken for its own."""
+
+
+class Tracking:
+    """Where the launcher's numbers, settings and findings go. Every call is safe without a run."""
+
+    def __init__(self, script: str, *, project: str | None, name: str | None, dir: Path | None, on: bool) -> None:
+        self._on = on
+        self._named: dict[str, Any] = {"project": project, "name": name, "dir": dir}
+        self._own: Run | None = None
+        self._run: Run | None = None
+        self._logger: Logger | None = None
+        self._settings: dict[str, Any] = {}
+        self._waits = on and _opens_its_own(script)
+
+    @property
+    def run(self) -> Run | None:
+        """The run of the moment: the script's if it has one, else ours."""
+        self._follow()
+        return self._run
+
+    @property
+    def is_own(self) -> bool:
+        return self._run is not None and self._run is self._own
+
+    @fence.fenced("opening the run folder")
+    def open(self) -> None:
+        """Open our run, unless the script's text says that it will open one."""
+        if self._on and not self._waits:
+            self._open_own()
+
+    @fence.fenced("opening the run folder")
+    def ensure(self) -> None:
+        """The script is training, or has ended: without a run of its own it gets ours now."""
+        self._follow()
+        if self._on and self._run is None:
+            self._waits = False
+            self._open_own()
+
+    def _open_own(self) -> None:
+        self._own = session.init(**self._named)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Notice that the script has opened a run; ours, if nothing is in it yet, makes room."""
+        now = session.current()
+        if now is None or now is self._run:
+            return
+        if self._run is self._own is not None:
+            fence.fenced("giving way to the script's run")(_discard)(self._own)
+        self._run = now
+        self._logger = Logger(now._sink)
+        if self._settings:
+            now.config.update(self._settings)
+
+    def log(self, values: Mapping[str, Any], step: int) -> None:
+        """Numbers at a step of our own count; the script's own counting is not disturbed."""
+        self._follow()
+        run, logger = self._run, self._logger
+        if run is None or logger is None or run.is_finished:
+            return
+        if not self.is_own:
+            values = {BESIDE + name: value for name, value in values.items()}
+        logger.log(values, step)
+        if self.is_own:
+            run._logger.step = max(run._logger.step, step)  # what the console and the meters are put beside
+
+    def settings(self, values: Mapping[str, Any]) -> None:
+        """Hyper-parameters that were seen; what the script itself gave its run stays as it is."""
+        self._follow()
+        fresh = {name: value for name, value in values.items() if name not in self._settings}
+        self._settings.update(fresh)
+        if self._run is not None and not self._run.is_finished and fresh:
+            known = {} if self.is_own else dict(self._run.config)
+            self._run.config.update({name: value for name, value in fresh.items() if name not in known})
+
+    def event(self, event: Event) -> None:
+        """Something that happened. Also after the script has finished its run: it is written beside it."""
+        self._follow()
+        run = self._run
+        if run is None or run.path is None:
+            return
+        if not run.is_finished:
+            run._writer.event(event)
+            return
+        writer = RunWriter(run.path, run_id=run.id, role="worker", attempt=run.attempt, heartbeat_s=0, fsync_s=0)
+        writer.event(event)
+        writer.close()
+
+    def after_fork(self) -> None:
+        """In a child: its `log` calls are its own business."""
+        self._on, self._run, self._own, self._logger = False, None, None, None
+
+    def close(self, ending: Any = None) -> None:
+        """End our own run, if the process's hooks have not; the script's is the script's."""
+        if self._logger is not None:
+            self._logger.flush()
+        if self._own is not None and ending is not None:
+            self._own._end(ending)
+
+    @property
+    def seconds(self) -> float:
+        return 0.0 if self._run is None else time.time() - self._run._meta.created
+
+
+def _discard(run: Run) -> None:
+    if run._logger.step == 0 and run.path is not None and run.is_finished:
+        shutil.rmtree(run.path, ignore_errors=True)
+
+
+def _opens_its_own(script: str) -> bool:
+    try:
+        return bool(_OPENS_ITS_OWN.search(Path(script).read_bytes()))
+    except OSError:
+        return False
