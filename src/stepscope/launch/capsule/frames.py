@@ -36,7 +36,7 @@ def own_frames(frame: FrameType | None) -> list[FrameType]:
         if is_own(frame.f_code):
             found.append(frame)
         frame = frame.f_back
-    return found[::-1][-_MOST_FRAMES:]
+    return _from_script(found[::-1])
 
 
 def frames_of(trace: TracebackType | None) -> list[FrameType]:
@@ -46,7 +46,14 @@ def frames_of(trace: TracebackType | None) -> list[FrameType]:
         if is_own(trace.tb_frame.f_code):
             found.append(trace.tb_frame)
         trace = trace.tb_next
-    return found[-_MOST_FRAMES:]
+    return _from_script(found)
+
+
+def _from_script(frames: list[FrameType]) -> list[FrameType]:
+    """From the script's first frame on: who started it is no part of it."""
+    main = getattr(sys.modules.get("__main__"), "__dict__", None)
+    first = next((index for index, frame in enumerate(frames) if frame.f_globals is main), 0)
+    return frames[first:][:_MOST_FRAMES]
 
 
 def pack_frames(frames: Sequence[FrameType], packer: Packer) -> list[Frame]:

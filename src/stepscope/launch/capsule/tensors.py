@@ -21,6 +21,9 @@ KINDS: dict[torch.dtype, str] = {
     torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8",
     torch.bool: "BOOL", torch.complex64: "C64",
 }  # fmt: skip
+for _name, _kind in (("uint16", "U16"), ("uint32", "U32"), ("uint64", "U64")):
+    if hasattr(torch, _name):  # torch 2.3 and later
+        KINDS[getattr(torch, _name)] = _kind
 _DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
 
 
