@@ -28,6 +28,7 @@ class Evidence:
         self.models = watcher.models
         self.modes = watcher.modes
         self.loaders = watcher.loaders
+        self.devices = watcher.devices
         self.source = source or Source()
         self.crash: Crash | None = None
         self.over = False

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope.record.sites import site_at
-from stepscope.record.watch.places import is_own
+from stepscope.record.watch.places import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Source:
         found = []
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
-            if isinstance(path, str) and path.endswith(".py") and _is_own_file(path):
+            if isinstance(path, str) and path.endswith(".py") and is_own_file(os.path.abspath(path)):
                 file = self.file(os.path.abspath(path))
                 if file is not None and file not in found:
                     found.append(file)
@@ -131,10 +131,6 @@ class Source:
     def call(self, where: Place | Site | None) -> ast.Call | None:
         found = self.expression(where)
         return found if isinstance(found, ast.Call) else None
-
-
-def _is_own_file(path: str) -> bool:
-    return is_own(compile("", os.path.abspath(path), "exec"))
 
 
 def dotted(node: ast.AST) -> str:

@@ -20,7 +20,8 @@ __all__ = ["Place", "Sites", "is_users", "place_of", "site_at"]
 
 Place = tuple[CodeType, int]
 
-_USERS: dict[CodeType, bool] = {}
+_USERS: dict[str, bool] = {}
+"""By file: Python takes two functions with the same text for the same code, wherever they are."""
 
 
 def _folders() -> tuple[str, ...]:
@@ -36,14 +37,14 @@ _PACKAGES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("purelib", 
 
 def is_users(code: CodeType) -> bool:
     """Whether this code is the user's (or a library's on top of torch), and not torch's, Python's or ours."""
-    known = _USERS.get(code)
+    file = code.co_filename
+    known = _USERS.get(file)
     if known is None:
-        file = code.co_filename
         if file.startswith((*_OURS[:2], "<frozen")):
             known = False
         else:  # site-packages lies inside the standard library's folder
             known = file.startswith(_PACKAGES) or not file.startswith(_OURS)
-        _USERS[code] = known
+        _USERS[file] = known
     return known
 
 
@@ -52,7 +53,7 @@ def place_of(frame: FrameType | None) -> Place | None:
     users = _USERS
     while frame is not None:
         code = frame.f_code
-        mine = users.get(code)
+        mine = users.get(code.co_filename)
         if mine is None:
             mine = is_users(code)
         if mine:

@@ -9,20 +9,27 @@ from types import CodeType, FrameType
 
 from stepscope.record.sites import Place, is_users, place_of
 
-__all__ = ["is_own", "own_place", "own_places"]
+__all__ = ["is_own", "is_own_file", "own_place", "own_places"]
 
-_OWN: dict[CodeType, bool] = {}
+_OWN: dict[str, bool] = {}
 _PACKAGES = tuple({os.path.join(path, "") for name in ("purelib", "platlib") if (path := sysconfig.get_paths()[name])})
 
 
 def is_own(code: CodeType) -> bool:
     """Whether this code belongs to the project being run (and not to an installed package)."""
-    known = _OWN.get(code)
+    file = code.co_filename
+    known = _OWN.get(file)
     if known is None:
-        file = code.co_filename
         known = is_users(code) and not file.startswith((*_PACKAGES, "<")) and "site-packages" not in file
-        _OWN[code] = known
+        _OWN[file] = known
     return known
+
+
+def is_own_file(path: str) -> bool:
+    return is_own(_NOTHING.replace(co_filename=path))
+
+
+_NOTHING = compile("0", "", "eval")
 
 
 def own_place(frame: FrameType | None) -> Place | None:
@@ -30,7 +37,7 @@ def own_place(frame: FrameType | None) -> Place | None:
     start, known = frame, _OWN
     while frame is not None:
         code = frame.f_code
-        mine = known.get(code)
+        mine = known.get(code.co_filename)
         if mine is None:
             mine = is_own(code)
         if mine:

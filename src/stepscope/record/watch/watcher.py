@@ -13,6 +13,7 @@ import torch
 
 from stepscope import fence
 from stepscope.record.restore import Installed
+from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.loaders import Loader, Loaders
 from stepscope.record.watch.models import Models
 from stepscope.record.watch.modes import Modes
@@ -60,7 +61,15 @@ class Watcher:
         self.models = Models(self)
         self.modes = Modes(self)
         self.loaders = Loaders(self)
-        self.witnesses: list[Witness] = [self.optimizers, self.steps, self.models, self.modes, self.loaders]
+        self.devices = Devices(self)
+        self.witnesses: list[Witness] = [
+            self.optimizers,
+            self.steps,
+            self.models,
+            self.modes,
+            self.loaders,
+            self.devices,
+        ]
         self._listeners: dict[str, list[Callable[..., None]]] = {}
 
     def add(self, witness: Witness) -> None:

@@ -1,0 +1,1 @@
+"""Tensors that are not where the model is: found without an accelerator."""

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.device_causes import causes
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import site_at
+
+
+@rule("device.new-tensor-cpu", severity="error", needs="steps, crash")
+def new_tensor_cpu(run: Evidence) -> Iterator[Proof]:
+    """A tensor is made without a device and then meets tensors that were moved to the chosen one.
+
+    Why it matters: on a CPU it works; on a GPU the script dies with "Expected all tensors to be on the same device".
+
+    What to do: make it where the others are: `torch.randn_like(x)`, or `torch.randn(n, device=x.device)`.
+
+    How it is found: every tensor is followed from where it was made; moves to the device are seen even where they
+    change nothing. So no accelerator is needed to find it.
+
+    Bad:
+        noise = torch.randn(mu.shape)
+    Good:
+        noise = torch.randn_like(mu)
+    """
+    for cause in causes(run, "created"):
+        met = site_at(cause.meeting.place) if cause.meeting.place is not None else None
+        line = f" on line {met.line}" if met is not None else ""
+        shape = list(cause.root.shape)
+        yield Proof(
+            where=cause.where,
+            message=f"{cause.root.op}() makes a tensor on the CPU, which then meets tensors of the chosen device",
+            label=f"a {shape} tensor without a device; {cause.meeting.op}{line} mixes it with a moved one",
+            evidence={"op": cause.root.op, "shape": shape, "meets_at_line": None if met is None else met.line},
+            fix=_fix(cause.root.op),
+            related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
+        )
+
+
+def _fix(op: str) -> str:
+    alike = {"randn", "rand", "zeros", "ones", "full", "empty", "randint"}
+    if op in alike:
+        return f"use torch.{op}_like(...), or pass device= (the device of the tensor it meets)"
+    if op in ("from_numpy", "as_tensor", "tensor"):
+        return "add .to(device) here, or pass device="
+    return "pass device= (the device of the tensor it meets)"
