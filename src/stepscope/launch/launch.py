@@ -9,7 +9,7 @@ from stepscope import fence
 from stepscope.launch.endings import LastWord, say_uncaught, wait_for_threads, without_our_frames
 from stepscope.launch.limits import Stop
 from stepscope.launch.options import Options
-from stepscope.launch.script import Script, run_as_main
+from stepscope.launch.script import Script, run_as_main, take_place
 from stepscope.launch.session import Session, is_success
 
 __all__ = ["launch"]
@@ -21,17 +21,18 @@ def launch(script: Script, options: Options) -> None:
     Returns only when the script has ended well and nothing stands against an exit code of 0.
     """
     last_word = LastWord()
+    take_place(script)  # before the run is opened: its project and script are named after it
     session = Session(script, options)
     if options.debugpy is not None:
         from stepscope.launch.debugpy_wait import wait_for_editor
 
         wait_for_editor(options.debugpy)
-    session.begin()
+    fence.fenced("preparing the launch")(session.begin)()
     error = _ending_of(script)
     if error is not None and not isinstance(error, SystemExit):
         _fail(session, error, last_word)
     wait_for_threads()
-    session.conclude(error)
+    fence.fenced("concluding")(session.conclude)(error)
     if not is_success(error):
         assert isinstance(error, SystemExit)
         sys.exit(error.code)

@@ -82,8 +82,7 @@ class Limiter:
 
         def _index_sampler(loader: Any) -> Any:
             sampler = known.__get__(loader, type(loader))
-            plan = limiter._plan(loader) if limiter._loop.is_on else None
-            return sampler if plan is None else _Shortened(sampler, loader, plan)
+            return (limiter._shortened(sampler, loader) if limiter._loop.is_on else None) or sampler
 
         self._installed.patch(kind, "_index_sampler", property(_index_sampler))
 
@@ -93,6 +92,10 @@ class Limiter:
     # -- shorter loaders ------------------------------------------------------------------------------------------
 
     @fence.fenced("limiting a loader")
+    def _shortened(self, sampler: Any, loader: Any) -> Any:
+        plan = self._plan(loader)
+        return None if plan is None else _Shortened(sampler, loader, plan)
+
     def _plan(self, loader: Any) -> _Plan | None:
         """Which of its batches, where that can be said before it is iterated."""
         role = self.roles.of(loader)
@@ -231,6 +234,9 @@ class _Shortened:
         yield from itertools.islice(source, self._amount)
         if self._with_last:
             yield from deque(source, maxlen=1)
+
+    def __bool__(self) -> bool:
+        return True
 
     def __len__(self) -> int:
         if self._total is None or self._amount is None:

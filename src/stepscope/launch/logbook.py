@@ -107,7 +107,9 @@ class Logbook:
         if before:
             self._send_ratio(before)
         self._receive(wait=False)
-        if self._clock() - self._mark[0] >= SPEED_EVERY_S:
+        if self._loop.steps == 1:  # speeds are of the training, without what came before it
+            self._set_mark()
+        elif self._clock() - self._mark[0] >= SPEED_EVERY_S:
             self._log_speed()
 
     @fence.fenced("measuring updates")
@@ -133,6 +135,9 @@ class Logbook:
                 prefix = "train/" if which == 0 else f"train{which + 1}/"
                 self._log({f"{prefix}update_ratio": float(numbers["r"])}, step)
 
+    def _set_mark(self) -> None:
+        self._mark = (self._clock(), self._loop.steps, self._loop.samples, dict(self._loop.phase_s))
+
     # -- every second ---------------------------------------------------------------------------------------------
 
     @fence.fenced("measuring the speed")
@@ -142,7 +147,7 @@ class Logbook:
         passed, done = now - began, loop.steps - steps
         if not done or passed <= 0:
             return
-        self._mark = (now, loop.steps, loop.samples, dict(loop.phase_s))
+        self._set_mark()
         spent: dict[Phase, float] = {name: loop.phase_s[name] - phases[name] for name in phases}
         self.rate = done / passed
         self.waiting = min(spent["data"] / passed, 1.0)
@@ -180,6 +185,8 @@ class Logbook:
             return f"--overfit-batches: no loss was seen, so nothing can be said of {what}"
         last = sum(list(self.losses)[-5:]) / len(list(self.losses)[-5:])
         course = f"{self.first_loss:.4g} -> {last:.4g} in {self._loop.steps} steps"
+        if self._loop.steps < 20 and last > 0.05 * self.first_loss:
+            return f"--overfit-batches: too few steps to tell (loss {course}); give it more epochs"
         if last != last:
             return f"--overfit-batches: the loss became NaN ({course})"
         if self.first_loss > 0 and last <= 0.05 * self.first_loss:

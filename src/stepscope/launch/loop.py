@@ -86,8 +86,7 @@ class Loop:
         def __next__(iterator: Any) -> Any:
             if not self.is_on:
                 return ask(iterator)
-            for listener in self.before_batch:
-                listener(iterator)
+            _ask(self.before_batch, iterator)
             self._leave("other")
             try:
                 batch = ask(iterator)
@@ -106,8 +105,7 @@ class Loop:
         def __iter__(loader: Any) -> Any:
             if not self.is_on:
                 return start(loader)
-            for listener in self.before_pass:
-                listener(loader)
+            _ask(self.before_pass, loader)
             iterator = start(loader)
             self._note_pass(iterator, loader)
             return iterator
@@ -127,8 +125,7 @@ class Loop:
     def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
         if not self.is_on or self._depth or not kwargs.get("accumulate_grad", True):
             return run(roots, *args, **kwargs)
-        for listener in self.before_backward:
-            listener()
+        _ask(self.before_backward)
         self._leave("forward")
         self._depth += 1
         try:
@@ -141,8 +138,7 @@ class Loop:
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self.is_on:
             return
-        for listener in self.before_step:
-            listener(optimizer)
+        _ask(self.before_step, optimizer)
         self._note_step(optimizer)
         self._leave("other")
 
@@ -174,6 +170,17 @@ class Loop:
         finally:
             self._on = on
             self._mark = self._clock()
+
+
+def _ask(listeners: list[Callable[..., None]], *what: Any) -> None:
+    """Tell listeners that may end the pass (StopIteration) or the script (no `Exception`); their faults end nothing."""
+    for listener in listeners:
+        try:
+            listener(*what)
+        except StopIteration:
+            raise
+        except Exception as fault:
+            fence.report("following the loop", fault)
 
 
 def _tell(listeners: list[Callable[..., None]], *what: Any) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from stepscope.errors import NotFound, UsageError
 
-__all__ = ["Script", "find_module", "find_script", "run_as_main"]
+__all__ = ["Script", "find_module", "find_script", "run_as_main", "take_place"]
 
 
 @dataclass(frozen=True)
@@ -145,14 +145,19 @@ def main_module(script: Script) -> ModuleType:
     return module
 
 
+def take_place(script: Script) -> None:
+    """Have `sys.argv` and `sys.path` as the script will find them."""
+    sys.argv[:] = list(script.argv)
+    if not _safe_path():
+        _lead_path_with(script.folder)
+
+
 def run_as_main(script: Script) -> ModuleType:
     """Run it to its end. Whatever it raises comes out as it is, with our frames on top of its own.
 
     `__main__`, `sys.argv` and `sys.path[0]` stay the script's after: threads, `atexit` and pickling still need them.
     """
-    sys.argv[:] = list(script.argv)
-    if not _safe_path():
-        _lead_path_with(script.folder)
+    take_place(script)
     module = main_module(script)
     sys.modules["__main__"] = module
     code = compiled(script)

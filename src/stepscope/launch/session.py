@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,7 @@ class Session:
         self._keeper: Keeper | None = None
         self._installed = Installed()
         self._over = False
+        self._pid = os.getpid()
 
     # -- the beginning --------------------------------------------------------------------------------------------
 
@@ -108,6 +110,8 @@ class Session:
         self.limiter.install_loaders(module)
 
     def _torch_came(self, torch: Any) -> None:
+        if os.getpid() != self._pid:  # a forked child that imports it first
+            return
         self.loop.install(torch)
         self.logbook.start()
         if self.options.diagnose:
@@ -183,7 +187,7 @@ class Session:
 
         The run stays open: what `atexit` handlers print still belongs to it.
         """
-        if self._over:
+        if self._over or os.getpid() != self._pid:  # a forked child that comes to the script's end
             return
         self._over = True
         crashed = error is not None and not isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)
@@ -199,15 +203,15 @@ class Session:
         self._sum_up(crashed)
 
     def _ask_last(self, crash: BaseException | None) -> None:
-        if crash is not None and self._keeper is not None:
-            fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)
         if self.watcher is not None and crash is None:
             self.watcher.stop()
         if self.engine is not None:
             if crash is not None:
-                self.engine.crashed(crash)
+                fence.fenced("explaining the crash")(self.engine.crashed)(crash)
             else:
                 self.engine.finish()
+        if crash is not None and self._keeper is not None:
+            fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)
 
     def _take_away(self) -> None:
         if self.watcher is not None:

@@ -1,0 +1,64 @@
+"""A process that has imported the launcher once and runs each script in a fork of itself: a start costs milliseconds.
+
+Read from stdin: a JSON list of {"args": [...], "stdin": "...", "cwd": "..."}; written to stdout: a JSON list of
+{"out", "err", "code"}. The children leave through the interpreter's own front door, `atexit`, threads and all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+
+import stepscope.cli.main
+import stepscope.cli.run
+import stepscope.launch.launch
+
+if "--torch" in sys.argv:
+    import torch  # noqa: F401
+
+
+def read(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def start(case: dict[str, object], folder: str, number: int) -> int:
+    given = os.path.join(folder, f"{number}.in")
+    with open(given, "w", encoding="utf-8") as file:
+        file.write(str(case.get("stdin", "")))
+    pid = os.fork()
+    if pid == 0:
+        for stream, name, flags in ((0, given, os.O_RDONLY), (1, "out", os.O_WRONLY), (2, "err", os.O_WRONLY)):
+            path = name if stream == 0 else os.path.join(folder, f"{number}.{name}")
+            os.dup2(os.open(path, flags | (os.O_CREAT if stream else 0), 0o600), stream)
+        os.chdir(str(case["cwd"]))
+        os.environ.update(case.get("env", {}))  # type: ignore[call-overload]
+        sys.stdin = open(0)  # noqa: SIM115
+        sys.path[0] = str(case["cwd"])
+    return pid
+
+
+def main() -> None:
+    cases = json.loads(sys.stdin.read())
+    folder = tempfile.mkdtemp()
+    children = []
+    for number, case in enumerate(cases):
+        pid = start(case, folder, number)
+        if pid == 0:
+            stepscope.cli.main.main(case["args"])
+            return
+        children.append(pid)
+        if len(children) % 2 == 0:
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    done = []
+    for number, pid in enumerate(children):
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        out, err = (read(os.path.join(folder, f"{number}.{name}")) for name in ("out", "err"))
+        done.append({"out": out, "err": err, "code": code})
+    print(json.dumps(done))
+
+
+if __name__ == "__main__":
+    main()
