@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.trail import Failed
     from stepscope.record.watch.visits import Visit
 
-__all__ = ["Crash", "WorkerFrame", "crash_of", "running_loader"]
+__all__ = ["Crash", "Ghost", "WorkerFrame", "crash_of", "running_loader"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,19 @@ class WorkerFrame:
     @property
     def site(self) -> Site:
         return Site(file=self.file, line=self.line, function=self.function)
+
+
+class Ghost:
+    """A tensor that is gone, or was never a variable: what the trail kept of it."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.shape = torch.Size(origin.shape)
+        self.ndim = len(origin.shape)
+        self.dtype = origin.dtype
+        self.device = origin.device
+        self.requires_grad = origin.requires_grad
+        self.grad_fn = None
 
 
 class Crash:
@@ -54,13 +67,16 @@ class Crash:
 
     def origin(self, tensor: Any) -> Origin | None:
         """How a tensor came to be, where the trail saw it."""
+        if isinstance(tensor, Ghost):
+            return tensor.origin
         return None if self.watcher is None else self.watcher.trail.known(tensor)
 
     @property
     def failed(self) -> Failed | None:
         """The op that raised, where the trail saw it raise this very exception."""
         found = None if self.watcher is None else self.watcher.trail.failed
-        if found is None or found.error is None or found.error() not in (self.error, self.raised):
+        # Torch's exceptions cannot be referenced weakly, so the trail kept what this one said.
+        if found is None or found.said != f"{type(self.error).__name__}: {_text_of(self.error)}":
             return None
         return found  # type: ignore[no-any-return]
 
@@ -103,6 +119,21 @@ class Crash:
         return operation_of(self.frames)
 
     @cached_property
+    def operands(self) -> list[tuple[str, Any]]:
+        """The tensors the failing operation was given, with their names; ghosts of those that are no variables."""
+        found = [] if self.operation is None else self.operation.tensors
+        failed = self.failed
+        if failed is None or len(failed.origins) <= len(found):
+            return found
+        names = [] if self.operation is None else [operand.name for operand in self.operation.operands]
+        seen: list[tuple[str, Any]] = []
+        for index, origin in enumerate(failed.origins):
+            alive = next(((name, t) for name, t in found if self.origin(t) is origin), None)
+            name = names[index] if len(names) == len(failed.origins) else f"argument {index + 1}"
+            seen.append(alive or (name, Ghost(origin)))
+        return seen
+
+    @cached_property
     def layers(self) -> list[Layer]:
         return layers_of(self.frames)
 
@@ -142,6 +173,14 @@ class Crash:
         known = [value for _, value, _ in self.values() if isinstance(value, DataLoader)]
         torchs = [v for f in self.frames for v in f.locals.values() if isinstance(v, DataLoader)]
         return list({id(loader): loader for loader in [*running, *torchs, *known]}.values())
+
+
+    @cached_property
+    def datasets(self) -> list[Any]:
+        """The datasets in play: of a fetcher that was at work, then of the loaders."""
+        owners = [frame.locals.get("self") for frame in reversed(self.frames) if "torch/utils/data" in frame.file]
+        fetched = [owner.__dict__["dataset"] for owner in owners if "dataset" in getattr(owner, "__dict__", {})]
+        return [*fetched, *(loader.dataset for loader in self.loaders)]
 
 
 def crash_of(error: BaseException, evidence: Evidence) -> Crash:

@@ -72,6 +72,8 @@ def layers_of(frames: Sequence[Frame]) -> list[Layer]:
         if root is None or id(module) not in names:
             root, names = module, {id(part): path for path, part in module.named_modules()}
         if found and found[-1].module is module:
+            if found[-1].frame.function == "forward":
+                continue  # a helper of its own: what `forward` was given says more
             found.pop()
         given = frame.code.co_varnames[1 : frame.code.co_argcount]
         inputs = [(name, value) for name in given if isinstance(value := frame.locals.get(name), torch.Tensor)]

@@ -52,7 +52,7 @@ class Link:
     layer: Any = None
 
 
-def mainline(crash: Crash, tensor: torch.Tensor) -> list[Link]:
+def mainline(crash: Crash, tensor: Any) -> list[Link]:
     """The nearest op first."""
     origin = crash.origin(tensor)
     if origin is not None and origin.op:
@@ -112,7 +112,7 @@ def _onwards(node: Any) -> Any:
     return None
 
 
-def producer(crash: Crash, tensor: torch.Tensor, root: nn.Module) -> tuple[str, nn.Module] | None:
+def producer(crash: Crash, tensor: Any, root: nn.Module) -> tuple[str, nn.Module] | None:
     """The nearest layer with weights that this tensor came out of: its path and itself."""
     origin = crash.origin(tensor)
     if origin is not None and origin.op:

@@ -87,6 +87,8 @@ def _operation_in(frame: Frame) -> Operation | None:
     node = frame.running
     if isinstance(node, ast.Await):
         node = node.value
+    if isinstance(node, ast.Call) and _called(node.func).endswith(("Error", "Exception")) and not frame.own:
+        return _checked(frame)
     if isinstance(node, ast.Call):
         return Operation(_called(node.func), tuple(arguments_of(node, frame)), frame, node)
     if isinstance(node, ast.BinOp):
@@ -99,6 +101,13 @@ def _operation_in(frame: Frame) -> Operation | None:
         op = "setitem" if isinstance(node.ctx, ast.Store) else "getitem"
         return Operation(op, _read(frame, node.value, node.slice), frame, node)
     return None
+
+
+def _checked(frame: Frame) -> Operation | None:
+    """A function of torch's that looked at its arguments and raised: they are the operands."""
+    names = frame.code.co_varnames[: frame.code.co_argcount]
+    operands = tuple(Operand(name, frame.locals[name]) for name in names if name in frame.locals)
+    return Operation(frame.function, operands, frame, None)
 
 
 def arguments_of(call: ast.Call, frame: Frame) -> list[Operand]:

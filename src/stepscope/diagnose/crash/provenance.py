@@ -7,7 +7,6 @@ bound it, through the caller's arguments, through the loader into the dataset.
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import MISSING, Frame
 from stepscope.diagnose.crash.syntax import said, tree_of
 from stepscope.record.sites import site_at
+from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
 __all__ = ["MAKERS", "Step", "dataset_steps", "made_at", "made_by", "names_of", "story"]
@@ -154,8 +154,8 @@ class _Reader:
 
 
 def _from_loaders(crash: Crash, tensor: torch.Tensor) -> list[Step]:
-    for loader in crash.loaders:
-        found = list(dataset_steps(crash, loader.dataset, tensor))
+    for dataset in crash.datasets:
+        found = list(dataset_steps(crash, dataset, tensor))
         if found:
             return found
     return []
@@ -177,14 +177,12 @@ def dataset_steps(crash: Crash, dataset: Any, tensor: torch.Tensor | None = None
 
 
 def _of_methods(kind: type) -> Iterator[Step]:
-    try:
-        file = inspect.getsourcefile(kind) or ""
-        first = inspect.getsourcelines(kind)[1]
-    except (OSError, TypeError):
+    code = getattr(getattr(kind, "__getitem__", None) or getattr(kind, "__iter__", None), "__code__", None)
+    if code is None or not is_own(code):
         return
-    classes = (node for node in ast.walk(tree_of(file) or ast.Module([], [])) if isinstance(node, ast.ClassDef))
-    named = [node for node in classes if node.name == kind.__name__]
-    holder = min(named, key=lambda node: abs(node.lineno - first), default=None)
+    file = code.co_filename
+    classes = [node for node in ast.walk(tree_of(file) or ast.Module([], [])) if isinstance(node, ast.ClassDef)]
+    holder = next((n for n in classes if n.lineno <= code.co_firstlineno <= (n.end_lineno or 0)), None)
     methods = {n.name: n for n in (holder.body if holder else []) if isinstance(n, ast.FunctionDef)}
     for name in ("__getitem__", "__iter__", "__init__"):
         for node in ast.walk(methods[name]) if name in methods else ():

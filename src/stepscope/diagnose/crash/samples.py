@@ -38,8 +38,8 @@ def _numbers(crash: Crash) -> list[int]:
 
 def sample_source(crash: Crash) -> Site | None:
     """Where the dataset makes a sample: what `__getitem__` returns."""
-    for loader in crash.loaders:
-        returns = [step for step in dataset_steps(crash, loader.dataset) if step.op == "return"]
+    for dataset in crash.datasets:
+        returns = [step for step in dataset_steps(crash, dataset) if step.op == "return"]
         if returns:
             return returns[0].site
     return None

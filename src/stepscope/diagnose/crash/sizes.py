@@ -24,7 +24,7 @@ __all__ = ["SizeFault", "size_fault"]
 _SIGNS = (
     r"shapes? cannot be multiplied",
     r"size mismatch",
-    r"must match",
+    r"must match|must be the same",
     r"channels",
     r"invalid for input of size",
     r"view size is not compatible",
@@ -56,7 +56,8 @@ class SizeFault:
     layer: Layer | None = None
     expected: Expectation | None = None
     given: int = 0
-    tensor: torch.Tensor | None = None
+    tensor: Any = None
+    """A tensor, or what is left of one (`Ghost`)."""
     link: Link | None = None
     """The op on the way that matters: the flattening, the concatenation."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -158,21 +159,19 @@ def _of_maps(crash: Crash) -> SizeFault | None:
     if pair is None:
         return None
     first, second = pair
-    if first.ndim >= 3 and first.ndim == second.ndim and first.shape[2:] != second.shape[2:]:
-        maps = [crash.origin(t) for t in pair]
-        if any(_is_map(crash, t) for t in pair) or any(o is not None and o.comes_from("conv2d") for o in maps):
-            return SizeFault("conv-output", tensor=first, facts={"pair": pair})
+    differ = first.ndim >= 3 and first.ndim == second.ndim and first.shape[2:] != second.shape[2:]
+    if differ and any(_is_map(crash, tensor) for tensor in pair):
+        return SizeFault("conv-output", tensor=first, facts={"pair": pair})
     return None
 
 
-def _is_map(crash: Crash, tensor: torch.Tensor) -> bool:
+def _is_map(crash: Crash, tensor: Any) -> bool:
     return any("conv" in link.op or "pool" in link.op for link in mainline(crash, tensor))
 
 
-def _pair(crash: Crash) -> tuple[torch.Tensor, torch.Tensor] | None:
+def _pair(crash: Crash) -> tuple[Any, Any] | None:
     """The two tensors that do not fit each other."""
-    found = crash.operation
-    tensors = [] if found is None else [tensor for _, tensor in found.tensors]
+    tensors = [tensor for _, tensor in crash.operands]
     for index, second in enumerate(tensors[1:], 1):
         for first in tensors[:index]:
             if first.ndim and second.ndim and first.shape != second.shape:
@@ -194,7 +193,7 @@ def _of_operands(crash: Crash) -> SizeFault | None:
     return output or SizeFault("broadcast-crash", tensor=pair[0], facts={"pair": pair})
 
 
-def _wrong_rows(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor] | None) -> SizeFault | None:
+def _wrong_rows(crash: Crash, pair: tuple[Any, Any] | None) -> SizeFault | None:
     """A `view(-1, number)` with the wrong number moved values into other rows: the batch has another size after it."""
     if pair is None:
         return None
@@ -205,7 +204,7 @@ def _wrong_rows(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor] | None) ->
     return None
 
 
-def _wrong_width(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor]) -> SizeFault | None:
+def _wrong_width(crash: Crash, pair: tuple[Any, Any]) -> SizeFault | None:
     """A model's output whose width is not the target's: its last layer was built with another number."""
     for made, other in (pair, pair[::-1]):
         if made.ndim < 2 or made.ndim != other.ndim or made.shape[0] != other.shape[0] or not made.requires_grad:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import torch
+from typing import Any
 
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.evidence import Evidence
@@ -28,7 +27,7 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
         return
     pair = fault.facts.get("pair")
     found = crash.operation
-    if pair is None or found is None:
+    if pair is None:
         shapes = [list(shape) for shape in fault.facts.get("shapes", [])][:4]
         yield Proof(
             where=crash.site,
@@ -37,18 +36,19 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
             fix="bring them to one shape first (pad or cut)",
         )
         return
-    names = {id(tensor): name for name, tensor in found.tensors}
+    names = {id(tensor): name for name, tensor in crash.operands}
     first, second = pair
+    op = "this operation" if found is None else f"`{found.op}`"
     yield Proof(
         where=crash.site,
-        message=f"`{found.op}` needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
+        message=f"{op} needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
         label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
         evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
         fix=_mend(names[id(first)], first, names[id(second)], second),
     )
 
 
-def _mend(first_name: str, first: torch.Tensor, second_name: str, second: torch.Tensor) -> str:
+def _mend(first_name: str, first: Any, second_name: str, second: Any) -> str:
     a, b = tuple(first.shape), tuple(second.shape)
     for name, more, less in ((first_name, a, b), (second_name, b, a)):
         if len(more) == len(less) + 1:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import torch
 from torch import nn
 
 from stepscope.diagnose.crash.convolutions import even, is_spatial, mend
@@ -60,7 +59,7 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _uneven(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor]) -> tuple[str, nn.Module, Site | None] | None:
+def _uneven(crash: Crash, pair: tuple[Any, Any]) -> tuple[str, nn.Module, Site | None] | None:
     """The layer of the chain that loses something at the border: the nearest on one side and not on the other."""
     chains = [_spatial(crash, tensor) for tensor in pair]
     for chain, other in (chains, chains[::-1]):
@@ -71,7 +70,7 @@ def _uneven(crash: Crash, pair: tuple[torch.Tensor, torch.Tensor]) -> tuple[str,
     return None
 
 
-def _spatial(crash: Crash, tensor: torch.Tensor) -> list[tuple[str, nn.Module, Any]]:
+def _spatial(crash: Crash, tensor: Any) -> list[tuple[str, nn.Module, Any]]:
     found: list[tuple[str, nn.Module, Any]] = []
     roots = [visit.root.module() for visit in crash.visits[:1]] + [layer.root for layer in crash.layers[:1]]
     root = next((root for root in roots if root is not None), None)

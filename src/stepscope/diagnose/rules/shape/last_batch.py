@@ -45,7 +45,7 @@ def last_batch(run: Evidence) -> Iterator[Proof]:
 
 def _maker(crash: Crash, usual: int) -> Site | None:
     """Where the tensor with the full batch's size was made."""
-    found = [] if crash.operation is None else crash.operation.tensors
+    found = crash.operands
     for _, tensor in found:
         if usual in tuple(tensor.shape) and not tensor.requires_grad:
             step = made_by(crash, tensor, *MAKERS, "expand", "repeat")
