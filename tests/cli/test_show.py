@@ -13,7 +13,7 @@ from tests.runs.written import new_run, quiet_writer
 
 from stepscope.cli.main import commands
 from stepscope.errors import NotFound
-from stepscope.records import End
+from stepscope.records import End, Finding, FindingEvent
 
 Cli = Callable[..., CompletedProcess[str]]
 
@@ -62,3 +62,29 @@ def test_ranks_are_no_attempts(store: Path) -> None:
     assert "2 attempts" not in out
     bad = next(line for line in out.splitlines() if line.startswith("bad"))
     assert bad.split()[1:7] == ["NaN", "-", "-", "-", "-", "1"]
+
+
+def test_findings_are_shown_as_they_were_told_the_gravest_first(store: Path) -> None:
+    path = new_run(store)
+    writer = quiet_writer(path)
+    source = [(87, "loss = f(x)"), (88, "loss.backward()")]
+    told = [
+        Finding(rule="repro.no-seed", severity="info", message="no seed", file="a.py", line=3),
+        Finding(rule="opt.x", severity="error", message="it \x1b[31mpiles up", file="gone.py", line=88, source=source),
+    ]
+    for finding in told:
+        writer.event(FindingEvent(time=time.time(), finding=finding))
+    writer.close(End(time=time.time(), status="finished"))
+    out = CliRunner().invoke(commands, ["show", "--dir", str(store)], catch_exceptions=False).output
+    assert (
+        "\nfindings\n"
+        "error[opt.x]: it piles up\n"
+        "  --> gone.py:88\n"
+        "   |\n"
+        "87 | loss = f(x)\n"
+        "88 | loss.backward()\n"
+        "   | ^^^^^^^^^^^^^^^\n"
+        "   = more: stepscope explain opt.x\n"
+        "\n"
+        "info[repro.no-seed]: no seed (a.py:3)\n"
+    ) in out

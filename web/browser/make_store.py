@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from stepscope.records import Alert, End, Event, Finding, FindingEvent, GitState, RunMeta
+from stepscope.records import Alert, End, Event, Finding, FindingEvent, GitState, Related, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
@@ -114,16 +114,47 @@ def usual(store: Path) -> None:
         write_run(store, plan, rng)
 
 
-def _story(now: float) -> tuple[Alert, FindingEvent]:
-    finding = Finding(
+def _story(now: float) -> tuple[Event, ...]:
+    piled = Finding(
         rule="opt.no-zero-grad",
         severity="error",
-        message="12 steps in a row began with the gradients of the step before",
+        message="gradients of earlier steps are still there when backward runs",
         file="train.py",
         line=42,
-        fix="insert `optimizer.zero_grad()` before this line",
+        column=8,
+        end_column=23,
+        function="fit",
+        step=3,
+        label="grad norm 1.9 -> 3.8 -> 5.8 while each step's own gradient stays near 1.9",
+        fix="call `optimizer.zero_grad()` before line 42",
+        source=[
+            (40, "    for x, y in loader:"),
+            (41, "        loss = criterion(model(x), y)"),
+            (42, "        loss.backward()"),
+            (43, "        optimizer.step()"),
+        ],
+        related=[
+            Related(
+                file="model.py",
+                line=7,
+                label="the optimizer was made here",
+                source=[(6, "net = Net()"), (7, "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)")],
+            )
+        ],
     )
-    return Alert(time=now, title="loss above 2", text="for 200 steps", step=12), FindingEvent(time=now, finding=finding)
+    seedless = Finding(rule="repro.no-seed", severity="info", message="nothing sets a seed; two runs will differ")
+    softmax = Finding(
+        rule="loss.softmax-twice",
+        severity="warning",
+        message="the loss applies softmax to what is a softmax already",
+        file="/home/ada/vae/train.py",
+        line=31,
+        evidence={"row_sum": [1.0, 1.0, 1.0], "min": 0.0},
+        fix="return the logits",
+        source=[(31, "        return F.softmax(self.out(x), dim=1)  # probabilities")],
+    )
+    alert = Alert(time=now, title="loss above 2", text="for 200 steps", step=12)
+    return alert, *(FindingEvent(time=now, finding=one) for one in (seedless, softmax, piled))
 
 
 def many(store: Path, count: int) -> None:
@@ -154,9 +185,28 @@ def hostile(store: Path) -> None:
             config={SCRIPT: SCRIPT, "a/b": "\u202eabc"},
             metrics=(SCRIPT, "x" * 400),
             status="failed" if number == 0 else "finished",
-            events=(Alert(time=time.time(), title=SCRIPT, text=SCRIPT),),
+            events=(Alert(time=time.time(), title=SCRIPT, text=SCRIPT), _hostile_finding()),
         )
         write_run(store, plan, rng)
+
+
+def _hostile_finding() -> FindingEvent:
+    """A finding whose every word is markup, and that names a file of the reader's machine."""
+    source = [(1, SCRIPT), (2, "\u202e\x1b[2J" + "x" * 1500)]
+    finding = Finding(
+        rule=SCRIPT,
+        severity="error",
+        message=SCRIPT,
+        file="/etc/passwd",
+        line=2,
+        label=SCRIPT,
+        fix=f"`{SCRIPT}",
+        function=SCRIPT,
+        evidence={SCRIPT: [SCRIPT]},
+        source=source,
+        related=[Related(file="/etc/passwd", line=1, label=SCRIPT)],
+    )
+    return FindingEvent(time=time.time(), finding=finding)
 
 
 def empty(store: Path) -> None:

@@ -1,7 +1,7 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
-Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `alert TEXT`, `end`; ends with
-stdin.
+Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `alert TEXT`, `find TEXT`,
+`end`; ends with stdin.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from stepscope.records import Alert, End, RunMeta
+from stepscope.records import Alert, End, Finding, FindingEvent, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
@@ -36,6 +36,10 @@ class Training:
     def alert(self, text: str) -> None:
         self.writer.event(Alert(time=time.time(), title=text, text="see the loss", level="error"))
 
+    def find(self, text: str) -> None:
+        finding = Finding(rule="opt.no-zero-grad", severity="error", message=text, file="train.py", line=3)
+        self.writer.event(FindingEvent(time=time.time(), finding=finding))
+
     def end(self) -> None:
         self.writer.close(End(time=time.time(), status="finished", exit_code=0))
 
@@ -58,6 +62,8 @@ def main(store: Path) -> None:
                 training.log()
             elif training is not None and command == "alert":
                 training.alert(rest)
+            elif training is not None and command == "find":
+                training.find(rest)
             elif training is not None and command == "end":
                 training.end()
             say({})

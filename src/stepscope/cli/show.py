@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stepscope.cli._options import json_option, open_named, print_json, store_option
-from stepscope.cli._terminal import STATUS_STYLE, age, clean, console, duration, number, sparkline
+from stepscope.cli._terminal import SEVERITY_STYLE, STATUS_STYLE, age, clean, console, duration, number, sparkline
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,13 +94,7 @@ def _troubles(out: Console, run: RunFolder) -> None:
         out.print(clean(standing.traceback or standing.error or "", keep_newlines=True).rstrip(), style="red")
     elif run.status in ("killed", "lost", "preempted"):
         out.print(clean(standing.detail), style="yellow")
-    if run.findings:
-        _heading(out, "findings")
-        for finding in run.findings:
-            place = f" {finding.file}:{finding.line}" if finding.file else ""
-            out.print(f"{finding.severity}[{finding.rule}]{clean(place)}: {clean(finding.message)}")
-            if finding.fix:
-                out.print(f"  fix: {clean(finding.fix)}")
+    _findings(out, run)
     if run.alerts:
         _heading(out, "alerts")
         for alert in run.alerts:
@@ -111,6 +105,23 @@ def _troubles(out: Console, run: RunFolder) -> None:
         out.print(f"\n{run.holes} damaged stretches in the logs were skipped", style="yellow")
     for fault in run.faults:
         out.print(f"\nstepscope itself failed in {clean(fault.where)}: {clean(fault.error)}", style="yellow")
+
+
+def _findings(out: Console, run: RunFolder) -> None:
+    """As they were told while it ran, the gravest first; what is only worth knowing in a line each."""
+    if not run.findings:
+        return
+    from stepscope.diagnose.show import place_of, render
+
+    _heading(out, "findings")
+    root = Path(run.meta.cwd or "/")
+    for finding in sorted(run.findings, key=lambda one: list(SEVERITY_STYLE).index(one.severity)):
+        if finding.severity == "info":
+            place = f" ({place_of(finding.file, finding.line, root)})" if finding.file else ""
+            out.print(f"info[{clean(finding.rule)}]: {clean(finding.message)}{place}", style="dim")
+            continue
+        click.echo(render(finding, color=out.color_system is not None, width=min(out.width, 120), root=root))
+        click.echo()
 
 
 def _metrics(out: Console, run: RunFolder) -> None:

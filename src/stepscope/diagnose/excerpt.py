@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import linecache
 import os
+import stat
 import tokenize
 from collections.abc import Sequence
 
@@ -27,12 +28,13 @@ Region = tuple[int, int]
 def lines_of(file: str) -> list[str]:
     """The lines of a source file, or of a notebook cell; nothing where there is none to read."""
     try:
-        if os.path.getsize(file) > MAX_FILE_BYTES:
-            return []
+        about = os.stat(file)
     except ValueError:  # a NUL in it: no path at all
         return []
-    except OSError:
-        pass  # a cell or a zipped module has no file of its own; linecache may know its text all the same
+    except OSError:  # a cell or a zipped module has no file of its own; linecache may know its text all the same
+        return linecache.getlines(file)
+    if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_FILE_BYTES:
+        return []
     return linecache.getlines(file)
 
 

@@ -123,7 +123,7 @@ class _Painter:
             yield self.paint(line, "strong")
 
     def related(self, one: Related, gutter: int) -> Iterator[str]:
-        source = one.source or lines_around(lines_of(one.file), one.line, 1, 0)
+        source = one.source or _on_disk(one.file, one.line, 1)
         yield from self.title("note", "note", one.label or "related to this place")
         yield self.arrow(place_of(one.file, one.line, self.root), gutter)
         if source:
@@ -191,8 +191,17 @@ def _shown_source(finding: Finding) -> list[tuple[int, str]]:
     """The line and the one before, as kept with the finding, else as they are on disk now."""
     if not finding.file or not finding.line:
         return []
-    kept = finding.source or lines_around(lines_of(finding.file), finding.line, 1, 0)
+    kept = finding.source or _on_disk(finding.file, finding.line, 1)
     return _from_line_before(kept, finding.line)
+
+
+def _is_source(file: str) -> bool:
+    return file.endswith((".py", ".pyw")) and os.path.isfile(file)
+
+
+def _on_disk(file: str, line: int, before: int) -> list[tuple[int, str]]:
+    """The lines as they are now. A run from elsewhere may name any file: only Python source is opened for it."""
+    return lines_around(lines_of(file), line, before, 0) if _is_source(file) else []
 
 
 def _from_line_before(source: Sequence[tuple[int, str]], line: int) -> list[tuple[int, str]]:
@@ -206,9 +215,9 @@ def _doubt(finding: Finding, has_source: bool) -> str:
     """What the reader must know about the lines that are shown, or not."""
     if finding.source_changed:
         return "the file was edited after the script began; the lines shown may not be those that ran"
-    if not has_source or not finding.source or not finding.file or not os.path.isfile(finding.file):
+    if not has_source or not finding.source or not finding.file or not _is_source(finding.file):
         return ""
-    now = lines_around(lines_of(finding.file), finding.line or 0, 0, 0)
+    now = _on_disk(finding.file, finding.line or 0, 0)
     kept = [(at, text) for at, text in finding.source if at == finding.line]
     return "" if now == kept else "the file has changed since; this is the line as it was"
 

@@ -7,13 +7,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from stepscope.records import Alert, Artifact, Finding, GitState, RunMeta, Status
+from stepscope.records import Alert, Artifact, GitState, RunMeta, Status
 from stepscope.runs.catalogue.goals import said_goals
 from stepscope.runs.read import attempts as runs_attempts
 from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.summary import MetricSummary
 from stepscope.views.context import Context
 from stepscope.views.edit import is_writable
+from stepscope.views.findings import ShownFinding, shown_findings
 from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.plain import plain
 from stepscope.views.route import route
@@ -88,7 +89,8 @@ class RunDetail(msgspec.Struct):
     environment: Surroundings
     git: GitState | None
     alerts: list[Alert]
-    findings: list[Finding]
+    findings: list[ShownFinding]
+    """The gravest first."""
     artifacts: list[Artifact]
     attempts: list[Attempt]
     status_detail: str = ""
@@ -132,7 +134,7 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
         environment=_surroundings(meta),
         git=meta.git,
         alerts=folder.alerts[-MAX_LISTED:],
-        findings=[replace(one, evidence=plain(one.evidence)) for one in folder.findings[-MAX_LISTED:]],
+        findings=shown_findings(folder.findings[-MAX_LISTED:], meta.cwd),
         artifacts=[replace(one, metadata=plain(one.metadata)) for one in folder.artifacts[-MAX_LISTED:]],
         attempts=[_attempt(one) for one in folder.attempts[-MAX_LISTED:]],
         status_detail=standing.detail,

@@ -101,25 +101,6 @@ export interface ExportRequest {
   keys?: string[];
 }
 
-/** Something wrong with a run: where its cause is, what proves it, and what mends it. */
-export interface Finding {
-  rule: string;
-  severity: Severity;
-  message: string;
-  file?: string | null;
-  line?: number | null;
-  evidence?: Record<string, unknown>;
-  fix?: string;
-  step?: number | null;
-  /** Of the expression on `line`, counted from 0; `end_column` is after its last letter. */
-  column?: number | null;
-  end_column?: number | null;
-  /** The evidence in a few words, written under the expression. */
-  label?: string;
-  function?: string;
-  related?: Related[];
-}
-
 /** The code a run was made from. */
 export interface GitState {
   commit: string;
@@ -477,11 +458,23 @@ export interface Refused {
   reason: string;
 }
 
-/** Another place that belongs to a finding: where the layer was built, where the graph was cut. */
-export interface Related {
-  file: string;
-  line: number;
-  label?: string;
+/** What a rule says of itself. */
+export interface RuleDetail {
+  id: string;
+  severity: Severity;
+  summary: string;
+  about: string;
+  why: string;
+  fix: string;
+  how: string;
+  bad: string;
+  good: string;
+  /** When it is asked, and of what. */
+  asked: string;
+}
+
+export interface RuleRequest {
+  rule: string;
 }
 
 export interface RunChange {
@@ -509,7 +502,8 @@ export interface RunDetail {
   environment: Surroundings;
   git: GitState | null;
   alerts: Alert[];
-  findings: Finding[];
+  /** The gravest first. */
+  findings: ShownFinding[];
   artifacts: Artifact[];
   attempts: Attempt[];
   /** In one line: the error, or why we think so. */
@@ -615,6 +609,32 @@ export interface SeriesRequest {
   ranks?: boolean;
 }
 
+/** Something wrong with the run. */
+export interface ShownFinding {
+  rule: string;
+  severity: Severity;
+  message: string;
+  /** `train.py:88`, from the folder the script was started in; empty when it has none. */
+  place: string;
+  function: string;
+  step: number | null;
+  /** What proves it, in a few words. */
+  seen: string;
+  fix: string;
+  lines: SourceLine[];
+  related: ShownPlace[];
+  /** The file was edited after the script began. */
+  changed: boolean;
+  evidence: Record<string, unknown>;
+}
+
+/** Another place that belongs to a finding. */
+export interface ShownPlace {
+  place: string;
+  label: string;
+  lines: SourceLine[];
+}
+
 /** A place in the user's source. Columns point at the sub-expression where Python knows it (3.11 and later). */
 export interface Site {
   file: string;
@@ -631,6 +651,14 @@ export interface Smoothing {
   kind?: "ema" | "gaussian" | "mean" | "none";
   /** ema: weight of the past, 0 to 0.999 (time-weighted); gaussian and mean: width in points. */
   amount?: number;
+}
+
+/** A line of source; `marked` is what the finding is about. */
+export interface SourceLine {
+  number: number;
+  before: string;
+  marked: string;
+  after: string;
 }
 
 /** What a tensor held. Minimum, maximum, mean, std and norm are over its finite values. */
@@ -697,6 +725,7 @@ export interface Routes {
   "POST /api/media": { request: MediaRequest; response: MediaData };
   "POST /api/model": { request: ModelRequest; response: ModelPage };
   "POST /api/panels": { request: PanelsRequest; response: Panels };
+  "POST /api/rule": { request: RuleRequest; response: RuleDetail };
   "POST /api/run": { request: RunRequest; response: RunDetail };
   "POST /api/runs": { request: RunsRequest; response: RunsPage };
   "POST /api/runs/edit": { request: EditRequest; response: Edited };

@@ -13,7 +13,8 @@ import { lookOfRun, selected, setSelected, toggleSelected } from "../state";
 import { detail, failure, fetchedAt, readRun, watchRun } from "./run/data";
 import { Command, Environment, Git } from "./run/facts";
 import { Pairs } from "./run/parts";
-import { Alerts, Artifacts, Attempts, Failure, Findings, Losses, Summary } from "./run/story";
+import { Findings } from "./run/findings";
+import { Alerts, Artifacts, Attempts, Failure, Losses, Summary } from "./run/story";
 import { NotesEditor } from "./runs/notes";
 import { TagsCell } from "./runs/tags";
 

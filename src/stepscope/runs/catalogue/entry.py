@@ -39,6 +39,7 @@ class Head(msgspec.Struct, array_like=True, gc=False):
     main: str | None
     spark: list[float | None]
     findings: int
+    """Errors and warnings; what is only worth knowing does not count."""
     dropped: int
     version: int
     goals: dict[str, Goal] = {}

@@ -75,7 +75,7 @@ def _head(folder: RunFolder, summaries: dict[str, MetricSummary], version: int) 
         summary=_chosen(folder, summaries),
         main=main,
         spark=sparkline(folder.series(main).values) if main is not None else [],
-        findings=len(folder.findings),
+        findings=sum(one.severity != "info" for one in folder.findings),
         dropped=folder.dropped,
         version=version,
         goals=said_goals(summaries, folder.rules),

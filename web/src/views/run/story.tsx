@@ -1,10 +1,10 @@
-/** How a run went: the error that ended it, findings, alerts, metrics, attempts, and what could not be kept. */
+/** How a run went: the error that ended it, alerts, metrics, attempts, and what could not be kept. */
 
 import type { JSX } from "preact";
 import { StatusDot } from "../../components";
 import { WarningIcon } from "../../components/icons";
 import { count, exactNumber, formatBytes, formatCell, formatDuration, formatTime, visibleText } from "../../lib/format";
-import type { Cell, Finding, RunDetail, SummaryValue } from "../../lib/schema";
+import type { Cell, RunDetail, SummaryValue } from "../../lib/schema";
 import { Code, Section } from "./parts";
 
 export function Failure({ run }: { run: RunDetail }) {
@@ -43,29 +43,6 @@ export function Losses({ run }: { run: RunDetail }) {
         </p>
       ))}
     </section>
-  );
-}
-
-export function Findings({ findings }: { findings: readonly Finding[] }) {
-  if (findings.length === 0) return null;
-  return (
-    <Section title="Findings" aside={<span class="quiet">{findings.length}</span>}>
-      {findings.map((finding, at) => (
-        <article key={at} class="finding" data-level={finding.severity}>
-          <header>
-            <strong class="isolate">{visibleText(finding.message)}</strong>
-            <code class="quiet">{visibleText(finding.rule)}</code>
-          </header>
-          {finding.file ? (
-            <p class="mono isolate">
-              {visibleText(finding.file)}
-              {finding.line ? `:${finding.line}` : ""}
-            </p>
-          ) : null}
-          {finding.fix ? <p class="isolate">{visibleText(finding.fix)}</p> : null}
-        </article>
-      ))}
-    </Section>
   );
 }
 

@@ -1,0 +1,138 @@
+"""Findings as the run's page shows them, and the rules behind them.
+
+Only what was kept in the run folder is shown: a run may come from anywhere and name any file of this machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.diagnose.catalogue import asked_when, rule_doc
+from stepscope.diagnose.evidence_words import evidence_words
+from stepscope.diagnose.excerpt import code_span
+from stepscope.diagnose.show import place_of
+from stepscope.records import Finding, Severity
+from stepscope.views.context import Context
+from stepscope.views.plain import plain
+from stepscope.views.route import route
+
+__all__ = ["RuleDetail", "ShownFinding", "rule", "shown_findings"]
+
+_ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+
+
+class SourceLine(msgspec.Struct):
+    """A line of source; `marked` is what the finding is about."""
+
+    number: int
+    before: str
+    marked: str = ""
+    after: str = ""
+
+
+class ShownPlace(msgspec.Struct):
+    """Another place that belongs to a finding."""
+
+    place: str
+    label: str
+    lines: list[SourceLine]
+
+
+class ShownFinding(msgspec.Struct):
+    """Something wrong with the run."""
+
+    rule: str
+    severity: Severity
+    message: str
+    place: str
+    """`train.py:88`, from the folder the script was started in; empty when it has none."""
+    function: str
+    step: int | None
+    seen: str
+    """What proves it, in a few words."""
+    fix: str
+    lines: list[SourceLine]
+    related: list[ShownPlace]
+    changed: bool
+    """The file was edited after the script began."""
+    evidence: dict[str, Any]
+
+
+class RuleRequest(msgspec.Struct):
+    rule: str
+
+
+class RuleDetail(msgspec.Struct):
+    """What a rule says of itself."""
+
+    id: str
+    severity: Severity
+    summary: str
+    about: str
+    why: str
+    fix: str
+    how: str
+    bad: str
+    good: str
+    asked: str
+    """When it is asked, and of what."""
+
+
+@route("POST", "/api/rule")
+def rule(ctx: Context, request: RuleRequest) -> RuleDetail:
+    """All there is to say about a rule; the same words as `stepscope explain`."""
+    doc = rule_doc(request.rule)
+    text = doc.text
+    return RuleDetail(
+        id=doc.id,
+        severity=doc.severity,
+        summary=text.summary,
+        about=text.about,
+        why=text.why,
+        fix=text.fix,
+        how=text.how,
+        bad=text.bad,
+        good=text.good,
+        asked=asked_when(doc),
+    )
+
+
+def shown_findings(findings: Iterable[Finding], cwd: str) -> list[ShownFinding]:
+    """The gravest first, and those of one severity in the order they were found."""
+    return [_shown(one, Path(cwd or "/")) for one in sorted(findings, key=lambda one: _ORDER[one.severity])]
+
+
+def _shown(one: Finding, root: Path) -> ShownFinding:
+    region = (one.column, one.end_column)
+    return ShownFinding(
+        rule=one.rule,
+        severity=one.severity,
+        message=one.message,
+        place=place_of(one.file, one.line, root) if one.file else "",
+        function=one.function,
+        step=one.step,
+        seen=one.label or evidence_words(one.evidence),
+        fix=one.fix,
+        lines=_lines(one.source, one.line, region),
+        related=[
+            ShownPlace(place_of(other.file, other.line, root), other.label, _lines(other.source, other.line))
+            for other in one.related
+        ],
+        changed=one.source_changed,
+        evidence=plain(one.evidence),
+    )
+
+
+def _lines(
+    source: Iterable[tuple[int, str]], line: int | None, region: tuple[int | None, int | None] = (None, None)
+) -> list[SourceLine]:
+    """The lines, the one in question taken apart at what it is about."""
+    found = []
+    for number, text in source:
+        first, last = code_span(text, *region) if number == line else (len(text), len(text))
+        found.append(SourceLine(number, text[:first], text[first:last], text[last:]))
+    return found

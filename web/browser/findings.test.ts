@@ -1,0 +1,46 @@
+/** Findings on a run's page: the gravest first, with source, proof and explanation; new ones appear by themselves. */
+
+import { afterAll, describe, expect, test } from "vitest";
+import { closeBrowser, noBrowser, openTab, Server } from "./harness";
+
+describe.skipIf(noBrowser)("findings", () => {
+  afterAll(closeBrowser);
+
+  test("are read, explained and followed", async () => {
+    const server = await Server.start("usual");
+    const { page, context, errors, strangers } = await openTab(server);
+    expect(await page.locator("[data-run] .badge-bad").allTextContents()).toEqual(["2"]);
+    await page.getByRole("link", { name: "gentle-stoat-3" }).click();
+    const section = page.getByRole("region", { name: "Findings" });
+    await section.getByText("1 error · 1 warning · 1 worth knowing").waitFor();
+    const cards = section.locator(".finding");
+    const levels = await cards.evaluateAll((all) => all.map((one) => one.getAttribute("data-level")));
+    expect(levels).toEqual(["error", "warning", "info"]);
+    expect(await cards.nth(2).isVisible()).toBe(false);
+
+    const first = cards.first();
+    expect(await first.locator("mark").first().textContent()).toBe("loss.backward()");
+    expect(await first.locator(".source-seen").textContent()).toContain("grad norm 1.9 -> 3.8 -> 5.8");
+    expect(await first.locator(".finding-place").textContent()).toContain("train.py:42");
+    expect(await first.locator(".finding-related").textContent()).toContain("the optimizer was made here");
+    const mark = await first.locator("mark").first().boundingBox();
+    const seen = await first.locator(".source-seen .isolate").boundingBox();
+    expect(Math.abs((mark?.x ?? 0) - (seen?.x ?? 99))).toBeLessThan(2);
+    expect(await cards.nth(1).locator(".finding-place").textContent()).toContain("train.py:31");
+
+    await first.getByRole("button", { name: "Explain" }).click();
+    await first.getByText("Gradients pile up because nothing clears them").waitFor();
+    expect(await first.locator("figure").count()).toBe(2);
+
+    await server.tell("start followed");
+    await page.goto(`${server.url}/#/runs`);
+    await page.getByRole("link", { name: "followed" }).click();
+    await page.getByRole("heading", { name: "followed" }).waitFor();
+    expect(await page.locator(".finding").count()).toBe(0);
+    await server.tell("find gradients `pile` up");
+    await page.locator(".finding strong code", { hasText: "pile" }).waitFor();
+    expect([errors, strangers]).toEqual([[], []]);
+    await context.close();
+    await server.stop();
+  });
+});
