@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from stepscope.diagnose.outputs.json import write
 from stepscope.errors import StorageError
@@ -34,6 +35,14 @@ def test_every_field_is_there_and_odd_numbers_are_words(tmp_path: Path) -> None:
     }
     assert found["related"] == [{"file": "m.py", "line": 2, "label": "made here", "source": []}]
     assert found["message"] == "gradients pile up ?"
+
+
+def test_paths_are_told_from_the_folder_the_user_stands_in(tmp_path: Path) -> None:
+    below, elsewhere = str(tmp_path / "src" / "train.py"), "/elsewhere/m.py"
+    found = replace(FOUND, file=below, related=[Related(file=elsewhere, line=1)])
+    write([found], tmp_path / "found.json", root=tmp_path)
+    (told,) = json.loads((tmp_path / "found.json").read_text())
+    assert (told["file"], told["related"][0]["file"]) == ("src/train.py", elsewhere)
 
 
 def test_nothing_found_is_an_empty_list(tmp_path: Path) -> None:

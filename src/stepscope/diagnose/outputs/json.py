@@ -5,20 +5,32 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from stepscope.diagnose.outputs.placing import place
+from stepscope.diagnose.outputs.placing import place, relative_to
 from stepscope.records import Finding
 
 __all__ = ["as_json", "write"]
 
 
-def write(findings: Iterable[Finding], path: str | os.PathLike[str]) -> None:
-    """All findings in one file, an empty list when there are none; `-` is the standard output."""
-    text = msgspec.json.format(msgspec.json.encode([as_json(one) for one in findings]), indent=2).decode()
+def write(findings: Iterable[Finding], path: str | os.PathLike[str], root: Path | None = None) -> None:
+    """All findings in one file, an empty list when there are none; `-` is the standard output.
+
+    Paths are told as the user types them: from `root` (the current folder by default) where they lie below it.
+    """
+    base = (root or Path.cwd()).absolute()
+    told = [as_json(_from(base, one)) for one in findings]
+    text = msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
     place(text + "\n", path)
+
+
+def _from(root: Path, finding: Finding) -> Finding:
+    related = [replace(one, file=relative_to(root, one.file)) for one in finding.related]
+    return replace(finding, file=relative_to(root, finding.file) if finding.file else finding.file, related=related)
 
 
 def as_json(finding: Finding) -> dict[str, Any]:
