@@ -67,7 +67,7 @@ def _replay(capsule: Capsule, *, current: bool, trust: bool) -> Outcome:
     from stepscope.launch.replay.telling import what_failed
     from stepscope.launch.trust import ask_for_trust
 
-    _say(what_failed(capsule.manifest))
+    click.echo(clean(what_failed(capsule.manifest)))
     ask_for_trust(
         capsule.manifest,
         compare_sources(capsule.manifest),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 import sys
+from bdb import BdbQuit
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -115,7 +116,7 @@ class Keeper(Witness):
     def crashed(self, error: BaseException) -> Kept | None:
         """The script was ended by this; what was kept of the step, if it was one."""
         turn = self._turn
-        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit)) or turn.is_over or not turn.used:
+        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit, BdbQuit)) or turn.is_over or not turn.used:
             return None
         if _in_a_loader(error.__traceback__):
             return None

@@ -63,23 +63,29 @@ def _not_reached(outcome: Outcome) -> Iterator[str]:
 def _put_in_place(outcome: Outcome) -> Iterator[str]:
     manifest = outcome.manifest
     source = "out of the capsule" if outcome.stage.from_capsule else "on this disk"
-    yield f"  code      {len(manifest.sources)} files {source}"
+    yield f"  code      {_counted(len(manifest.sources), 'file')} {source}"
     if manifest.has_batch:
         yield f"  batch     {', '.join(map(_shape_of, manifest.batches))}"
     for one in outcome.loaded:
         note = f"; {one.note}" if one.note else ""
-        yield f"  state     {one.what.rpartition('.')[2]}: {one.tensors} tensors{note}"
-    plain = [f"{outcome.values_set} variables set"] if outcome.values_set else []
+        yield f"  state     {one.what.rpartition('.')[2]}: {_counted(one.tensors, 'tensor')}{note}"
+    plain = [f"{_counted(outcome.values_set, 'variable')} set"] if outcome.values_set else []
     if outcome.arguments_replaced:
-        plain.append(f"{outcome.arguments_replaced} arguments of the model replaced by the saved ones")
+        count = _counted(outcome.arguments_replaced, "argument")
+        plain.append(f"{count} of the model replaced by the saved")
     if plain:
         yield f"  values    {', '.join(plain)}"
     if manifest.steps_taken:
-        yield f"  resumed   after the {manifest.steps_taken} optimizer steps this turn of the loop had already taken"
+        count = _counted(manifest.steps_taken, "optimizer step")
+        yield f"  resumed   after {count} that this turn of the loop had already taken"
     for missing in manifest.missing[:_MOST_MISSING]:
         yield f"  missing   {missing}"
     if manifest.late:
         yield "  note      it was seen a step late (on a device); the parameters may already have been spoiled"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 def _shape_of(node: Any) -> str:
