@@ -115,13 +115,15 @@ def _findings(out: Console, run: RunFolder) -> None:
 
     _heading(out, "findings")
     root = Path(run.meta.cwd or "/")
-    for finding in sorted(run.findings, key=lambda one: list(SEVERITY_STYLE).index(one.severity)):
+    colored = out.color_system is not None
+    found = sorted(run.findings, key=lambda one: list(SEVERITY_STYLE).index(one.severity))
+    for finding in found:
         if finding.severity == "info":
             place = f" ({place_of(finding.file, finding.line, root)})" if finding.file else ""
             out.print(f"info[{clean(finding.rule)}]: {clean(finding.message)}{place}", style="dim")
             continue
-        click.echo(render(finding, color=out.color_system is not None, width=min(out.width, 120), root=root))
-        click.echo()
+        shown = render(finding, color=colored, width=min(out.width, 120), root=root)
+        click.echo(shown + "\n" * (finding is not found[-1]), color=colored)
 
 
 def _metrics(out: Console, run: RunFolder) -> None:

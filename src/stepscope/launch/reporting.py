@@ -61,9 +61,9 @@ class Reporter:
 
     def _write_files(self) -> None:
         if self._options.json is not None and str(self._options.json) != "-":
-            json_output.write(self.findings, self._options.json)
+            json_output.write(self.findings, self._root / self._options.json, self._root)
         if self._options.sarif is not None and str(self._options.sarif) != "-":
-            sarif.write(self.findings, self._options.sarif)
+            sarif.write(self.findings, self._root / self._options.sarif, self._root)
 
     @fence.fenced("writing findings for other programs")
     def close(self) -> None:
@@ -71,11 +71,12 @@ class Reporter:
         if not self._speaks:
             return
         if self._options.json is not None and str(self._options.json) == "-":
-            json_output.write(self.findings, "-")
+            json_output.write(self.findings, "-", self._root)
         if self._options.sarif is not None and str(self._options.sarif) == "-":
-            sarif.write(self.findings, "-")
+            sarif.write(self.findings, "-", self._root)
         if os.environ.get("GITHUB_ACTIONS"):
-            github.write([one for one in self.findings if one.severity != "info"])
+            checkout = Path(os.environ.get("GITHUB_WORKSPACE") or self._root)
+            github.write([one for one in self.findings if one.severity != "info"], "-", checkout)
 
     @property
     def fails(self) -> bool:
