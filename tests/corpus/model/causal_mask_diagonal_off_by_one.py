@@ -2,7 +2,7 @@ import torch
 import torch.nn as nn
 from torch.nn import functional as F
 
-# hyperparameters
+# settings
 batch_size = 16
 block_size = 16
 max_iters = 80
@@ -10,10 +10,10 @@ eval_interval = 20
 learning_rate = 3e-3
 n_embd = 32
 n_head = 2
-# ------------
 
-torch.manual_seed(1337)
-text = "to be or not to be that is the question whether it is nobler in the mind to suffer " * 12
+torch.manual_seed(19)
+words = "when the wind blows over the hill the mill turns and the miller fills his sacks with flour".split()
+text = " ".join(words[i] for i in torch.randint(len(words), (300,)).tolist())
 chars = sorted(set(text))
 vocab_size = len(chars)
 stoi = {c: i for i, c in enumerate(chars)}
@@ -41,30 +41,30 @@ class Head(nn.Module):
     def forward(self, x):
         B, T, C = x.shape
         k, q = self.key(x), self.query(x)
-        wei = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5
-        wei = wei.masked_fill(self.tril[:T, :T] == 0, float("-inf"))
-        wei = F.softmax(wei, dim=-1)
-        return wei @ self.value(x)
+        att = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5
+        att = att.masked_fill(self.tril[:T, :T] == 0, float("-inf"))
+        att = F.softmax(att, dim=-1)
+        return att @ self.value(x)
 
 
-class BigramLanguageModel(nn.Module):
+class VerseModel(nn.Module):
     def __init__(self):
         super().__init__()
-        self.token_embedding_table = nn.Embedding(vocab_size, n_embd)
-        self.position_embedding_table = nn.Embedding(block_size, n_embd)
+        self.char_emb = nn.Embedding(vocab_size, n_embd)
+        self.place_emb = nn.Embedding(block_size, n_embd)
         self.heads = nn.ModuleList([Head(n_embd // n_head) for _ in range(n_head)])
         self.ln = nn.LayerNorm(n_embd)
         self.lm_head = nn.Linear(n_embd, vocab_size)
 
     def forward(self, idx, targets):
-        tok = self.token_embedding_table(idx)
-        x = tok + self.position_embedding_table(torch.arange(idx.shape[1], device=idx.device))
+        tok = self.char_emb(idx)
+        x = tok + self.place_emb(torch.arange(idx.shape[1], device=idx.device))
         x = x + torch.cat([h(self.ln(x)) for h in self.heads], dim=-1)
         logits = self.lm_head(x)
         return F.cross_entropy(logits.view(-1, vocab_size), targets.view(-1))
 
 
-model = BigramLanguageModel()
+model = VerseModel()
 optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate)
 for it in range(max_iters):
     loss = model(*get_batch("train"))

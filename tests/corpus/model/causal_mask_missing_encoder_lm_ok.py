@@ -4,39 +4,38 @@ import torch
 from torch import nn
 
 
-class PositionalEncoding(nn.Module):
-    def __init__(self, d_model, max_len=64):
+class Waves(nn.Module):
+    """Fixed sine and cosine features of the place in the sequence."""
+
+    def __init__(self, width, longest=64):
         super().__init__()
-        position = torch.arange(max_len).unsqueeze(1)
-        div = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
-        pe = torch.zeros(1, max_len, d_model)
-        pe[0, :, 0::2] = torch.sin(position * div)
-        pe[0, :, 1::2] = torch.cos(position * div)
-        self.register_buffer("pe", pe)
+        speed = 10000.0 ** -torch.linspace(0, 1, width // 2)
+        angle = torch.outer(torch.arange(float(longest)), speed)
+        self.register_buffer("table", torch.cat([angle.sin(), angle.cos()], dim=1))
 
     def forward(self, x):
-        return x + self.pe[:, :x.size(1)]
+        return x + self.table[:x.size(1)]
 
 
-class TransformerModel(nn.Module):
-    def __init__(self, ntoken, d_model=32, nhead=4, d_hid=64, nlayers=2):
+class MarkovLM(nn.Module):
+    def __init__(self, n_symbols, d_model=32, nhead=4, ff=64, nlayers=2):
         super().__init__()
         self.d_model = d_model
-        self.embedding = nn.Embedding(ntoken, d_model)
-        self.pos_encoder = PositionalEncoding(d_model)
-        layer = nn.TransformerEncoderLayer(d_model, nhead, d_hid, dropout=0.0, batch_first=True)
+        self.embedding = nn.Embedding(n_symbols, d_model)
+        self.waves = Waves(d_model)
+        layer = nn.TransformerEncoderLayer(d_model, nhead, ff, dropout=0.0, batch_first=True)
         self.transformer_encoder = nn.TransformerEncoder(layer, nlayers, enable_nested_tensor=False)
-        self.linear = nn.Linear(d_model, ntoken)
+        self.linear = nn.Linear(d_model, n_symbols)
 
     def forward(self, src):
-        src = self.pos_encoder(self.embedding(src) * math.sqrt(self.d_model))
+        src = self.waves(self.embedding(src) * math.sqrt(self.d_model))
         mask = nn.Transformer.generate_square_subsequent_mask(src.size(1), device=src.device)
         output = self.transformer_encoder(src, mask=mask)
         return self.linear(output)
 
 
-def markov_text(ntoken, length, gen):
-    table = torch.softmax(2.5 * torch.randn(ntoken, ntoken, generator=gen), dim=1)
+def markov_text(n_symbols, length, gen):
+    table = torch.softmax(2.5 * torch.randn(n_symbols, n_symbols, generator=gen), dim=1)
     out = [0]
     for _ in range(length - 1):
         out.append(int(torch.multinomial(table[out[-1]], 1, generator=gen)))
@@ -58,9 +57,9 @@ def train(model, data, epochs=4, bptt=20, rows=10):
             torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)
             optimizer.step()
             total, count = total + loss.item(), count + 1
-        print(f"| epoch {epoch} | loss {total / count:5.4f} | ppl {math.exp(total / count):8.3f}")
+        print(f"epoch {epoch}: loss {total / count:.5f} perplexity {math.exp(total / count):.4f}")
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    train(TransformerModel(20), markov_text(20, 3000, torch.Generator().manual_seed(3)))
+    train(MarkovLM(20), markov_text(20, 3000, torch.Generator().manual_seed(3)))
