@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from stepscope.diagnose.show import place_of, render, terminal_width, wants_color
+from stepscope.diagnose.text_cells import width_of
 from stepscope.records import Finding, Related
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -139,6 +142,20 @@ def test_no_printed_line_is_wider_than_asked() -> None:
         for case in CASES.values():
             for line in render(case.finding, color=False, width=width, root=Path.cwd()).splitlines():
                 assert len(line) <= max(width, 40), (width, line)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    text=st.text(max_size=200),
+    column=st.none() | st.integers(-5, 250),
+    end=st.integers(-5, 250),
+    width=st.integers(1, 200),
+)
+def test_any_line_and_any_columns_can_be_shown(text: str, column: int | None, end: int, width: int) -> None:
+    finding = replace(BACKWARD, source=[(88, text)], column=column, end_column=end, label=text, message=text)
+    shown = render(finding, color=False, width=width, root=Path.cwd())
+    assert all(letter == "\n" or unicodedata.category(letter) not in ("Cc", "Cs") for letter in shown)
+    assert all(width_of(line) <= max(width, 40) for line in shown.split("\n") if line.startswith("88 | "))
 
 
 def test_colour_follows_the_terminal_and_what_the_user_set() -> None:

@@ -5,6 +5,7 @@ import os
 import stat
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
@@ -18,7 +19,13 @@ FOUND = Finding(
     message="gradients pile up \udcff",
     file="train.py",
     line=88,
-    evidence={"norm": [1.0, float("inf")], "seed": 2**80, "kind": {"a": (1, float("nan"))}, "odd": object},
+    evidence={
+        "norm": [1.0, float("inf")],
+        "seed": 2**80,
+        "kind": {"a": (1, float("nan"))},
+        "odd": object,
+        "np": np.int64(3),
+    },
     related=[Related(file="m.py", line=2, label="made here")],
 )
 
@@ -32,6 +39,7 @@ def test_every_field_is_there_and_odd_numbers_are_words(tmp_path: Path) -> None:
         "seed": str(2**80),
         "kind": {"a": [1, "NaN"]},
         "odd": "<class 'object'>",
+        "np": 3,
     }
     assert found["related"] == [{"file": "m.py", "line": 2, "label": "made here", "source": []}]
     assert found["message"] == "gradients pile up ?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,12 @@ def _plain(value: Any) -> Any:
     """What JSON has no word for becomes text: NaN and infinities by name, everything else as it prints."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    if value is None or isinstance(value, (bool, int)):
-        return value if not isinstance(value, int) or abs(value) < 2**63 else str(value)
-    if isinstance(value, float):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Integral):  # numpy's too
+        return int(value) if abs(int(value)) < 2**63 else str(value)
+    if isinstance(value, Real):
+        value = float(value)
         return value if math.isfinite(value) else "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
         return {_plain(str(key)): _plain(inner) for key, inner in value.items()}
