@@ -6,7 +6,7 @@ torch.manual_seed(0)
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 gradient_accumulation_steps = 8
 
-signal = torch.randn(512, 1, 24)
+signal = torch.randn(256, 1, 24)
 kernel = torch.tensor([[[0.2, 0.5, -0.7, 0.5, 0.2]]])
 target = nn.functional.conv1d(signal, kernel, padding=2).square().mean(dim=(1, 2)).unsqueeze(1)
 train_loader = DataLoader(TensorDataset(signal, target), batch_size=8, shuffle=True)
