@@ -6,6 +6,8 @@ Read from stdin: a JSON list of {"args": [...], "stdin": "...", "cwd": "..."}; w
 
 from __future__ import annotations
 
+import atexit
+import gc
 import json
 import os
 import sys
@@ -15,8 +17,13 @@ import stepscope.cli.main
 import stepscope.cli.run
 import stepscope.launch.launch
 
-if "--torch" in sys.argv:
-    import torch  # noqa: F401
+if "--torch" in sys.argv:  # with what every first optimizer step and every first rule would import
+    import torch._dynamo  # noqa: F401
+
+    import stepscope.launch.evaluations
+    from stepscope.diagnose.rule import all_rules
+
+    all_rules()
 
 
 def read(path: str) -> str:
@@ -40,13 +47,28 @@ def start(case: dict[str, object], folder: str, number: int) -> int:
     return pid
 
 
+def leave_soon(args: list[str]) -> None:
+    """Run, close what must be closed, and spare the interpreter the taking apart of torch."""
+    code = 0
+    try:
+        stepscope.cli.main.main(args)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    os._exit(code)
+
+
 def main() -> None:
     cases = json.loads(sys.stdin.read())
     folder = tempfile.mkdtemp()
+    gc.freeze()  # children look at none of it, and so copy none of it
     children = []
     for number, case in enumerate(cases):
         pid = start(case, folder, number)
         if pid == 0:
+            if "--torch" in sys.argv:
+                leave_soon(case["args"])
             stepscope.cli.main.main(case["args"])
             return
         children.append(pid)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 from stepscope import fence
 from stepscope.launch.endings import LastWord, say_uncaught, wait_for_threads, without_our_frames
-from stepscope.launch.limits import Stop
+from stepscope.launch.limits import is_stop
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script, run_as_main, take_place
 from stepscope.launch.session import Session, is_success
@@ -46,11 +45,8 @@ def _ending_of(script: Script) -> BaseException | None:
     """Run it; what ended it, or None. Nothing may be raised while an exception is handled here: it would be linked."""
     try:
         run_as_main(script)
-    except Stop:
-        gc.collect(0)  # iterators with workers, cut short, are closed now and not among the interpreter's last breaths
-        return None
     except BaseException as error:
-        return error
+        return None if is_stop(error) else error
     return None
 
 

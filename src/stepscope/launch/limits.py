@@ -18,17 +18,18 @@ from stepscope.launch.options import Amount, Limits
 from stepscope.launch.roles import Role, Roles
 from stepscope.record.restore import Installed
 
-__all__ = ["Limiter", "Stop"]
+__all__ = ["Limiter", "is_stop"]
 
 CHECK_TRAIN, CHECK_OTHER, CHECK_EPOCHS, CHECK_STEPS = 6, 3, 2, 24
 
 
-class Stop(SystemExit):
-    """A limit is reached. No `Exception`, so that no handler of the script takes it for a fault of its own."""
+def is_stop(error: BaseException | None) -> bool:
+    """Whether this is how a limit ends a script.
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(0)
-        self.reason = reason
+    A plain SystemExit that carries a mark: no handler for `Exception` takes it for a fault, threads end with it
+    silently, and whatever else runs scripts (an elastic agent, a framework) knows it for a good end.
+    """
+    return isinstance(error, SystemExit) and hasattr(error, "_stepscope_reason")
 
 
 class _Plan(NamedTuple):
@@ -205,7 +206,9 @@ class Limiter:
 
     def _stop(self, reason: str) -> None:
         self.stopped = self.stopped or reason
-        raise Stop(reason)
+        stop = SystemExit(0)
+        stop._stepscope_reason = reason  # type: ignore[attr-defined]
+        raise stop
 
 
 class _Shortened:
