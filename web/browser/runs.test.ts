@@ -163,7 +163,7 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     for (const part of [
       "RuntimeError: CUDA out of memory",
       "Traceback",
-      "12 steps in a row",
+      "gradients of earlier steps are still there",
       "loss above 2",
       "--note 'two words'",
       "4f2a91c7d8e0",
