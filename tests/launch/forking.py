@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import importlib
 import json
 import os
 import sys
@@ -44,7 +45,25 @@ def start(case: dict[str, object], folder: str, number: int) -> int:
         os.environ.update(case.get("env", {}))  # type: ignore[call-overload]
         sys.stdin = open(0)  # noqa: SIM115
         sys.path[0] = str(case["cwd"])
+        for name in case.get("break", []):  # type: ignore[attr-defined]
+            break_down(name)
     return pid
+
+
+def break_down(name: str) -> None:
+    """Have `module:function`, `module:Class.method` or every method of `module:Class` raise when it is called."""
+    module, path = name.split(":")
+    owner = getattr(importlib.import_module(module), path.split(".")[0])
+    if not isinstance(owner, type):
+        setattr(importlib.import_module(module), path, broken)
+        return
+    own = [key for key, value in vars(owner).items() if callable(value) and not key.startswith("__")]
+    for method in own if "." not in path else [path.split(".")[1]]:
+        setattr(owner, method, broken)
+
+
+def broken(*args: object, **kwargs: object) -> None:
+    raise ZeroDivisionError("broken on purpose")
 
 
 def leave_soon(args: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +204,10 @@ class Session:
         self._sum_up(crashed)
 
     def _ask_last(self, crash: BaseException | None) -> None:
+        if "stepscope.launch.breakpoints" in sys.modules:
+            from stepscope.launch.breakpoints import clear_breakpoints
+
+            clear_breakpoints()
         if self.watcher is not None and crash is None:
             self.watcher.stop()
         if self.engine is not None:
@@ -233,6 +238,8 @@ class Session:
 
             self.reporter.say(verdict(self, crashed))
             return
+        for mistake in self.settings.mistaken_comments([self.script.path]):
+            self.reporter.note(mistake)
         shown = [one for one in self.reporter.findings if one.severity != "info"]
         run = self.tracking.run
         if shown or (StatusLine.is_wanted() and self.loop.steps):

@@ -1,0 +1,62 @@
+"""Options before the script are ours, everything after it is the script's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepscope.cli._launch import options_from, split_arguments
+from stepscope.cli.run import command
+from stepscope.errors import NotFound, UsageError
+from stepscope.launch.options import Amount
+from stepscope.launch.script import find_module, find_script
+
+
+@pytest.mark.parametrize(
+    ("line", "ours", "target", "theirs"),
+    [
+        ("train.py --epochs 5", [], ("file", "train.py"), ["--epochs", "5"]),
+        ("--max-steps 3 train.py --max-steps 9", ["--max-steps", "3"], ("file", "train.py"), ["--max-steps", "9"]),
+        ("--fast-dev-run train.py", ["--fast-dev-run=1"], ("file", "train.py"), []),
+        ("--fast-dev-run 4 train.py", ["--fast-dev-run", "4"], ("file", "train.py"), []),
+        ("--fast-dev-run=4 train.py", ["--fast-dev-run=4"], ("file", "train.py"), []),
+        ("--debugpy -m pkg.train -m x", ["--debugpy=5678"], ("module", "pkg.train"), ["-m", "x"]),
+        ("-m pkg.train --help", [], ("module", "pkg.train"), ["--help"]),
+        ("-- --odd.py -q", [], ("file", "--odd.py"), ["-q"]),
+        ("--eager", ["--eager"], None, []),
+    ],
+)
+def test_where_ours_end(line: str, ours: list[str], target: tuple[str, str] | None, theirs: list[str]) -> None:
+    assert split_arguments(command, line.split()) == (ours, target, theirs)
+
+
+def test_amounts_become_limits() -> None:
+    options = options_from({"limit_train_batches": "10%", "limit_val_batches": "3", "max_steps": 5, "eager": True})
+    assert options.limits.train_batches == Amount(share=0.1)
+    assert options.limits.val_batches == Amount(count=3)
+    assert (options.limits.max_steps, options.switches.eager) == (5, True)
+    with pytest.raises(UsageError, match=r"--limit-test-batches '2.5' is neither"):
+        options_from({"limit_test_batches": "2.5"})
+
+
+def test_a_script_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text("")
+    with pytest.raises(NotFound, match=r"did you mean 'train.py'"):
+        find_script("trian.py", [])
+    with pytest.raises(NotFound, match=r"stepscope run -m pkg.train"):
+        find_script("pkg.train", [])
+    with pytest.raises(UsageError, match=r"a folder without a __main__.py"):
+        find_script(".", [])
+
+
+def test_a_module_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with pytest.raises(NotFound, match=r"there is no module 'nowhere_to_be_found'"):
+        find_module("nowhere_to_be_found", [])
+    with pytest.raises(NotFound, match=r"cannot run module 'nowhere_to_be_found.train'"):
+        find_module("nowhere_to_be_found.train", [])

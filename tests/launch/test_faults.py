@@ -1,0 +1,72 @@
+"""Every part of the launcher broken on purpose: the script prints and ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from .conftest import Done, launch_all
+from .test_training import TRAIN
+
+PARTS = [
+    "tracking:Tracking",
+    "reporting:Reporter.take",
+    "reporting:Reporter.say",
+    "reporting:Reporter.close",
+    "limits:Limiter._plan",
+    "limits:Limiter._batch_is_asked",
+    "limits:Limiter._pass_begins",
+    "limits:Limiter._learn",
+    "roles:Roles",
+    "logbook:Logbook",
+    "hyperparameters:Hyperparameters",
+    "evaluations:Evaluations",
+    "imports:Imports.when",
+    "session:Session._stepped",
+    "session:Session._torch_came",
+    "session:Session._loaders_came",
+    "session:Session._watch",
+    "session:Session.begin",
+    "session:Session.conclude",
+    "session:Session._sum_up",
+    "session:Session._ask_last",
+    "session:Session._take_away",
+    "session:counted",
+    "loop:samples_in",
+    "logbook:memory",
+]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
+    cases = []
+    for part in ["", *PARTS]:
+        folder = tmp_path_factory.mktemp("fault")
+        (folder / "train.py").write_text(textwrap.dedent(TRAIN).replace("epochs = 0.1, 3", "epochs = 0.1, 1"))
+        args = ["run", "--dir", "runs", "--limit-val-batches", "2", "train.py"]
+        cases.append({"args": args, "cwd": str(folder), "break": [f"stepscope.launch.{part}"] if part else []})
+    return dict(zip(["", *PARTS], launch_all(cases, torch=True), strict=True))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_fault_of_ours_never_reaches_the_script(done: dict[str, Done], part: str) -> None:
+    steps = [line for line in done[""].out.splitlines() if line.startswith(("step", "weights", "finally"))]
+    ours = [line for line in done[part].out.splitlines() if line.startswith(("step", "weights", "finally"))]
+    assert (ours, done[part].code) == (steps, 0)
+    assert len(steps) == 7
+    assert "Traceback" not in done[part].err
+
+
+def test_a_fault_is_said_once(done: dict[str, Done]) -> None:
+    said = done["session:Session._stepped"].err
+    assert said.count("broken on purpose") == 1
+    assert "training goes on" in said
+
+
+def test_a_store_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "train.py").write_text("print('trains')")
+    (done,) = launch_all([{"args": ["run", "--dir", "file/runs", "train.py"], "cwd": str(tmp_path)}])
+    assert (done.out, done.code) == ("trains\n", 0)
