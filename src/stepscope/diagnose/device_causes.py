@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cause", "causes"]
 
-_CHOICES = ("cuda", "mps", "xpu", "accelerator", "--device", "hpu")
+_CHOICES = re.compile(r"\b(cuda|mps|xpu|hpu|accelerator)\b|--device")
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def causes(run: Evidence, kind: str) -> Iterator[Cause]:
 
 def _may_choose(run: Evidence) -> bool:
     """Whether the script can run on anything but a CPU: otherwise there is nothing to get wrong."""
-    return any(word in file.text for file in run.source.files() for word in _CHOICES)
+    return any(_CHOICES.search(file.text) for file in run.source.files())
 
 
 def _cause(run: Evidence, meeting: Meeting) -> Cause | None:

@@ -35,8 +35,6 @@ _MIXES = frozenset((
     "to", "copy_", "type_as", "cpu", "cuda", "_pack_padded_sequence", "ctc_loss", "equal", "allclose", "setitem_",
     "result_type", "backward", "pin_memory", "item", "tolist", "numpy", "save", "expand_as", "view_as", "reshape_as",
 ))  # fmt: skip
-_TAKES_AFTER_LAST = frozenset({"type_as"})
-_LIKE = ("_like", "new_")
 
 
 class Meeting:
@@ -64,7 +62,7 @@ class Devices(Witness):
         self.chosen: Place | None = None
         """Where the script first moved something to a device of its choice."""
         self._seen: set[tuple[Place | None, str]] = set()
-        self._literal: dict[Place, bool] = {}
+        self._texts: dict[Place, str] = {}
 
     def install(self, installed: Installed) -> None:
         move, witness = torch.nn.Module.to, self
@@ -83,7 +81,8 @@ class Devices(Witness):
         if not self.watcher.listens() or _device_in(args, kwargs) is None:
             return
         place = own_place(frame)
-        if place is not None and self._is_literal_cpu(place):
+        text = "" if place is None else self._text(place)
+        if '"cpu"' in text or "'cpu'" in text:
             return
         self.chosen = self.chosen or place
         for tensor in (*module.parameters(), *module.buffers()):
@@ -111,29 +110,43 @@ class Devices(Witness):
         home = self._home(call)
         for tensor in call.outputs:
             origin = self.watcher.trail.known(tensor)
-            if origin is not None and (origin.kind != "parameter" or home == MOVED):
+            if origin is not None and origin.kind != "parameter":
                 origin.home = home
         if self.chosen is not None and home == MOVED and len(call.origins) > 1 and call.name not in _MIXES:
             self._look_for_a_stranger(call)
 
     def _home(self, call: Call) -> str | None:
         name = call.name
-        if name == "cpu":
-            return LOCAL
-        if name == "cuda":
-            return self._choose(call.place)
-        device = _device_in(call.args, call.kwargs) if name == "to" else call.kwargs.get("device")
-        if device is not None:
-            if call.place is not None and self._is_literal_cpu(call.place):
-                return LOCAL
-            return self._choose(call.place)
+        if name in ("cpu", "cuda", "to", "type_as"):
+            return self._home_of_moved(call)
+        if call.kwargs.get("device") is not None:
+            # In a library, or of another tensor (`device=x.device`): it goes along with whatever it meets.
+            return self._choose(call.place) if self._names_a_device(call) else None
         if not call.origins:
-            return MOVED if _default_device() else LOCAL
-        if name in _TAKES_AFTER_LAST or (name == "to" and len(call.origins) > 1):
-            return _str(call.origins[-1].home)
+            return None if _default_device() else LOCAL
         if any(origin.home == MOVED for origin in call.origins):
             return MOVED
-        return LOCAL if any(origin.home == LOCAL for origin in call.origins) else None
+        if any(origin.home is None and origin.shape for origin in call.origins):
+            return None
+        return LOCAL
+
+    def _home_of_moved(self, call: Call) -> str | None:
+        """What `.to(device)` gives. Where it changes nothing it gives the very same tensor, which is then both: what it
+        was, for those who still use the old name, and moved. Such a tensor accuses nobody."""
+        named = call.name == "cuda" or (call.name == "to" and _device_in(call.args, call.kwargs) is not None)
+        if named and self._names_a_device(call):
+            self._choose(call.place)
+            return None if call.outputs and any(t is call.inputs[0] for t in call.outputs) else MOVED
+        if named or call.name in ("cpu", "type_as") or len(call.origins) > 1:
+            return None
+        return _str(call.origins[0].home) if call.origins else None
+
+    def _names_a_device(self, call: Call) -> bool:
+        """Whether the user's own line names a device of its choice: not "cpu", and not another tensor's."""
+        if call.place is None or not call.direct:
+            return False
+        text = self._text(call.place)
+        return not ('"cpu"' in text or "'cpu'" in text or ".device" in text.replace("torch.device", ""))
 
     def _choose(self, place: Place | None) -> str:
         self.chosen = self.chosen or place
@@ -164,15 +177,16 @@ class Devices(Witness):
             visit = visit.parent
         return None
 
-    def _is_literal_cpu(self, place: Place) -> bool:
-        known = self._literal.get(place)
+    def _text(self, place: Place) -> str:
+        """The expression at a place, as it is written."""
+        known = self._texts.get(place)
         if known is None:
             site = site_at(place)
             last = site.end_line or site.line
-            text = "".join(linecache.getline(site.file, line) for line in range(site.line, last + 1))
+            known = "".join(linecache.getline(site.file, line) for line in range(site.line, last + 1))
             if site.column is not None and site.end_column is not None and last == site.line:
-                text = text[site.column : site.end_column]
-            known = self._literal[place] = '"cpu"' in text or "'cpu'" in text
+                known = known[site.column : site.end_column]
+            self._texts[place] = known
         return known
 
 

@@ -19,7 +19,7 @@ from stepscope.record.arguments import Snapshot, snapshot, tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.names import PASS, Plan, plan_for
 from stepscope.record.watch.origin import CONSTANT, HOST, NOISE, PARAMETER, Origin
-from stepscope.record.watch.places import own_place
+from stepscope.record.watch.places import is_own, own_place
 
 if TYPE_CHECKING:
     from stepscope.record.sites import Place
@@ -44,7 +44,8 @@ class Call:
     """One op that has just run, with its live tensors. Gone when the callback returns."""
 
     __slots__ = (
-        "args", "function", "grad", "inputs", "kwargs", "name", "origins", "outputs", "place", "result", "visit",
+        "args", "direct", "function", "grad", "inputs", "kwargs", "name", "origins", "outputs", "place", "result",
+        "visit",
     )  # fmt: skip
 
     def __init__(self, name: str, function: Any, args: Any, kwargs: dict[str, Any], inputs: list[Any]) -> None:
@@ -60,6 +61,8 @@ class Call:
         self.place: Place | None = None
         self.visit: Visit | None = None
         self.grad = torch.is_grad_enabled()
+        self.direct = True
+        """The user's own code called it, not a library of theirs or torch itself."""
 
     def argument(self, place: int, name: str, default: Any = None) -> Any:
         """An argument by position or name."""
@@ -192,7 +195,9 @@ class Trail:
         frozen = snapshot(function, args, kwargs, inputs)
         call = Call(name, function, args, kwargs or {}, inputs)
         call.origins = tuple([self.of(tensor) for tensor in inputs])
-        call.place = own_place(sys._getframe(2))
+        frame = sys._getframe(2)
+        call.direct = is_own(frame.f_code)
+        call.place = own_place(frame)
         call.visit = self._watcher.visits.innermost
         call.result = frozen
         return call
