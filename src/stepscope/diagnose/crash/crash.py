@@ -174,7 +174,6 @@ class Crash:
         torchs = [v for f in self.frames for v in f.locals.values() if isinstance(v, DataLoader)]
         return list({id(loader): loader for loader in [*running, *torchs, *known]}.values())
 
-
     @cached_property
     def datasets(self) -> list[Any]:
         """The datasets in play: of a fetcher that was at work, then of the loaders."""

@@ -74,6 +74,8 @@ def size_fault(crash: Crash) -> SizeFault | None:
 def _decide(crash: Crash) -> SizeFault | None:
     if not isinstance(crash.error, (RuntimeError, ValueError, IndexError, AssertionError)) or not crash.says(*_SIGNS):
         return None
+    if crash.says(r"dtype|datatype|scalar type|input type \("):
+        return None
     if crash.says(r"stack expects each tensor"):
         return _of_samples(crash)
     if wrong_splits(crash):
@@ -187,7 +189,8 @@ def _of_operands(crash: Crash) -> SizeFault | None:
         flattened = _wrong_rows(crash, pair)
         if flattened is not None:
             return flattened
-    if pair is None:
+    inside = crash.layer is not None and expectation_of(crash.layer.module) is not None
+    if pair is None or inside:
         return None
     output = _wrong_width(crash, pair)
     return output or SizeFault("broadcast-crash", tensor=pair[0], facts={"pair": pair})

@@ -1,0 +1,166 @@
+"""Where a gradient's way was cut: the `no_grad`, the `detach`, the op without a derivative."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from stepscope.diagnose.crash.bindings import bound_before, node_site, scope_of
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.syntax import parents_of, statement_at, tree_of
+from stepscope.record.sites import site_at
+from stepscope.record.watch.places import is_own
+from stepscope.records.step import Site
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.origin import Origin
+
+__all__ = ["Cut", "cut_of", "grad_switch", "loss_of", "no_grad_around"]
+
+_OFF = ("no_grad", "inference_mode", "set_grad_enabled")
+_DETACH = ("detach", "detach_", "data", "item", "tolist", "__get__")
+_NUMPY = ("numpy", "asarray")
+_STEPS = frozenset({"argmax", "argmin", "gt", "lt", "ge", "le", "eq", "ne", "greater", "less", "long", "int", "bool",
+                    "multinomial", "argsort", "sign", "round", "floor", "ceil", "one_hot", "topk"})  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The place where the gradient's way ends."""
+
+    kind: str
+    """switched-off · detached · no-derivative · left-off · frozen"""
+    site: Site | None
+    op: str
+
+
+def loss_of(crash: Crash) -> Any:
+    """The tensor `backward` was called on."""
+    for frame in crash.frames:
+        if frame.own:
+            continue
+        found = frame.locals.get("self", frame.locals.get("tensors"))
+        if frame.function in ("backward", "grad") and found is not None:
+            found = found[0] if isinstance(found, (tuple, list)) and found else found
+            if isinstance(found, torch.Tensor):
+                return found
+    return None
+
+
+def cut_of(crash: Crash) -> Cut | None:
+    """Why the loss has no gradient."""
+    if not crash.says(r"does not require grad and does not have a grad_fn"):
+        return None
+    if not crash.grad_enabled:
+        return Cut("left-off", grad_switch(crash), "set_grad_enabled")
+    loss = loss_of(crash)
+    origin = None if loss is None else crash.origin(loss)
+    found = None if origin is None or not origin.op else _by_trail(origin)
+    return found or _by_source(crash)
+
+
+def _by_trail(origin: Origin) -> Cut | None:
+    """The nearest op that read something with a gradient and gave something without."""
+    frozen: Origin | None = None
+    for past in origin.ancestors(4000):
+        if past.kind == "parameter" and not past.requires_grad:
+            frozen = past
+        if not past.op or past.requires_grad or not any(source.requires_grad for source in past.inputs):
+            continue
+        site = None if past.place is None else site_at(past.place)
+        if not past.grad and past.op not in _DETACH:
+            return Cut("switched-off", (None if site is None else no_grad_around(site)) or site, past.op)
+        if past.op in _DETACH:
+            return Cut("detached", site, past.op)
+        if not past.dtype.is_floating_point or past.op in _STEPS:
+            return Cut("no-derivative", site, past.op)
+        return Cut("detached", site, past.op)
+    if frozen is not None:
+        return Cut("frozen", None, "")
+    return None
+
+
+def no_grad_around(site: Site) -> Site | None:
+    """The `with torch.no_grad()` or the decorator that a place stands under."""
+    node: ast.AST | None = statement_at(site.file, site.line)
+    parents = parents_of(site.file)
+    while node is not None:
+        if isinstance(node, ast.With):
+            for item in node.items:
+                if any(word in ast.unparse(item.context_expr) for word in _OFF):
+                    return node_site(site.file, item.context_expr)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for mark in node.decorator_list:
+                if any(word in ast.unparse(mark) for word in _OFF):
+                    return node_site(site.file, mark)
+        node = parents.get(node)
+    return None
+
+
+def grad_switch(crash: Crash) -> Site | None:
+    """The statement that switched gradients off for good: not in a `with`, not with True."""
+    files = dict.fromkeys(frame.file for frame in crash.own)
+    for file in files:
+        parents = parents_of(file)
+        for node in ast.walk(tree_of(file) or ast.Module([], [])):
+            if not isinstance(node, ast.Call) or not isinstance(parents.get(node), ast.Expr):
+                continue
+            called = ast.unparse(node.func)
+            given = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+            if called.endswith(("set_grad_enabled", "__enter__")) and given != [True]:
+                return node_site(file, node)
+    return None
+
+
+def _by_source(crash: Crash) -> Cut | None:
+    """Without a trail: what the source says of the loss and of the models it came from."""
+    for file, node in _suspects(crash):
+        found = _cut_at(file, node)
+        if found is not None:
+            return found
+    return None
+
+
+def _suspects(crash: Crash) -> Iterator[tuple[str, ast.AST]]:
+    frame = crash.last
+    scope = None if frame is None else scope_of(frame)
+    if frame is not None and scope is not None and isinstance(frame.running, ast.Call):
+        seen: set[int] = set()
+        waiting = [(name, frame.line) for name in _names(frame.running.func)]
+        for name, line in waiting:
+            binding = bound_before(frame.file, scope, name, line)
+            if binding is None or id(binding.statement) in seen or len(seen) > 30:
+                continue
+            seen.add(id(binding.statement))
+            yield frame.file, binding.statement
+            if binding.value is not None and not isinstance(binding.statement, (ast.For, ast.With)):
+                waiting += [(word, binding.line) for word in _names(binding.value)]
+    for _, model, _ in crash.values():
+        code = getattr(type(model).forward, "__code__", None) if isinstance(model, nn.Module) else None
+        if code is not None and is_own(code):
+            for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
+                if isinstance(node, ast.FunctionDef) and node.name == "forward":
+                    yield from ((code.co_filename, statement) for statement in ast.walk(node))
+
+
+def _names(node: ast.AST) -> list[str]:
+    return list(dict.fromkeys(part.id for part in ast.walk(node) if isinstance(part, ast.Name)))
+
+
+def _cut_at(file: str, node: ast.AST) -> Cut | None:
+    if isinstance(node, ast.stmt):
+        around = no_grad_around(Site(file=file, line=node.lineno))
+        if around is not None:
+            return Cut("switched-off", around, "no_grad")
+    for part in ast.walk(node) if not isinstance(node, (ast.For, ast.With, ast.FunctionDef)) else ():
+        word = part.attr if isinstance(part, ast.Attribute) else ""
+        if word in _DETACH:
+            return Cut("detached", node_site(file, part), word)
+        if word in _STEPS or word in _NUMPY:
+            return Cut("no-derivative", node_site(file, part), word)
+    return None

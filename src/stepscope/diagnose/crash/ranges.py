@@ -1,0 +1,146 @@
+"""Numbers outside the range they index: ids beyond an embedding's table, labels beyond the classes."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.provenance import MAKERS, story
+from stepscope.diagnose.crash.tensors import extremes
+from stepscope.records.step import Site
+
+__all__ = ["RangeFault", "Swap", "range_fault", "swapped_arguments"]
+
+_SIGNS = (r"out of (range|bounds)", r"valid range \[", r"class values must be smaller", r"device-side assert")
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Two arguments given in the other's place."""
+
+    site: Site
+    function: str
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class RangeFault:
+    kind: str
+    tensor: torch.Tensor | None = None
+    size: int = 0
+    low: int = 0
+    high: int = 0
+    module: nn.Module | None = None
+    swap: Swap | None = None
+    output: Any = None
+    """The scores the labels were compared with."""
+
+
+def range_fault(crash: Crash) -> RangeFault | None:
+    known: RangeFault | None = crash.__dict__.get("_range_fault")
+    if known is None:
+        known = crash.__dict__["_range_fault"] = _decide(crash) or RangeFault("")
+    return known if known.kind else None
+
+
+def _decide(crash: Crash) -> RangeFault | None:
+    if not isinstance(crash.error, (IndexError, RuntimeError)) or not crash.says(*_SIGNS):
+        return None
+    return _of_embedding(crash) or _of_labels(crash)
+
+
+def _of_embedding(crash: Crash) -> RangeFault | None:
+    layer = crash.layer
+    if layer is not None and isinstance(layer.module, (nn.Embedding, nn.EmbeddingBag)):
+        ids, size, module = layer.input, layer.module.num_embeddings, layer.module
+    else:
+        frame = next((f for f in crash.frames if not f.own and f.function in ("embedding", "embedding_bag")), None)
+        ids = None if frame is None else frame.locals.get("input")
+        table = None if frame is None else frame.locals.get("weight")
+        if not isinstance(ids, torch.Tensor) or not isinstance(table, torch.Tensor):
+            return None
+        size, module = int(table.shape[0]), None
+    found = None if ids is None else extremes(ids)
+    if ids is None or found is None or (found[0] >= 0 and found[1] < size):
+        return None
+    low, high = int(found[0]), int(found[1])
+    swap = swapped_arguments(crash)
+    if swap is not None:
+        return RangeFault("swapped-ids", ids, size, low, high, module, swap)
+    if low >= 0 and high == size and not _counts_positions(crash, ids):
+        return RangeFault("vocab-off-by-one", ids, size, low, high, module)
+    return RangeFault("embedding-range", ids, size, low, high, module)
+
+
+def _counts_positions(crash: Crash, ids: torch.Tensor) -> bool:
+    """Whether the ids are positions (an `arange`), not values of the data."""
+    makers = [step.op for step in story(crash, ids) if step.op in MAKERS]
+    return makers[:1] == ["arange"]
+
+
+def _of_labels(crash: Crash) -> RangeFault | None:
+    for frame in crash.frames:
+        if frame.own or frame.function not in ("cross_entropy", "nll_loss", "multi_margin_loss"):
+            continue
+        output, target = frame.locals.get("input"), frame.locals.get("target")
+        if not isinstance(output, torch.Tensor) or not isinstance(target, torch.Tensor) or output.ndim == 0:
+            continue
+        classes = int(output.shape[1 if output.ndim > 1 else 0])
+        found = extremes(target)
+        if found is None:
+            continue
+        low, high = int(found[0]), int(found[1])
+        if high >= classes or low < 0:
+            return RangeFault("label-range", target, classes, low, high, output=output)
+    return None
+
+
+def swapped_arguments(crash: Crash) -> Swap | None:
+    """A call of the user's own function with two variables in each other's places, told by their names."""
+    for frame in reversed(crash.own):
+        caller = crash.frame_before(frame)
+        call = None if caller is None else caller.running
+        if caller is None or not isinstance(call, ast.Call):
+            continue
+        names = [n for n in frame.code.co_varnames[: frame.code.co_argcount] if n != "self"]
+        given = [_word(argument) for argument in call.args]
+        swap = _swapped(given, names)
+        if swap is not None:
+            return Swap(caller.site, frame.function, given[swap[0]], given[swap[1]])
+    return None
+
+
+def _word(node: ast.AST) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return str(node.slice.value)
+    return ""
+
+
+def _swapped(given: list[str], names: list[str]) -> tuple[int, int] | None:
+    for i in range(min(len(given), len(names))):
+        for j in range(i + 1, min(len(given), len(names))):
+            crossed = _alike(given[i], names[j]) and _alike(given[j], names[i])
+            if crossed and not _alike(given[i], names[i]) and not _alike(given[j], names[j]):
+                return i, j
+    return None
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two names speak of the same thing: `users`, `user_ids`, `user`."""
+    first, second = _stem(one), _stem(other)
+    return bool(first) and bool(second) and (first == second or first[0] == second[0])
+
+
+def _stem(name: str) -> list[str]:
+    words = [word.rstrip("s") for word in name.lower().strip("_").split("_")]
+    return [word for word in words if word not in ("", "id", "idx", "index", "batch", "x", "t", "tensor", "in")]

@@ -1,0 +1,1 @@
+"""Calls of torch that cannot work: removed names, forgotten constructors, tuples for tensors."""

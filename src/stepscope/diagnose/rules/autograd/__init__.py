@@ -1,0 +1,1 @@
+"""Gradients that cannot flow: graphs that are freed, cut, or written over."""

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.carried import carried_graph
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_SAID = {
+    "carried": "`{name}` carries the graph of the step before into this one",
+    "attribute": "`{name}` keeps the graph of the step before",
+    "outside": "`{name}` is computed once, outside the loop, and its graph is gone after the first backward",
+    "again": "backward runs a second time through the graph that `{name}` has freed",
+}
+_FIX = {
+    "carried": "cut it loose between steps: {name} = {name}.detach() (each part of it, for a tuple)",
+    "attribute": "store it detached: {name} = ....detach()",
+    "outside": "compute `{name}` inside the loop",
+    "again": "add the losses and call backward once, or pass retain_graph=True to the first call",
+}
+
+
+@rule("autograd.graph-freed", severity="error", needs="crash")
+def graph_freed(run: Evidence) -> Iterator[Proof]:
+    """Backward runs into the graph of an earlier step, which has been freed.
+
+    Why it matters: a hidden state (or a loss that is summed up) still hangs on the operations of the step before. After
+    that step's backward they are gone.
+
+    What to do: detach what is carried from step to step.
+
+    Bad:
+        for x in batches:
+            out, h = rnn(x, h)
+            loss(out).backward()
+    Good:
+        for x in batches:
+            h = h.detach()
+            out, h = rnn(x, h)
+            loss(out).backward()
+    """
+    crash = run.crash
+    if crash is None or not crash.says(r"backward through the graph a second time"):
+        return
+    found = carried_graph(crash)
+    if found is None:
+        yield Proof(
+            where=crash.site,
+            message="backward runs a second time through a graph that was freed by the first",
+            fix="detach what is carried from one step to the next",
+        )
+        return
+    yield Proof(
+        where=found.site,
+        message=_SAID[found.kind].format(name=found.name),
+        label=f"{found.name} still hangs on an old graph",
+        evidence={"tensor": found.name, "how": found.kind},
+        fix=_FIX[found.kind].format(name=found.name),
+        related=[(crash.site, "backward fails here")],
+    )

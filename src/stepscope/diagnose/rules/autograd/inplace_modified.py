@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.inplace import written_over
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("autograd.inplace-modified", severity="error", needs="crash")
+def inplace_modified(run: Evidence) -> Iterator[Proof]:
+    """A value that backward needs was written over: by an operation in place, or by an optimizer's step.
+
+    Why it matters: backward computes with the values of the forward pass. When they are changed in between, the
+    gradients would be wrong, so torch refuses.
+
+    What to do: write `x = x + 1` instead of `x += 1`; run all backwards before the optimizers step.
+
+    Bad:
+        h = torch.sigmoid(self.a(x))
+        h += skip
+    Good:
+        h = torch.sigmoid(self.a(x))
+        h = h + skip
+    """
+    crash = run.crash
+    found = None if crash is None else written_over(crash)
+    if crash is None or found is None:
+        return
+    value = f"a tensor of shape {list(found.shape)}"
+    if found.by_optimizer:
+        message = f"the optimizer changes weights {list(found.shape)} that this backward still needs as they were"
+        fix = "call backward before this step, or run the forward pass again after it"
+    else:
+        message = f"{value}, needed by backward, is changed in place"
+        fix = (
+            "make a new tensor instead (x = x + y, not x += y; no inplace=True, no trailing underscore)"
+        )
+    yield Proof(
+        where=found.site or crash.site,
+        message=message,
+        label=f"`{found.what}` writes over it",
+        evidence={"shape": list(found.shape), "made_by": found.made_by, "written_by": found.what},
+        fix=fix,
+        related=[(crash.site, "backward fails here")],
+    )

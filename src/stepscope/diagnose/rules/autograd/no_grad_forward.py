@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.graph import cut_of
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("autograd.no-grad-forward", severity="error", needs="crash")
+def no_grad_forward(run: Evidence) -> Iterator[Proof]:
+    """The loss has no gradient, because its way to the parameters was cut.
+
+    Why it matters: under `no_grad`, after `.detach()`, `.data` or `.item()`, nothing leads back to the parameters, and
+    backward has nothing to do.
+
+    What to do: take the forward pass out of `no_grad`, and keep the loss a tensor.
+
+    Bad:
+        with torch.no_grad():
+            out = model(x)
+        F.mse_loss(out, y).backward()
+    Good:
+        out = model(x)
+        F.mse_loss(out, y).backward()
+    """
+    crash = run.crash
+    cut = None if crash is None else cut_of(crash)
+    if crash is None or not crash.says(r"does not require grad and does not have a grad_fn"):
+        return
+    if cut is not None and cut.kind in ("left-off", "no-derivative"):
+        return
+    related = [(crash.site, "backward fails here")]
+    if cut is None:
+        yield Proof(
+            where=crash.site,
+            message="the loss has no gradient: nothing leads from it to a parameter",
+            fix="look for no_grad, detach, .data or .item() between the model and the loss",
+        )
+    elif cut.kind == "switched-off":
+        yield Proof(
+            where=cut.site or crash.site,
+            message="the forward pass runs with gradients switched off",
+            label=f"`{cut.op}` ran without recording a gradient",
+            evidence={"op": cut.op},
+            fix="run the forward pass outside of this",
+            related=related,
+        )
+    elif cut.kind == "frozen":
+        yield Proof(
+            where=cut.site or crash.site,
+            message="no parameter the loss depends on requires a gradient: all are frozen",
+            fix="set requires_grad=True on what is to be trained",
+        )
+    else:
+        yield Proof(
+            where=cut.site or crash.site,
+            message=f"`{cut.op}` cuts the way from the loss to the parameters",
+            label="no gradient beyond this",
+            evidence={"op": cut.op},
+            fix=f"leave out `{cut.op}` here",
+            related=related,
+        )

@@ -1,0 +1,1 @@
+"""Datasets, loaders and what they deliver."""

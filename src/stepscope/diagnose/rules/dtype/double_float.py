@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
+from stepscope.diagnose.crash.tensors import short
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("dtype.double-float", severity="error", needs="crash")
+def double_float(run: Evidence) -> Iterator[Proof]:
+    """Data of another dtype than the weights meets them, usually NumPy's float64.
+
+    Why it matters: NumPy makes float64 by default, torch's weights are float32, and most operations take only one kind.
+
+    What to do: convert where the tensor is made: `torch.from_numpy(a).float()`, or `torch.tensor(a, dtype=...)`.
+
+    Bad:
+        x = torch.from_numpy(features)
+    Good:
+        x = torch.from_numpy(features).float()
+    """
+    crash = run.crash
+    fault = None if crash is None else dtype_fault(crash)
+    if crash is None or fault is None or fault.kind != "double-float":
+        return
+    step = source_of(crash, fault.tensor)
+    wrong, right = short(fault.tensor.dtype), short(fault.other.dtype)
+    met = f"{fault.other_name} ({right})"
+    yield Proof(
+        where=crash.site if step is None else step.site,
+        message=f"a {wrong} tensor meets {met}: they must be of one dtype",
+        label=f"{wrong}, shape {list(fault.tensor.shape)}",
+        evidence={
+            fault.name: f"{wrong} {list(fault.tensor.shape)}",
+            fault.other_name: f"{right} {list(fault.other.shape)}",
+        },
+        fix=f"convert it here: .to(torch.{right})" if right != "float32" else "convert it here: .float()",
+        related=[] if step is None else [(crash.site, f"it meets {right} here")],
+    )

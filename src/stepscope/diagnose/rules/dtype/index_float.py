@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
+from stepscope.diagnose.crash.provenance import MAKERS
+from stepscope.diagnose.crash.tensors import short
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("dtype.index-float", severity="error", needs="crash")
+def index_float(run: Evidence) -> Iterator[Proof]:
+    """A tensor of floats was used as an index.
+
+    Why it matters: embeddings, `gather` and indexing look things up and need whole numbers.
+
+    What to do: make the indices int64 where they are made, or convert them with `.long()`.
+
+    Bad:
+        ids = torch.tensor([0.0, 2.0])
+        vectors = embedding(ids)
+    Good:
+        ids = torch.tensor([0, 2])
+        vectors = embedding(ids)
+    """
+    crash = run.crash
+    fault = None if crash is None else dtype_fault(crash)
+    if crash is None or fault is None or fault.kind != "index-float":
+        return
+    kind = short(fault.tensor.dtype)
+    made = source_of(crash, fault.tensor, *MAKERS, "float", "to", "div", "mul")
+    yield Proof(
+        where=crash.site,
+        message=f"`{fault.op}` needs whole numbers as indices, and {fault.name} is {kind}",
+        label=f"{fault.name}: {kind} {list(fault.tensor.shape)}",
+        evidence={fault.name: f"{kind} {list(fault.tensor.shape)}"},
+        fix="convert the indices: .long()",
+        related=[] if made is None else [(made.site, "the indices become floats here")],
+    )

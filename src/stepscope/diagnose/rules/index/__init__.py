@@ -1,0 +1,1 @@
+"""Numbers outside the range they index: token ids, positions, labels."""

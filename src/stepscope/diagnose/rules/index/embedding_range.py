@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.ranges import range_fault
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("index.embedding-range", severity="error", needs="crash")
+def embedding_range(run: Evidence) -> Iterator[Proof]:
+    """An id or a position is larger than the embedding's table.
+
+    Why it matters: the lookup stops (on a GPU with an assertion that names no line).
+
+    What to do: build the table for the largest id plus one, or map unknown ids and cut long sequences.
+
+    Bad:
+        self.position = nn.Embedding(128, dim)      # sequences of 200 tokens
+    Good:
+        self.position = nn.Embedding(512, dim)
+    """
+    crash = run.crash
+    fault = None if crash is None else range_fault(crash)
+    if crash is None or fault is None or fault.kind != "embedding-range" or fault.tensor is None:
+        return
+    layer = crash.layer
+    site = None if layer is None or fault.module is None else built_at(layer.root, layer.path)
+    name = "the embedding" if layer is None or fault.module is None else layer.name
+    bad = f"{fault.low}" if fault.low < 0 else f"{fault.high}"
+    right = fault.high + 1
+    yield Proof(
+        where=crash.site if fault.low < 0 else site or crash.site,
+        message=f"{name} has {fault.size} rows, 0 to {fault.size - 1}, and was asked for row {bad}",
+        label=f"ids {fault.low} to {fault.high}, table of {fault.size}",
+        evidence={
+            "rows": fault.size,
+            "smallest_id": fault.low,
+            "largest_id": fault.high,
+            "shape": list(fault.tensor.shape),
+        },
+        fix="ids must not be negative; mask or shift them first"
+        if fault.low < 0
+        else f"num_embeddings must be at least {right} for these ids, or the ids must stay below {fault.size}",
+        related=[(crash.site, "the ids come in here")],
+    )

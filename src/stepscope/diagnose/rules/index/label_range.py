@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.mainline import producer
+from stepscope.diagnose.crash.provenance import MAKERS, story
+from stepscope.diagnose.crash.ranges import RangeFault, range_fault
+from stepscope.diagnose.crash.tensors import extremes
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.records.step import Site
+
+
+@rule("index.label-range", severity="error", needs="crash")
+def label_range(run: Evidence) -> Iterator[Proof]:
+    """Labels lie outside the classes the model has outputs for.
+
+    Why it matters: with K outputs the labels are 0 to K-1. Labels that count from 1, or a last layer with too few
+    outputs, fail as soon as the largest label comes along.
+
+    What to do: shift the labels to begin at 0, or give the last layer as many outputs as there are classes.
+
+    Bad:
+        loss = F.cross_entropy(logits, y)            # y is 1 ... 10, logits have 10 columns
+    Good:
+        loss = F.cross_entropy(logits, y - 1)
+    """
+    crash = run.crash
+    fault = None if crash is None else range_fault(crash)
+    if crash is None or fault is None or fault.kind != "label-range" or fault.tensor is None:
+        return
+    low, high = _whole_range(crash, fault)
+    labels = _labels_made(crash, fault.tensor)
+    layer = _last_layer(crash, fault)
+    shifted = low >= 1 and high == fault.size
+    evidence = {"classes": fault.size, "smallest_label": low, "largest_label": high}
+    if shifted or low < 0 or layer is None:
+        what = "count from 1" if shifted else "are negative" if low < 0 else f"go up to {high}"
+        fix = "subtract 1 from the labels" if shifted else f"labels must be 0 to {fault.size - 1}"
+        if low < 0:
+            fix = f"map {low} to a class, or give the loss ignore_index={low} if it means 'no label'"
+        yield Proof(
+            where=labels or crash.site,
+            message=f"the labels {what}: {low} to {high}, and {fault.size} outputs mean 0 to {fault.size - 1}",
+            label=f"labels {low} to {high}",
+            evidence=evidence,
+            fix=fix,
+            related=[(crash.site, "it fails here")],
+        )
+        return
+    path, site = layer
+    yield Proof(
+        where=site,
+        message=f"labels go up to {high}, but the last layer, {path}, has {fault.size} outputs",
+        label=f"{high + 1} classes need {high + 1} outputs",
+        evidence=evidence,
+        fix=f"give the last layer {high + 1} outputs, or keep the labels below {fault.size}",
+        related=[(labels, f"labels {low} to {high} are made here")] if labels is not None else [],
+    )
+
+
+def _whole_range(crash: Crash, fault: RangeFault) -> tuple[int, int]:
+    """The range over the whole dataset where its labels are one tensor: a batch may lack the smallest."""
+    low, high = fault.low, fault.high
+    for dataset in crash.datasets:
+        for held in getattr(dataset, "tensors", ()):
+            if isinstance(held, torch.Tensor) and fault.tensor is not None and held.dtype == fault.tensor.dtype:
+                found = extremes(held) if held.ndim == fault.tensor.ndim else None
+                if found is not None:
+                    low, high = min(low, int(found[0])), max(high, int(found[1]))
+    return low, high
+
+
+def _labels_made(crash: Crash, labels: torch.Tensor) -> Site | None:
+    makers = {*MAKERS, "integers", "random_integers", "return", "add"}
+    steps = [step for step in story(crash, labels) if step.site is not None]
+    return next((step.site for step in steps if step.op in makers), steps[-1].site if steps else None)
+
+
+def _last_layer(crash: Crash, fault: RangeFault) -> tuple[str, Site] | None:
+    for _, model, _ in crash.values():
+        if isinstance(model, nn.Module) and fault.output is not None:
+            made = producer(crash, fault.output, model)
+            site = None if made is None else built_at(model, made[0])
+            if made is not None and site is not None:
+                return made[0], site
+    return None

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.provenance import story
+from stepscope.diagnose.crash.ranges import range_fault
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_MAKERS = frozenset(
+    {"randint", "random_integers", "integers", "tensor", "from_numpy", "as_tensor", "LongTensor", "add"}
+)
+
+
+@rule("index.vocab-off-by-one", severity="error", needs="crash")
+def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
+    """Ids run up to and including the size of the vocabulary, one further than the table goes.
+
+    Why it matters: a table of n rows has ids 0 to n-1. Counting from 1, or an inclusive upper bound, gives the id n.
+
+    What to do: count ids from 0 (or make the table one row larger, when id 0 is kept for padding).
+
+    Bad:
+        ids = {word: i for i, word in enumerate(words, 1)}
+        embedding = nn.Embedding(len(words), 64)
+    Good:
+        ids = {word: i for i, word in enumerate(words, 1)}
+        embedding = nn.Embedding(len(words) + 1, 64)       # 0 is padding
+    """
+    crash = run.crash
+    fault = None if crash is None else range_fault(crash)
+    if crash is None or fault is None or fault.kind != "vocab-off-by-one" or fault.tensor is None:
+        return
+    layer = crash.layer
+    built = None if layer is None or fault.module is None else built_at(layer.root, layer.path)
+    made = next((step for step in story(crash, fault.tensor) if step.op in _MAKERS and step.site is not None), None)
+    yield Proof(
+        where=(None if made is None else made.site) or built or crash.site,
+        message=f"the ids go up to {fault.high}, and a table of {fault.size} rows ends at {fault.size - 1}",
+        label=f"ids {fault.low} to {fault.high}",
+        evidence={"rows": fault.size, "smallest_id": fault.low, "largest_id": fault.high},
+        fix=f"make ids below {fault.size}, or build the table with {fault.size + 1} rows",
+        related=[(built, f"a table of {fault.size} rows")] if built is not None and made is not None else [],
+    )

@@ -1,0 +1,1 @@
+"""Memory that runs out or is never let go."""

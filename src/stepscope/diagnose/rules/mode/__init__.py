@@ -1,0 +1,1 @@
+"""Modes that are wrong or left on: train and eval, gradients on and off."""
