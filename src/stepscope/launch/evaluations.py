@@ -43,13 +43,17 @@ class Evaluations(Witness):
         self._count = 0
         self._right: Any = None
         self._asked = 0
+        self._evaluating = False
+        """The last model ran without gradients; a training step that prints its accuracy is no evaluation."""
 
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if isinstance(module, _Loss) and not visit.grad:
+        if not isinstance(module, _Loss):
+            self._evaluating = not visit.grad
+        elif self._evaluating and not visit.grad:
             self._add(result)
 
     def op(self, call: Call) -> None:
-        if call.grad:
+        if call.grad or not self._evaluating:
             return
         if call.name in _LOSSES:
             if call.visit is None or not isinstance(call.visit.root.module(), _Loss):  # else root_done has it

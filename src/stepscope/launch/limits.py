@@ -66,6 +66,8 @@ class Limiter:
         self._epochs_of: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._kept: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
         self._installed = Installed()
+        if not limits.any and not check:
+            return
         loop.before_pass.append(self._pass_begins)
         loop.before_batch.append(self._batch_is_asked)
         loop.on_batch.append(self._batch_is_given)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Logbook"]
 
 SPEED_EVERY_S = 1.0
-RATIO_EVERY = 20
+RATIO_EVERY = 25
+"""Odd, so that two optimizers that take turns are both looked at."""
 _SAMPLE = 1 << 16
 _TENSORS = 16
 

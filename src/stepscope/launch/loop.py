@@ -18,6 +18,7 @@ from stepscope.record.restore import Installed
 
 __all__ = ["Loop", "Phase"]
 
+_FORGOTTEN = 10_000
 Phase = Literal["data", "forward", "backward", "optimizer", "other"]
 
 
@@ -146,6 +147,8 @@ class Loop:
     def _note_step(self, optimizer: Any) -> None:
         if id(optimizer) not in self.optimizers:
             self.optimizers.append(id(optimizer))
+        if len(self.step_of) > _FORGOTTEN:  # nobody asks for them
+            self.step_of.clear()
         self.step_of[self.steps] = self.optimizers.index(id(optimizer))
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
