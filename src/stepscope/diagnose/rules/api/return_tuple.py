@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from stepscope.diagnose.crash.bindings import Binding, bound_before, scope_of
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import MISSING
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.syntax import said
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.records.step import Site
+
+_SIGNS = (
+    r"must be tensor, not (?!nonetype|int|float|list|str|numpy)\w+",
+    r"'(tuple|dict|\w*output\w*)' object",
+    r"unsupported operand .*'tuple'",
+    r"must be torch.tensor, not tuple",
+)
+
+
+@rule("api.return-tuple", severity="error", needs="crash")
+def return_tuple(run: Evidence) -> Iterator[Proof]:
+    """Several values that a layer returns together were used as if they were one tensor.
+
+    Why it matters: `nn.LSTM` gives `(output, (h, c))`, attention gives `(output, weights)`, models of libraries give an
+    object with named parts.
+
+    What to do: take the part you need: `output, _ = self.lstm(x)`, or `.logits` of a model's output.
+
+    Bad:
+        x = self.lstm(x)
+        return self.fc(x)
+    Good:
+        x, _ = self.lstm(x)
+        return self.fc(x)
+    """
+    crash = run.crash
+    if crash is None or not isinstance(crash.error, (TypeError, AttributeError)):
+        return
+    if not crash.says(*_SIGNS):
+        return
+    found = _in_sequential(crash) or _made(crash)
+    if found is None:
+        return
+    site, text, value = found
+    parts = _parts(value)
+    yield Proof(
+        where=site,
+        message=f"`{text}` gives {parts}, which is used as one tensor",
+        label=f"a {type(value).__name__}",
+        evidence={"type": type(value).__name__, "parts": parts},
+        fix="take the part that is needed, e.g. `out, _ = ...`" if isinstance(value, tuple) else "take the part needed",
+        related=[(crash.site, "it is used as a tensor here")],
+    )
+
+
+def _parts(value: Any) -> str:
+    if isinstance(value, tuple):
+        inside = [
+            f"a tensor {list(p.shape)}" if isinstance(p, torch.Tensor) else f"a {type(p).__name__}" for p in value
+        ]
+        return f"({', '.join(inside[:4])})"
+    return f"a {type(value).__name__}"
+
+
+def _part(part: Any) -> str:
+    return f"a tensor {list(part.shape)}" if isinstance(part, torch.Tensor) else f"a {type(part).__name__}"
+
+
+def _several(value: Any) -> bool:
+    """A tuple or an object with tensors in it."""
+    if isinstance(value, tuple):
+        return any(isinstance(part, (torch.Tensor, tuple)) for part in value[:8])
+    if isinstance(value, dict):
+        return any(isinstance(part, torch.Tensor) for part in list(value.values())[:8])
+    return False
+
+
+def _made(crash: Crash) -> tuple[Site, str, Any] | None:
+    """The statement that bound the tuple, in the user's own frames."""
+    for frame in reversed(crash.own):
+        scope = scope_of(frame)
+        node = frame.running
+        for part in ast.walk(node) if node is not None and scope is not None else ():
+            value = frame.value_of(part) if isinstance(part, ast.Name) else MISSING
+            if value is MISSING or not _several(value) or not isinstance(part, ast.Name) or scope is None:
+                continue
+            binding: Binding | None = bound_before(frame.file, scope, part.id, frame.line)
+            if binding is not None and isinstance(binding.value, ast.Call):
+                return binding.site, said(binding.value), value
+            return frame.site, part.id, value
+        if isinstance(node, ast.Call):  # the inner call of f(g(x)) is no variable
+            inner = next((a for a in node.args if isinstance(a, ast.Call)), None)
+            given = _given(crash)
+            if inner is not None and given is not None and frame is crash.last:
+                return frame.site, said(inner), given
+    return None
+
+
+def _given(crash: Crash) -> Any:
+    layer = crash.layer
+    frame = crash.frames[-1] if layer is None and crash.frames else None if layer is None else layer.frame
+    values = [] if frame is None else [v for v in frame.locals.values() if _several(v)]
+    return values[0] if values else None
+
+
+def _in_sequential(crash: Crash) -> tuple[Site, str, Any] | None:
+    """A layer of a Sequential that gives a tuple to the next."""
+    for layer in crash.layers:
+        value = layer.frame.locals.get("input")
+        if isinstance(layer.module, nn.Sequential) and _several(value):
+            running = layer.frame.locals.get("module")
+            children = list(layer.module.named_children())
+            at = next((i for i, (_, child) in enumerate(children) if child is running), 0)
+            name = children[at - 1][0] if at else ""
+            site = built_at(layer.root, f"{layer.path}.{name}".strip(".")) or crash.site
+            if site is not None and at:
+                return site, type(children[at - 1][1]).__name__, value
+    return None

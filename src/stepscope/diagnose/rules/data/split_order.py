@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.unpacking import splits_in, wrong_splits
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("data.split-order", severity="error", needs="crash, source")
+def split_order(run: Evidence) -> Iterator[Proof]:
+    """The parts of `train_test_split` are unpacked in the wrong order.
+
+    Why it matters: it returns both parts of the first array, then both of the second. Unpacked otherwise, features are
+    taken for labels and training data for test data.
+
+    What to do: unpack as `X_train, X_test, y_train, y_test`.
+
+    Bad:
+        X_train, y_train, X_test, y_test = train_test_split(X, y)
+    Good:
+        X_train, X_test, y_train, y_test = train_test_split(X, y)
+    """
+    found = [] if run.crash is None else wrong_splits(run.crash)
+    found += [one for file in run.source.files() for one in splits_in(file.path, file.tree)]
+    for site, names in found:
+        yield Proof(
+            where=site,
+            message=f"train_test_split returns train, test, train, test; it is unpacked as {', '.join(names)}",
+            label="not in the order they come in",
+            evidence={"names": names},
+            fix=f"unpack as {', '.join(_ordered(names))}",
+        )
+
+
+def _ordered(names: list[str]) -> list[str]:
+    half = len(names) // 2
+    train = [name for name in names if "test" not in name.lower() and "val" not in name.lower()]
+    test = [name for name in names if name not in train]
+    return [name for pair in zip(train, test, strict=False) for name in pair] if len(train) == half else names

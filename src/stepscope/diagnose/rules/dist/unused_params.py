@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import nn
+
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.provenance import made_at
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("dist.unused-params", severity="error", needs="crash")
+def unused_params(run: Evidence) -> Iterator[Proof]:
+    """Some parameters of a DistributedDataParallel model took no part in the loss.
+
+    Why it matters: the ranks wait for the gradient of every parameter; one that never comes ends the second step.
+
+    What to do: remove what is not used, or wrap with `find_unused_parameters=True`.
+
+    Bad:
+        model = DDP(net)                 # net has a head that forward does not call
+    Good:
+        model = DDP(net, find_unused_parameters=True)
+    """
+    crash = run.crash
+    if crash is None or not crash.says(r"expected to have finished reduction in the prior iteration"):
+        return
+    wrapper = next(
+        (layer for layer in crash.layers if isinstance(layer.module, nn.parallel.DistributedDataParallel)), None
+    )
+    if wrapper is None:
+        return
+    inner = wrapper.module.get_submodule("module")
+    unused = [name for name, p in inner.named_parameters() if p.requires_grad and p.grad is None]
+    first = unused[0].rpartition(".")[0] if unused else ""
+    yield Proof(
+        where=made_at(crash, wrapper.module) or built_at(wrapper.module, "") or crash.site,
+        message=f"{len(unused)} parameters got no gradient in the step before: {', '.join(unused[:4]) or 'unknown'}",
+        label="find_unused_parameters is off",
+        evidence={"unused": unused[:20]},
+        fix="remove the layers that are not used, or pass find_unused_parameters=True",
+        related=[(built_at(inner, first), "not used in the forward pass")] if first else [],
+    )

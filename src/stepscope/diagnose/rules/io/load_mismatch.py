@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from torch import nn
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_KEYS = re.compile(r'"([^"]+)"')
+_SIZE = re.compile(r"size mismatch for (\S+): copying a param with shape torch\.Size\(\[([\d, ]*)\]\) .*?"
+                   r"current model is torch\.Size\(\[([\d, ]*)\]\)")  # fmt: skip
+
+
+@rule("io.load-mismatch", severity="error", needs="crash")
+def load_mismatch(run: Evidence) -> Iterator[Proof]:
+    """A checkpoint does not fit the model: names or sizes differ.
+
+    Why it matters: the weights belong to another model, or were saved under a wrapper that puts `module.` before names.
+
+    What to do: build the model as it was when it was saved, or rename the keys.
+
+    Bad:
+        model.load_state_dict(torch.load("ddp.pt"))               # keys begin with "module."
+    Good:
+        weights = {k.removeprefix("module."): v for k, v in torch.load("ddp.pt").items()}
+        model.load_state_dict(weights)
+    """
+    crash = run.crash
+    if crash is None or not crash.says(r"error\(s\) in loading state_dict"):
+        return
+    text = str(crash.error)
+    sizes = _SIZE.findall(text)
+    if sizes:
+        yield _sizes(crash, sizes)
+        return
+    missing, unexpected = _listed(text, "Missing"), _listed(text, "Unexpected")
+    evidence: dict[str, Any] = {"missing": missing[:8], "unexpected": unexpected[:8]}
+    prefix = _prefix(missing, unexpected)
+    if prefix is not None:
+        added, where = prefix
+        change = f"k.removeprefix('{added}')" if where == "file" else f"'{added}' + k"
+        yield Proof(
+            where=crash.site,
+            message=f"the names in the {'checkpoint' if where == 'file' else 'model'} begin with '{added}', "
+            f"those in the {'model' if where == 'file' else 'checkpoint'} do not",
+            label=f"{len(unexpected)} names do not fit",
+            evidence=evidence,
+            fix=f"rename the keys: {{{change}: v for k, v in state.items()}}",
+        )
+        return
+    yield Proof(
+        where=crash.site,
+        message=f"the checkpoint lacks {len(missing)} of the model's names and has {len(unexpected)} it does not know",
+        label=f"missing {', '.join(missing[:3])}" if missing else f"not known: {', '.join(unexpected[:3])}",
+        evidence=evidence,
+        fix=_whole(unexpected) or "build the model as it was when the checkpoint was saved",
+    )
+
+
+def _sizes(crash: Crash, sizes: list[tuple[str, str, str]]) -> Proof:
+    name, saved, built = sizes[0]
+    model = next((frame.module for frame in crash.frames if frame.function == "load_state_dict" and frame.module), None)
+    site = None if model is None else built_at(model, name.rpartition(".")[0])
+    kind = "" if not isinstance(model, nn.Module) else type(model).__name__
+    return Proof(
+        where=site or crash.site,
+        message=f"{name} has shape [{saved}] in the checkpoint and [{built}] in the model",
+        label=f"built as [{built}], saved as [{saved}]",
+        evidence={"model": kind, "sizes": {n: {"saved": s, "model": b} for n, s, b in sizes[:8]}},
+        fix="build the layer with the size it was saved with, or leave it out of what is loaded",
+        related=[(crash.site, "loaded here")],
+    )
+
+
+def _listed(text: str, kind: str) -> list[str]:
+    found = re.search(rf"{kind} key\(s\) in state_dict: (.*)", text)
+    return [] if found is None else _KEYS.findall(found[1])
+
+
+def _prefix(missing: list[str], unexpected: list[str]) -> tuple[str, str] | None:
+    """What stands before every name on one side; ("module.", "file") for a checkpoint saved under a wrapper."""
+    for there, here, where in ((unexpected, missing, "file"), (missing, unexpected, "model")):
+        if there and here and there[0].endswith(here[0]) and len(there[0]) > len(here[0]):
+            prefix = there[0].removesuffix(here[0])
+            if {prefix + name for name in here} == set(there):
+                return prefix, where
+    return None
+
+
+def _whole(unexpected: list[str]) -> str:
+    """A whole checkpoint, not only the weights."""
+    names = {"model", "state_dict", "model_state_dict", "model_state", "net", "weights"}
+    inside = next((key for key in unexpected if key in names), None)
+    return "" if inside is None else f"load the part with the weights: load_state_dict(checkpoint['{inside}'])"

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("io.weights-only", severity="error", needs="crash")
+def weights_only(run: Evidence) -> Iterator[Proof]:
+    """A file with more than tensors in it was loaded, and `torch.load` refuses by default.
+
+    Why it matters: a pickled object runs code when it is loaded, so torch 2.6 and later load only tensors unless told.
+
+    What to do: save `model.state_dict()` instead of the model; for a file of your own pass `weights_only=False`.
+
+    Bad:
+        torch.save(model, "model.pt")
+        model = torch.load("model.pt")
+    Good:
+        torch.save(model.state_dict(), "model.pt")
+        model.load_state_dict(torch.load("model.pt"))
+    """
+    crash = run.crash
+    if crash is None or not crash.says(r"weights only load failed", r"weights_only"):
+        return
+    yield Proof(
+        where=crash.site,
+        message="the file holds pickled objects, and torch.load takes only tensors unless told otherwise",
+        label="weights_only is True by default",
+        evidence={"error": crash.message[:200]},
+        fix="save state_dict() instead of the object; or, for a file you trust, pass weights_only=False",
+    )

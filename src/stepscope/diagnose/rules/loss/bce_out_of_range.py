@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.dtypes import loss_call
+from stepscope.diagnose.crash.provenance import made_at
+from stepscope.diagnose.crash.tensors import extremes
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("loss.bce-out-of-range", severity="error", needs="crash")
+def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
+    """`BCELoss` was given scores instead of probabilities.
+
+    Why it matters: it takes the logarithm of its input and of one minus it, so the input must lie between 0 and 1.
+
+    What to do: use `BCEWithLogitsLoss` on the raw scores (it is also more exact), or put a sigmoid at the end.
+
+    Bad:
+        loss = nn.BCELoss()(model(x), y)
+    Good:
+        loss = nn.BCEWithLogitsLoss()(model(x), y)
+    """
+    crash = run.crash
+    if crash is None or not crash.says(r"all elements of (input|target) should be between 0 and 1"):
+        return
+    which = "target" if crash.says(r"elements of target") else "input"
+    call = loss_call(crash, "binary_cross_entropy")
+    tensor = None if call is None else (call[3] if which == "target" else call[1]).thing
+    found = extremes(tensor) if tensor is not None and hasattr(tensor, "is_quantized") else None
+    span = "" if found is None else f"{found[0]:.3g} to {found[1]:.3g}"
+    layer = crash.layer
+    built = None if layer is None or type(layer.module).__name__ != "BCELoss" else made_at(crash, layer.module)
+    if which == "target":
+        fix = "bring the targets to 0 and 1 (or between)"
+    else:
+        fix = "use BCEWithLogitsLoss (or binary_cross_entropy_with_logits), or end the model with a sigmoid"
+    yield Proof(
+        where=crash.site,
+        message=f"the {which} of binary cross entropy must lie between 0 and 1" + (f", it is {span}" if span else ""),
+        label=span,
+        evidence={"which": which, "range": list(found) if found else None},
+        fix=fix,
+        related=[] if built is None else [(built, "the loss was chosen here")],
+    )

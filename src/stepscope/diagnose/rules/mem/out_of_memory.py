@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import torch
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.tensors import named_tensors
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.inspect.figures import size
+
+
+@rule("mem.out-of-memory", severity="error", needs="crash")
+def out_of_memory(run: Evidence) -> Iterator[Proof]:
+    """The memory ran out.
+
+    Why it matters: the run ends. The line that asked for the last bytes need not be the one that took the most.
+
+    What to do: a smaller batch, gradient accumulation, mixed precision or checkpointing; and look for graphs that are
+    kept (`total += loss` instead of `loss.item()`).
+
+    Bad:
+        losses.append(loss)
+    Good:
+        losses.append(loss.item())
+    """
+    crash = run.crash
+    if crash is None or not _ran_out(crash):
+        return
+    wanted = _wanted(crash)
+    held = sorted(_held(crash).items(), key=lambda item: -item[1][1])[:5]
+    largest = ", ".join(f"{name} {shape} {size(count)}" for name, (shape, count) in held[:3])
+    asked = f"asking for {size(wanted)}" if wanted else "asking for more"
+    yield Proof(
+        where=crash.site,
+        message=f"the memory ran out, {asked} here",
+        label=f"the largest tensors in sight: {largest}" if largest else "",
+        evidence={"bytes_wanted": wanted, "largest": {name: count for name, (_, count) in held}},
+        fix="use a smaller batch (with gradient accumulation), mixed precision, or checkpointing",
+    )
+
+
+def _ran_out(crash: Crash) -> bool:
+    kind = getattr(torch, "OutOfMemoryError", None) or torch.cuda.OutOfMemoryError
+    if isinstance(crash.error, (kind, MemoryError)):
+        return True
+    return crash.says(r"defaultcpuallocator: (can't|not enough)", r"\bout of memory\b", r"failed to allocate memory")
+
+
+def _wanted(crash: Crash) -> int | None:
+    exact = re.search(r"tried to allocate (\d+) bytes", crash.message)
+    if exact is not None:
+        return int(exact[1])
+    found = re.search(r"(?:allocate|allocate memory of) ([\d.]+) ([kmgt])i?b", crash.message)
+    return None if found is None else int(float(found[1]) * 1024 ** ("kmgt".index(found[2]) + 1))
+
+
+def _held(crash: Crash) -> dict[str, tuple[list[int], int]]:
+    held: dict[str, tuple[list[int], int]] = {}
+    for frame in crash.own:
+        for name, tensor in named_tensors(frame.locals, most=200):
+            held[name] = list(tensor.shape), tensor.numel() * tensor.element_size()
+    return held
