@@ -12,6 +12,7 @@ from stepscope import fence
 from stepscope.record import construction
 from stepscope.record.sites import site_at
 from stepscope.record.statistics import quietly
+from stepscope.record.watch.steps import is_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Models(Witness):
             for mark in self._marks.values():
                 parameter = mark.ref()
                 grad = None if parameter is None else parameter.grad
-                if grad is not None and (grad.device.type != "cpu" or bool(grad.ne(0).any())):
+                if grad is not None and is_nonzero(grad):
                     mark.grads += 1
 
     def _mark(self, parameter: Any) -> None:

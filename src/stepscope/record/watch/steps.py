@@ -14,7 +14,7 @@ import torch
 import torch.optim.optimizer as torch_optimizer
 
 from stepscope import fence
-from stepscope.record.statistics import quietly
+from stepscope.record.statistics import is_transformed, quietly
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Backward", "Step", "Steps"]
+__all__ = ["Backward", "Step", "Steps", "is_nonzero"]
 
 _KEPT = 4000
 _SAMPLE = 3
@@ -131,6 +131,10 @@ class Steps(Witness):
         installed.add(torch_optimizer.register_optimizer_step_pre_hook(before).remove)
         installed.add(torch_optimizer.register_optimizer_step_post_hook(after).remove)
 
+    @property
+    def in_backward(self) -> bool:
+        return self._depth > 0
+
     def of_optimizer(self, number: int) -> list[Step]:
         return [step for step in self.steps if step.optimizer == number]
 
@@ -170,7 +174,7 @@ class Steps(Witness):
             return
         backward.shape, backward.leaf, backward.requires_grad = tuple(loss.shape), loss.is_leaf, loss.requires_grad
         backward.origin = self.watcher.trail.known(loss)
-        if loss.numel() == 1 and loss.device.type == "cpu":
+        if loss.numel() == 1 and loss.device.type == "cpu" and not is_transformed(loss):
             backward.loss = float(loss.detach())
 
     def _look_at_gradients(self, backward: Backward) -> None:
@@ -180,7 +184,7 @@ class Steps(Witness):
             watched.unused += 1
             if watched.cleared or not watched.sample:
                 continue
-            if not all(self._untouched(*known) for known in watched.sample):
+            if not all(self._untouched(*known, look=watched.checks < 8) for known in watched.sample):
                 watched.cleared = True
                 watched.sample = []
                 continue
@@ -189,11 +193,14 @@ class Steps(Witness):
                 watched.before = [(p, g.detach().clone()) for p, g, _ in watched.sample]
                 watched.stale_norm = _norm([g for _, g in watched.before])
 
-    def _untouched(self, parameter: Any, gradient: Any, version: int) -> bool:
+    def _untouched(self, parameter: Any, gradient: Any, version: int, look: bool) -> bool:
         now = parameter().grad if parameter() is not None else None
         if now is None or now is not gradient:
             return False
-        return bool(now._version == version and now.detach().ne(0).any())
+        if now._version != version or is_transformed(now):
+            return False
+        # `p.grad.data.zero_()` leaves no trace but the zeros. Asking a device waits for it, so only a few times.
+        return bool(now.detach().ne(0).any()) if look else True
 
     @fence.fenced("following backward")
     def _end(self, backward: Backward) -> None:
@@ -242,8 +249,8 @@ class Steps(Witness):
 
     def _all_zero(self, parameters: list[Any]) -> bool:
         with quietly():
-            gradients = [p.grad for p in parameters if p.grad is not None and p.grad.device.type == "cpu"]
-            return bool(gradients) and all(g.layout is torch.strided and not bool(g.ne(0).any()) for g in gradients)
+            gradients = [p.grad for p in parameters if p.grad is not None]
+            return bool(gradients) and not any(is_nonzero(gradient) for gradient in gradients)
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._open or self._open[-1][0] is not optimizer:
@@ -263,6 +270,15 @@ class Steps(Witness):
         self.step_count += 1
         self.steps.append(step)
         self.watcher.stepped(step, optimizer)
+
+
+def is_nonzero(gradient: Any) -> bool:
+    """Whether it holds anything but zeros; what cannot be looked at without waiting is taken for something."""
+    if gradient.device.type != "cpu" or is_transformed(gradient):
+        return True
+    if gradient.layout is not torch.strided:
+        return True
+    return bool(gradient.detach().ne(0).any())
 
 
 def _sample(optimizer: Any) -> list[tuple[Any, Any, int]]:

@@ -136,7 +136,7 @@ class Visits:
     @fence.fenced("following a call of a model")
     def _begin_root(self, module: Any, args: Any, kwargs: Any) -> Visit | None:
         watcher = self._watcher
-        if not watcher.listens():
+        if not watcher.listens() or watcher.steps.in_backward:  # there a checkpoint runs its modules again
             return None
         visit = Visit(module, None, own_place(sys._getframe(2)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
