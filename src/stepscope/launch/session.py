@@ -213,10 +213,21 @@ class Session:
         if self.engine is not None:
             if crash is not None:
                 fence.fenced("explaining the crash")(self.engine.crashed)(crash)
+                fence.fenced("showing what was there at the crash")(self._show_crash)()
             else:
                 self.engine.finish()
         if crash is not None and self._keeper is not None:
             fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)
+
+    def _show_crash(self) -> None:
+        """The failing operation, the way through the layers and each frame's tensors, above the traceback."""
+        from stepscope.diagnose.crash.explain import explain
+        from stepscope.diagnose.show import terminal_width, wants_color
+
+        crash = None if self.engine is None else self.engine.evidence.crash
+        told = None if crash is None else explain(crash)
+        if told is not None and not told.is_empty:
+            self.reporter.say(told.text(color=wants_color(sys.stderr), width=terminal_width(sys.stderr)))
 
     def _take_away(self) -> None:
         if self.watcher is not None:
