@@ -97,11 +97,17 @@ def open_capsule(run: RunFolder, *, step: int | None = None, rank: int | None = 
         raise NotFound(f"run {run.name!r} has no capsule of that step and rank; it has {names}")
     copy = tempfile.TemporaryDirectory(prefix="stepscope-capsule-")
     try:
-        restore(run.path, fitting[-1], copy.name)
+        restore(run.path, max(fitting, key=_most_telling), copy.name)
         return Capsule(Path(copy.name), copy)
     except BaseException:
         copy.cleanup()
         raise
+
+
+def _most_telling(artifact: Artifact) -> tuple[int, bool, float]:
+    """The latest step; of the ranks of one step that whose own loss or code failed, and not only the shared gradient."""
+    notes = artifact.metadata
+    return int(notes.get("step", 0)), notes.get("why") != "gradient", artifact.time
 
 
 def _fits(artifact: Artifact, step: int | None, rank: int | None) -> bool:

@@ -84,6 +84,7 @@ class Rehearsal(Witness):
         def __iter__(loader: Any) -> Any:
             return _Given(loader, rehearsal)
 
+        self._installed = installed
         installed.patch(torch.nn.Module, "__call__", __call__)
         installed.patch(DataLoader, "__iter__", __iter__)
 
@@ -131,6 +132,9 @@ class Rehearsal(Witness):
 
     def _begin(self) -> None:
         self.reached = True
+        if self.manifest.rank and torch.distributed.is_available():
+            # The job is one of a single rank, but code inside the step may ask which one it was.
+            self._installed.patch(torch.distributed, "get_rank", lambda group=None: self.manifest.rank)
         for saved in self.manifest.optimizers:
             made = self.watcher.optimizers.made
             optimizer = made[saved.number].ref() if saved.number < len(made) else None

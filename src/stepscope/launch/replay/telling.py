@@ -48,6 +48,9 @@ def told(outcome: Outcome, *, color: bool, width: int, root: Path) -> Iterator[s
         yield str(outcome.report)
     if not outcome.failed_again:
         yield "the step went through: what failed then does not fail now"
+        ranks = outcome.manifest.facts.get("WORLD_SIZE", "1")
+        if ranks != "1" and outcome.manifest.why == "gradient":
+            yield f"gradients were averaged over {ranks} ranks; another one may be the cause: try --rank"
 
 
 def _not_reached(outcome: Outcome) -> Iterator[str]:
