@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stepscope.diagnose.probes.probe import Probes
 from stepscope.diagnose.source import Source
 
 if TYPE_CHECKING:
@@ -29,7 +30,10 @@ class Evidence:
         self.modes = watcher.modes
         self.loaders = watcher.loaders
         self.devices = watcher.devices
+        self.losses = watcher.losses
+        self.finite = watcher.finite
         self.source = source or Source()
+        self.probes = Probes(watcher)
         self.crash: Crash | None = None
         self.over = False
         """The script has ended: what has not happened by now will not happen."""

@@ -14,7 +14,9 @@ import torch
 from stepscope import fence
 from stepscope.record.restore import Installed
 from stepscope.record.watch.devices import Devices
+from stepscope.record.watch.finite import Finite
 from stepscope.record.watch.loaders import Loader, Loaders
+from stepscope.record.watch.losses import Losses
 from stepscope.record.watch.models import Models
 from stepscope.record.watch.modes import Modes
 from stepscope.record.watch.optimizers import Optimizers
@@ -62,6 +64,8 @@ class Watcher:
         self.modes = Modes(self)
         self.loaders = Loaders(self)
         self.devices = Devices(self)
+        self.losses = Losses(self)
+        self.finite = Finite(self)
         self.witnesses: list[Witness] = [
             self.optimizers,
             self.steps,
@@ -69,6 +73,8 @@ class Watcher:
             self.modes,
             self.loaders,
             self.devices,
+            self.losses,
+            self.finite,
         ]
         self._listeners: dict[str, list[Callable[..., None]]] = {}
 
