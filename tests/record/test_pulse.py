@@ -134,6 +134,17 @@ def test_half_precision_gradients_do_not_overflow_the_norm() -> None:
     assert pulse.last.grad_norm == pytest.approx(120000, rel=1e-3)
 
 
+def test_a_scaled_loss_is_told_as_it_was_before_scaling() -> None:
+    model, optimizer = make()
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+    with Pulse() as pulse:
+        loss = model(torch.ones(3, 4)).square().mean()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    assert pulse.beats[0].loss == pytest.approx(loss.item())
+
+
 def test_a_fault_of_a_listener_never_reaches_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
     model, optimizer = make()
     told: list[str] = []

@@ -127,9 +127,12 @@ class Session:
         from stepscope.diagnose.evidence import Evidence
         from stepscope.launch.evaluations import Evaluations
         from stepscope.record.watch import Watcher
+        from stepscope.record.watch.tape import Tapes
 
         watcher = Watcher()
         watcher.add(Evaluations(watcher, self._evaluated))
+        if self.options.check:
+            watcher.add(Tapes(watcher))
         if self.options.capsule and self.options.record and not self.is_dry:
             fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
         self.engine = Engine(Evidence(watcher), settings=self.settings, on_finding=self.reporter.take)
@@ -167,9 +170,16 @@ class Session:
         if self.loop.steps == 1:
             self.tracking.ensure()
             self.hyperparameters.look_at_script()
-        if self.options.check and self.loop.steps == PROBE_AT_STEP and self.engine is not None:
-            with self.loop.silent():
-                self.engine.probe()
+        if self.options.check and self.loop.steps == PROBE_AT_STEP:
+            self._probe()
+
+    @fence.fenced("the probes")
+    def _probe(self) -> None:
+        if self.engine is None or self.engine.evidence.probes.over:
+            return
+        with self.loop.silent():
+            self.engine.probe()
+            self.engine.evidence.probes.run()
 
     def _evaluated(self, values: dict[str, float]) -> None:
         self.logbook.evaluated(values)
@@ -215,6 +225,8 @@ class Session:
                 fence.fenced("explaining the crash")(self.engine.crashed)(crash)
                 fence.fenced("showing what was there at the crash")(self._show_crash)()
             else:
+                if self.options.check and self.loop.steps:
+                    self._probe()  # fewer steps than it waits for
                 self.engine.finish()
         if crash is not None and self._keeper is not None:
             fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)
@@ -240,7 +252,7 @@ class Session:
 
     @fence.fenced("summing up")
     def _sum_up(self, crashed: bool) -> None:
-        if self.limiter.stopped is not None:
+        if self.limiter.stopped is not None and not self.options.check:
             self.reporter.note(f"stopped {self.limiter.stopped}")
         if self.options.limits.overfit_batches is not None:
             self.reporter.note(self.logbook.overfit_verdict(self.options.limits.overfit_batches))

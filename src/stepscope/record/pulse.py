@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import msgspec
@@ -23,6 +24,11 @@ from stepscope import fence
 from stepscope.record.arrivals import Arrivals
 from stepscope.record.restore import Installed
 from stepscope.record.statistics import quietly
+
+try:
+    from torch.amp.grad_scaler import GradScaler
+except ImportError:  # before torch 2.3
+    from torch.cuda.amp.grad_scaler import GradScaler  # type: ignore[assignment]
 
 __all__ = ["Beat", "Pulse"]
 
@@ -84,6 +90,7 @@ class Pulse:
         self._backwards = 0
         self._loss: Any = None
         self._clipped: tuple[frozenset[int], Any] | None = None
+        self._unscaled: tuple[weakref.ref[Any], Any] | None = None
 
     @property
     def last(self) -> Beat | None:
@@ -97,13 +104,14 @@ class Pulse:
         self._installed.add(register(fence.fenced("the pulse")(self._before_step)).remove)
         if hasattr(clip_grad, "_get_total_norm"):
             self._installed.patch(clip_grad, "_get_total_norm", partial(self._total_norm, clip_grad._get_total_norm))
+        self._installed.patch(GradScaler, "scale", self._seeing_scaled(GradScaler.scale))
         return self
 
     def stop(self) -> None:
         """Take the hooks away and wait for the numbers still on their way."""
         self._on = False
         self._installed.remove()
-        self._loss = self._clipped = None
+        self._loss = self._clipped = self._unscaled = None
         self._read(wait=True)
 
     def __enter__(self) -> Pulse:
@@ -130,6 +138,20 @@ class Pulse:
         finally:
             self._depth -= 1
 
+    def _seeing_scaled(self, scale: Any) -> Any:
+        """`scaler.scale(loss).backward()`: the loss people mean is the one before scaling."""
+        pulse = self
+
+        @wraps(scale)
+        def scaled(scaler: Any, outputs: Any) -> Any:
+            result = scale(scaler, outputs)
+            if pulse._on and isinstance(outputs, torch.Tensor) and isinstance(result, torch.Tensor):
+                with quietly():
+                    pulse._unscaled = weakref.ref(result), outputs.detach()
+            return result
+
+        return scaled
+
     @fence.fenced("the pulse")
     def _note_loss(self, roots: Any) -> None:
         loss = roots[0] if isinstance(roots, (list, tuple)) else roots
@@ -137,7 +159,9 @@ class Pulse:
             return
         self._backwards += 1
         with quietly():
-            self._loss = loss.detach()
+            scaled, before = self._unscaled or (None, None)
+            self._loss = before if scaled is not None and scaled() is loss else loss.detach()
+            self._unscaled = None
             if self._on_bad_loss is None or loss.device.type != "cpu" or math.isfinite(float(self._loss)):
                 return
         fence.fenced("looking at a bad loss")(self._on_bad_loss)(loss)
