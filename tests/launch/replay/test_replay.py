@@ -168,6 +168,110 @@ for step, (real, _) in enumerate(DataLoader(TensorDataset(X, Y), batch_size=8, s
     assert outcome.failed_again
 
 
+def test_a_trainer_with_named_arguments_autocast_and_changing_buffers(tmp_path: Path, keeping: Any) -> None:
+    body = """
+from torch.nn.utils.parametrizations import spectral_norm
+
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return len(X)
+
+    def __getitem__(self, index):
+        return {"ids": X[index] + 0.1 * torch.randn(6), "labels": Y[index], "name": str(index)}
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.drop, self.b = spectral_norm(nn.Linear(6, 8)), nn.Dropout(0.3), nn.Linear(8, 1)
+
+    def forward(self, ids=None, labels=None, name=None):
+        out = self.b(self.drop(torch.tanh(self.a(ids))))
+        return {"loss": F.mse_loss(out, labels), "out": out}
+
+class Trainer:
+    def __init__(self):
+        self.model, self.seen = Net(), 0
+        self.optimizer = torch.optim.AdamW(self.model.parameters())
+
+    def step(self, batch):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            out = self.model(**batch)
+        loss = out["loss"] * (1 + self.seen)
+        if self.seen == 7:
+            loss = loss + (out["out"].float().sum() * 0).abs().sqrt()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.seen += 1
+
+    def evaluate(self):
+        self.model.eval()
+        with torch.no_grad():
+            for batch in DataLoader(Rows(), batch_size=24):
+                self.model(**batch)
+        self.model.train()
+
+    def fit(self):
+        for epoch in range(2):
+            self.evaluate()
+            for batch in DataLoader(Rows(), batch_size=8, shuffle=True):
+                self.step(batch)
+
+if __name__ == "__main__":
+    Trainer().fit()
+"""
+    ran = keeping.run_and_keep(write(tmp_path, body))
+    assert [(kept.step, kept.missing) for kept in ran.kept] == [(7, ())]
+    outcome = replayed(ran)
+    assert outcome.same_loss is True
+    assert outcome.batch_tensors == ["8x6 float32", "8x1 float32"]
+
+
+def test_bare_parameters_without_a_module(tmp_path: Path, keeping: Any) -> None:
+    body = """
+W, b = torch.randn(6, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([W, b], lr=0.1)
+step = 0
+for x, y in DataLoader(TensorDataset(X, Y), batch_size=8, shuffle=True):
+    out = x @ W + b + torch.randn(8, 1)
+    loss = (out - y).square().mean() * (1 + step)
+    if step == 4:
+        loss = loss + (out.sum() * 0).abs().sqrt()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    step += 1
+"""
+    ran = keeping.run_and_keep(write(tmp_path, body))
+    outcome = replayed(ran)
+    assert outcome.same_loss is True
+    assert outcome.grad_norm is not None
+    assert math.isnan(outcome.grad_norm)
+
+
+def test_a_failing_evaluation_is_reached_past_the_training_loop(tmp_path: Path, keeping: Any) -> None:
+    body = """
+model = nn.Linear(6, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for x, y in DataLoader(TensorDataset(X, Y), batch_size=8):
+        loss = model(x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        for x, y in DataLoader(TensorDataset(X[:20], Y[:20]), batch_size=8):
+            out = model(x)
+            if epoch == 2:
+                out.view(8, 4)
+"""
+    ran = keeping.run_and_keep(write(tmp_path, body))
+    assert [(kept.step, kept.why) for kept in ran.kept] == [(18, "error")]
+    outcome = replayed(ran)
+    assert outcome.same_error is True
+    assert outcome.batch_tensors == ["4x6 float32", "4x1 float32"]
+
+
 def test_a_mended_file_is_tried_with_current(tmp_path: Path, keeping: Any) -> None:
     script = write(tmp_path, NAN_BACKWARD)
     ran = keeping.run_and_keep(script)

@@ -137,7 +137,7 @@ def _set_values(frame: Frame, now: FrameType, unpacker: Unpacker) -> int:
             continue
         value = unpacker.unpack(node)
         if not isinstance(value, Missing) and not _same(local.get(name), value):
-            local[name] = value
+            local[name] = _over(local.get(name), value)
             changed += 1
     me = local.get("self")
     for name, node in frame.fields.items():
@@ -148,6 +148,18 @@ def _set_values(frame: Frame, now: FrameType, unpacker: Unpacker) -> int:
         # Before Python 3.13 `f_locals` of a function is a copy; this writes it back.
         ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(now), ctypes.c_int(0))
     return changed
+
+
+def _over(here: Any, saved: Any) -> Any:
+    """What to set: trained tensors stay the objects an optimizer may hold, and get the saved values."""
+    both = isinstance(saved, torch.Tensor) and isinstance(here, torch.Tensor)
+    if both and saved.requires_grad and here.is_leaf and (here.shape, here.dtype) == (saved.shape, saved.dtype):
+        with torch.no_grad():
+            here.copy_(saved)
+        return here
+    if isinstance(saved, list) and isinstance(here, list) and len(saved) == len(here):
+        return [_over(*pair) for pair in zip(here, saved, strict=True)]
+    return saved
 
 
 def _same(one: Any, other: Any) -> bool:

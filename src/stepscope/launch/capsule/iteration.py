@@ -38,6 +38,7 @@ class Turn:
         self.place: Place | None = None
         """Where it began."""
         self.batches: list[Any] = []
+        self._loaders: set[int] = set()
         self.versions: list[int] = []
         self.random: dict[str, Any] | None = None
         self.random_later: dict[str, Any] | None = None
@@ -48,9 +49,14 @@ class Turn:
         """A model was called or an optimizer stepped: the next batch begins a new turn."""
         self._stepped = False
 
-    def take_batch(self, batch: Any, place: Place | None) -> None:
+    def is_followed_by(self, loader: int) -> bool:
+        """Whether a batch of this loader begins the next turn; `zip(a, b)` takes several for one."""
+        return self.used or loader in self._loaders
+
+    def take_batch(self, batch: Any, place: Place | None, loader: int) -> None:
         if not self.batches:
             self.place = place
+        self._loaders.add(loader)
         self.batches.append(batch)
         self.versions += [tensor._version for tensor in tensors_in(batch) if not tensor.is_inference()]
         self.random = random_state.taken()

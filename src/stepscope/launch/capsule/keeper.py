@@ -77,9 +77,9 @@ class Keeper(Witness):
     # What the step uses
 
     def batch(self, loader: Loader, batch: Any) -> None:
-        if self._turn.used or not self._turn.batches:
+        if self._turn.is_followed_by(loader.number):
             self._begin()
-        self._turn.take_batch(batch, own_place(sys._getframe(1)))
+        self._turn.take_batch(batch, own_place(sys._getframe(1)), loader.number)
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if self._turn.begins_anew(visit.place, visit.grad):
@@ -116,9 +116,9 @@ class Keeper(Witness):
     def crashed(self, error: BaseException) -> Kept | None:
         """The script was ended by this; what was kept of the step, if it was one."""
         turn = self._turn
-        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit, BdbQuit)) or turn.is_over or not turn.used:
+        if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit, BdbQuit)) or turn.is_over:
             return None
-        if _in_a_loader(error.__traceback__):
+        if not (turn.used or turn.batches) or _in_a_loader(error.__traceback__):
             return None
         said = f"{type(error).__name__}: {error}"
         return self._keep("error", frames_of(error.__traceback__), error=said)

@@ -105,7 +105,7 @@ def open_capsule(run: RunFolder, *, step: int | None = None, rank: int | None = 
 
 
 def _most_telling(artifact: Artifact) -> tuple[int, bool, float]:
-    """The latest step; of the ranks of one step that whose own loss or code failed, and not only the shared gradient."""
+    """The latest step; of its ranks one whose own loss or code failed, and not only the shared gradient."""
     notes = artifact.metadata
     return int(notes.get("step", 0)), notes.get("why") != "gradient", artifact.time
 

@@ -11,6 +11,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -22,6 +23,7 @@ from stepscope.launch.capsule.manifest import Anchor
 from stepscope.launch.capsule.plain import Missing, Unpacker
 from stepscope.launch.replay.loading import Loaded, load_model, load_optimizer
 from stepscope.record import random_state
+from stepscope.record.arguments import tensors_in
 from stepscope.record.pulse import total_norm
 from stepscope.record.sites import Place, site_at
 from stepscope.record.statistics import quietly
@@ -54,6 +56,8 @@ class Rehearsal(Witness):
         self.loss: float | None = None
         self.grad_norm: float | None = None
         self.loaded: list[Loaded] = []
+        self.batch_tensors: list[str] = []
+        """What the saved batch holds: `16x8 float32`."""
         self.values_set = 0
         self.arguments_replaced = 0
         self._on_begin = on_begin
@@ -90,14 +94,16 @@ class Rehearsal(Witness):
 
     def next_batch(self, loader: Any, taken: list[Any]) -> Any:
         """What a loader gives: the saved batch at the right line, else one of its own."""
-        if self.reached and self._models:
-            raise StepOver
         batches = self.manifest.batches
+        if self.reached and (self._models or self._given >= len(batches)):
+            raise StepOver
         if self._given < len(batches) and (self.reached or self._is_at(self.manifest.anchor)):
             if not self.reached:
                 self._begin()
             batch = self._unpacker.unpack(batches[self._given])
             self._given += 1
+            self.batch_tensors += [said_of_tensor(tensor) for tensor in tensors_in(batch)]
+            self._set_values(sys._getframe(1))  # again at the first model, for what the loop sets itself
             self._put_random(self.manifest.random)
             return batch
         if taken:
@@ -117,8 +123,7 @@ class Rehearsal(Witness):
             self._models.append(module)
             self._load(module, len(self._models) - 1)
         if first:
-            frames = own_frames(sys._getframe(2))
-            self.values_set += put_back(self.manifest.frames, frames, self._unpacker)
+            self._set_values(sys._getframe(1))
             args, kwargs = self._saved_arguments(args, kwargs)
             if not self.manifest.has_batch:
                 self._put_random(self.manifest.random)
@@ -129,6 +134,9 @@ class Rehearsal(Witness):
         return anchor is not None and place is not None and is_same_line(anchor, place, self._lines_moved)
 
     # Putting the saved step in place
+
+    def _set_values(self, frame: FrameType) -> None:
+        self.values_set += put_back(self.manifest.frames, own_frames(frame), self._unpacker)
 
     def _begin(self) -> None:
         self.reached = True
@@ -245,6 +253,11 @@ def is_same_line(anchor: Anchor, place: Place, lines_moved: bool) -> bool:
         return False
     site = site_at(place)
     return site.line == anchor.line or (lines_moved and bool(anchor.text) and site.text == anchor.text)
+
+
+def said_of_tensor(tensor: Any) -> str:
+    shape = "x".join(str(size) for size in tensor.shape) or "scalar"
+    return f"{shape} {str(tensor.dtype).removeprefix('torch.')}"
 
 
 def _device(name: str) -> str:

@@ -43,6 +43,7 @@ class Outcome:
     """Where the script was when its step was over: its frames are in the traceback."""
     reached: bool = False
     loaded: list[Loaded] = field(default_factory=list)
+    batch_tensors: list[str] = field(default_factory=list)
     values_set: int = 0
     arguments_replaced: int = 0
     report: Report | None = None
@@ -137,6 +138,7 @@ class _Replay:
         outcome.reached = rehearsal.reached
         outcome.loss, outcome.grad_norm = rehearsal.loss, rehearsal.grad_norm
         outcome.loaded, outcome.values_set = rehearsal.loaded, rehearsal.values_set
+        outcome.batch_tensors = rehearsal.batch_tensors
         outcome.arguments_replaced = rehearsal.arguments_replaced
         outcome.error = outcome.error or error
         outcome.seconds = time.perf_counter() - began

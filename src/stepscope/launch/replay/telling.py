@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from stepscope.launch.capsule.manifest import Manifest
 from stepscope.launch.replay.replay import Outcome, said
 
 __all__ = ["told", "what_failed"]
 
-_MOST_MISSING = 6
+_FEW = 6
 
 
 def what_failed(manifest: Manifest) -> str:
@@ -68,7 +67,9 @@ def _put_in_place(outcome: Outcome) -> Iterator[str]:
     source = "out of the capsule" if outcome.stage.from_capsule else "on this disk"
     yield f"  code      {_counted(len(manifest.sources), 'file')} {source}"
     if manifest.has_batch:
-        yield f"  batch     {', '.join(map(_shape_of, manifest.batches))}"
+        more = len(outcome.batch_tensors) - _FEW
+        shown = outcome.batch_tensors[:_FEW] + ([f"{more} more"] if more > 0 else [])
+        yield f"  batch     {', '.join(shown) or 'without a tensor'}"
     for one in outcome.loaded:
         note = f"; {one.note}" if one.note else ""
         yield f"  state     {one.what.rpartition('.')[2]}: {_counted(one.tensors, 'tensor')}{note}"
@@ -81,7 +82,7 @@ def _put_in_place(outcome: Outcome) -> Iterator[str]:
     if manifest.steps_taken:
         count = _counted(manifest.steps_taken, "optimizer step")
         yield f"  resumed   after {count} that this turn of the loop had already taken"
-    for missing in manifest.missing[:_MOST_MISSING]:
+    for missing in manifest.missing[:_FEW]:
         yield f"  missing   {missing}"
     if manifest.late:
         yield "  note      it was seen a step late (on a device); the parameters may already have been spoiled"
@@ -89,18 +90,6 @@ def _put_in_place(outcome: Outcome) -> Iterator[str]:
 
 def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}" + ("" if count == 1 else "s")
-
-
-def _shape_of(node: Any) -> str:
-    """A packed batch in a few words."""
-    if isinstance(node, dict):
-        if "$tensor" in node:
-            return "a tensor"
-        if "$missing" in node:
-            return "missing"
-        inner = node.get("$tuple") or node.get("$dict") or node.get("fields") or ()
-        return f"{len(inner)} parts"
-    return f"{len(node)} parts" if isinstance(node, list) else type(node).__name__
 
 
 def _compared(outcome: Outcome) -> Iterator[str]:
