@@ -14,6 +14,7 @@ import torch
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.record.watch import Watcher
+from stepscope.record.watch.tape import Tapes
 from stepscope.records import Finding
 
 Diagnose = Callable[..., list[Finding]]
@@ -45,6 +46,8 @@ class Diagnosed(list[Finding]):
 
 def run_watched(path: Path, probe: bool = False) -> Diagnosed:
     watcher = Watcher()
+    if probe:
+        watcher.add(Tapes(watcher))
     evidence = Evidence(watcher)
     engine = Engine(evidence)
     watcher.on_moment = engine.moment

@@ -1,0 +1,131 @@
+"""Does reading a sample leave the dataset as it is, and is evaluation data the same every time?"""
+
+from __future__ import annotations
+
+import copy
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import IterableDataset
+
+from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
+from stepscope.record import random_state
+from stepscope.record.watch.loaders import Loader
+
+__all__ = ["dataset_determinism"]
+
+SAMPLES = 4
+MOST_BYTES = 512 << 20
+_MOST_OBJECTS = 50_000
+
+
+@probe("dataset-determinism")
+def dataset_determinism(trial: Trial) -> Outcome:
+    """The same samples of a copy of each dataset: twice with the same random numbers, then with others."""
+    loaders = [fact for fact in trial.watcher.loaders.all if fact.loader is not None and fact.epochs]
+    if not loaders:
+        raise NotChecked("the script uses no DataLoader")
+    said: list[str] = []
+    for fact in loaders:
+        try:
+            changed, is_random = _tried(fact)
+        except NotChecked as why:
+            said.append(f"{_name(fact)}: {why}")
+            continue
+        if changed is not None:
+            return Outcome.suspicious(
+                f"reading sample {changed} of {_name(fact)} changes it",
+                loader=fact.number,
+                index=changed,
+                kind="changes",
+            )
+        if is_random and not fact.is_training and any(other.is_training for other in loaders):
+            return Outcome.suspicious(
+                f"{_name(fact)}, which is not trained on, gives other values each time",
+                loader=fact.number,
+                kind="random",
+            )
+        said.append(f"{_name(fact)} {'is random, as augmented data is' if is_random else 'gives the same twice'}")
+    if all(": " in one for one in said):
+        raise NotChecked(said[0])
+    return Outcome.passed("; ".join(dict.fromkeys(said)))
+
+
+def _name(fact: Loader) -> str:
+    return fact.dataset
+
+
+def _tried(fact: Loader) -> tuple[int | None, bool]:
+    original: Any = getattr(fact.loader, "dataset", None)
+    if (
+        isinstance(original, IterableDataset)
+        or not hasattr(original, "__getitem__")
+        or not hasattr(original, "__len__")
+    ):
+        raise NotChecked("it is a stream")
+    if sum(array.nbytes for array in _arrays(original)) > MOST_BYTES:
+        raise NotChecked("it is too large to copy")
+    try:
+        dataset = copy.deepcopy(original)
+    except Exception as fault:
+        raise NotChecked(f"it cannot be copied ({type(fault).__name__})") from None
+    is_random = False
+    for index in range(min(SAMPLES, len(dataset))):
+        state = random_state.taken()
+        first = copy.deepcopy(dataset[index])
+        random_state.put_back(state)
+        second = copy.deepcopy(dataset[index])
+        if not alike(first, second):
+            if _writes(copy.deepcopy(original), index):
+                return index, is_random
+            is_random = True  # it has a generator of its own
+        is_random = is_random or not alike(second, dataset[index])
+    return None, is_random
+
+
+def _writes(dataset: Any, index: int) -> bool:
+    """Whether reading a sample changes an array that the dataset holds."""
+    before = [(array, array.copy()) for array in _arrays(dataset)]
+    dataset[index]
+    return any(not np.array_equal(now, then, equal_nan=now.dtype.kind in "fc") for now, then in before)
+
+
+def alike(first: Any, second: Any) -> bool:
+    """Whether two samples hold the same values."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, torch.Tensor | np.ndarray):
+        one, other = (np.asarray(value.detach().cpu() if isinstance(value, torch.Tensor) else value)
+                      for value in (first, second))  # fmt: skip
+        return bool(one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(alike(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(alike(a, b) for a, b in zip(first, second, strict=True))
+    if isinstance(first, int | float | str | bytes | bool | type(None) | np.generic):
+        return bool(first == second) or first != first
+    if hasattr(first, "tobytes"):  # a picture
+        return bool(first.tobytes() == second.tobytes())
+    return True
+
+
+def _arrays(dataset: Any) -> list[Any]:
+    """The arrays a dataset holds, tensors as arrays of the same memory."""
+    queue, found = [dataset], []
+    for count, value in enumerate(queue):
+        if count > _MOST_OBJECTS:
+            raise NotChecked("it is too large to copy")
+        if isinstance(value, torch.Tensor):
+            if value.device.type == "cpu" and value.layout is torch.strided and value.dtype is not torch.bfloat16:
+                found.append(value.detach().numpy())
+        elif isinstance(value, np.ndarray):
+            found.append(value)
+        elif isinstance(value, list | tuple | set):
+            queue.extend(list(value)[: _MOST_OBJECTS + 1])
+        elif isinstance(value, dict):
+            queue.extend(list(value.values())[: _MOST_OBJECTS + 1])
+        elif hasattr(value, "__dict__") and not isinstance(value, type | ModuleType | FunctionType):
+            queue.extend(vars(value).values())
+    return found

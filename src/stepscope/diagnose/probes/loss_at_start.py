@@ -1,0 +1,90 @@
+"""Is the first loss what chance would give?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
+from stepscope.record.watch.tape import Constant, Node, Tape
+
+__all__ = ["Start", "loss_at_start", "start_of"]
+
+_MODULES = {
+    "CrossEntropyLoss": "cross_entropy",
+    "NLLLoss": "nll_loss",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "BCELoss": "binary_cross_entropy",
+    "MSELoss": "mse_loss",
+}
+_OPS = frozenset(_MODULES.values())
+_TOO_HIGH, _FAR_TOO_HIGH = 2.0, 10.0
+
+
+class Start(NamedTuple):
+    """The first loss, beside what a model that knows nothing would have."""
+
+    kind: str
+    value: float
+    chance: float
+    said: str
+    """How the chance is reckoned: "ln 10"."""
+    node: Node
+
+
+@probe("loss-at-start")
+def loss_at_start(trial: Trial) -> Outcome:
+    """Of a loss function that is known, at the first step: against ln K, or against the size of the targets."""
+    tape = trial.tape
+    if tape.step:
+        raise NotChecked("the first step could not be followed")
+    start = start_of(tape)
+    if start is None:
+        raise NotChecked("the loss is none whose value at chance is known")
+    facts = {"loss": start.value, "chance": start.chance, "kind": start.kind}
+    said = f"{start.kind} starts at {start.value:.3g}; chance is {start.said}"
+    if not math.isfinite(start.value):
+        return Outcome.suspicious(said, **facts)
+    limit = _TOO_HIGH * start.chance + 1.0 if start.kind != "mse_loss" else _FAR_TOO_HIGH * start.chance
+    return Outcome.suspicious(said, **facts) if start.value > limit else Outcome.passed(said, **facts)
+
+
+def start_of(tape: Tape) -> Start | None:
+    """The last of the known losses on the way that has a value."""
+    for node in reversed(tape.nodes):
+        kind = node.name if node.function is not None else _MODULES.get(node.name)
+        if kind in _OPS and node.value is not None and _reduction(node) in ("mean", "sum"):
+            found = _against_chance(kind, node)
+            if found is not None:
+                return found
+    return None
+
+
+def _option(node: Node, name: str, default: Any = None) -> Any:
+    if node.function is None:
+        return getattr(node.module(), name, default)
+    return node.kwargs.get(name, default)
+
+
+def _reduction(node: Node) -> str:
+    return str(_option(node, "reduction", "mean"))
+
+
+def _against_chance(kind: str, node: Node) -> Start | None:
+    inputs = [part for part in (*node.args, *node.kwargs.values()) if not isinstance(part, str | bool | int | float)]
+    target = next((part.tensor for part in inputs[1:2] if isinstance(part, Constant)), None)
+    if target is None or not node.shapes or not target.numel() or node.value is None:
+        return None
+    value = node.value / (target.numel() if _reduction(node) == "sum" else 1)
+    if kind in ("cross_entropy", "nll_loss"):
+        shape = node.shapes[0]
+        classes = shape[1] if len(shape) > 1 else shape[0]
+        if _reduction(node) == "sum" and target.is_floating_point():
+            value *= classes
+        return Start(kind, value, math.log(classes), f"ln {classes} = {math.log(classes):.3g}", node)
+    if kind.startswith("binary"):
+        if _option(node, "pos_weight") is not None or _option(node, "weight") is not None:
+            return None
+        return Start(kind, value, math.log(2), f"ln 2 = {math.log(2):.3g}", node)
+    spread = float(target.detach().double().square().mean())
+    return Start(kind, value, spread, f"{spread:.3g} for an answer of 0", node) if spread > 0 else None

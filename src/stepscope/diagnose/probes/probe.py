@@ -1,0 +1,190 @@
+"""What a probe is: a function that tries something out on copies and says what came of it.
+
+    @probe("eval-determinism")
+    def eval_determinism(trial: Trial) -> Outcome:
+        copied = trial.copied()                    # deep copies of the modules: the script's own are not touched
+        ...
+        return Outcome.passed("two answers, equal to the last bit")
+
+Raise `NotChecked("why")` where it cannot be tried. Rules of `needs="probe"` ask `run.probes.outcome("...")`, and the
+verdict of `check` shows it. While a probe runs nothing is witnessed, the user's prints are held back, and every random
+number generator is put back after it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from typing import TYPE_CHECKING, Any, Literal
+
+from stepscope import fence
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.probes.copies import Copies
+    from stepscope.record.watch.tape import Tape, Tapes
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["NotChecked", "Outcome", "Probes", "Trial", "all_probes", "probe"]
+
+SECONDS = 6.0
+"""The most one probe may take; it is asked to stop, not killed."""
+MOST_OUTPUT = 1 << 20
+
+State = Literal["passed", "suspicious", "not checked"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a probe."""
+
+    state: State
+    said: str
+    """A few words with the numbers: "2.31 -> 0.04 in 40 steps"."""
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def passed(cls, said: str, **facts: Any) -> Outcome:
+        return cls("passed", said, facts)
+
+    @classmethod
+    def suspicious(cls, said: str, **facts: Any) -> Outcome:
+        return cls("suspicious", said, facts)
+
+
+class NotChecked(Exception):
+    """Why a probe cannot be made."""
+
+
+class Trial:
+    """What a probe works with."""
+
+    def __init__(self, watcher: Watcher, seconds: float = SECONDS) -> None:
+        self.watcher = watcher
+        self._until = time.monotonic() + seconds
+
+    @property
+    def is_late(self) -> bool:
+        return time.monotonic() > self._until
+
+    @property
+    def tapes(self) -> list[Tape]:
+        """The ways from the model to the losses, as far as they were seen."""
+        witness = _tapes_of(self.watcher)
+        if witness is None:
+            raise NotChecked("probes were not prepared when the script began")
+        if not witness.all:
+            raise NotChecked(witness.problem or "no backward was seen")
+        return witness.all
+
+    @property
+    def tape(self) -> Tape:
+        """The way to the first loss that the script trained on."""
+        return self.tapes[0]
+
+    def copied(self) -> Copies:
+        """The modules of the first tape, copied deeply."""
+        from stepscope.diagnose.probes.copies import Copies
+
+        return Copies(self.tape)
+
+
+Probe = Callable[[Trial], Outcome]
+_probes: dict[str, Probe] = {}
+
+
+def probe(name: str) -> Callable[[Probe], Probe]:
+    """Make a function a probe."""
+
+    def register(function: Probe) -> Probe:
+        _probes[name] = function
+        return function
+
+    return register
+
+
+def all_probes() -> dict[str, Probe]:
+    """Every probe of the folder."""
+    import stepscope.diagnose.probes as folder
+
+    for found in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
+        fence.fenced(f"loading the probe {found.name.rpartition('.')[2]}")(importlib.import_module)(found.name)
+    return dict(sorted(_probes.items()))
+
+
+class Probes:
+    """`run.probes`: the outcomes, each found when it is first asked for."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.outcomes: dict[str, Outcome] = {}
+        self.over = False
+        """No more are made: what has no outcome by now is not checked."""
+
+    @property
+    def prepared(self) -> bool:
+        """Whether this run is one that is probed."""
+        return _tapes_of(self._watcher) is not None
+
+    def run(self) -> dict[str, Outcome]:
+        """Make all that have not been made."""
+        for name in all_probes():
+            self.outcome(name)
+        self.over = True
+        return self.outcomes
+
+    def outcome(self, name: str) -> Outcome:
+        known = self.outcomes.get(name)
+        if known is None:
+            known = self.outcomes[name] = self._made(name)
+        return known
+
+    def _made(self, name: str) -> Outcome:
+        function = all_probes().get(name)
+        if function is None:
+            return Outcome("not checked", f"there is no probe {name}")
+        try:
+            with undisturbed(self._watcher):
+                return function(Trial(self._watcher))
+        except NotChecked as why:
+            return Outcome("not checked", str(why))
+        except Exception as fault:  # the user's own code on altered input may raise anything: that is an answer too
+            return Outcome("not checked", f"trying it raised {type(fault).__name__}: {_first_line(fault)}")
+
+
+def _first_line(fault: Exception) -> str:
+    lines = str(fault).strip().splitlines()
+    return lines[0][:120] if lines else ""
+
+
+def _tapes_of(watcher: Watcher) -> Tapes | None:
+    from stepscope.record.watch.tape import Tapes
+
+    return next((one for one in watcher.witnesses if isinstance(one, Tapes)), None)
+
+
+@contextmanager
+def undisturbed(watcher: Watcher) -> Iterator[None]:
+    """Run the user's code without a trace: unwitnessed, unheard, and with every generator put back."""
+    import torch
+
+    from stepscope.record import random_state
+
+    state = random_state.taken()
+    watcher.muted += 1
+    try:
+        with (
+            watcher.trail.pause(),
+            redirect_stdout(StringIO()),
+            redirect_stderr(StringIO()),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+        ):
+            yield
+    finally:
+        watcher.muted -= 1
+        random_state.put_back(state)
