@@ -49,6 +49,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Those others."""
     birth: Birth | None = None
     """With op, module and line, when the step was repeated."""
+    sequence: int = -1
+    """The number autograd gave the node, in the order of the forward pass."""
 
     def __str__(self) -> str:
         return _describe(self)
@@ -162,7 +164,7 @@ class _Graph:
             return Verdict(kind="parameter", names=(name,), stats=stats)
         data = self._bad_data(node)
         if data is not None:
-            return Verdict(kind="input", node=data[0], stats=data[1])
+            return Verdict(kind="input", node=data[0], stats=data[1], sequence=node._sequence_nr())
         return self._born_at(node)
 
     def _birthplace(self, start: Any) -> Any:
@@ -223,6 +225,7 @@ class _Graph:
             inputs=inputs,
             exact=not others and not self.freed,
             candidates=tuple(n.name() for n in others),
+            sequence=node._sequence_nr(),
         )
 
 

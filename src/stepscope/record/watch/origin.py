@@ -10,6 +10,7 @@ from stepscope.record.arguments import plain_arguments
 if TYPE_CHECKING:
     from stepscope.record.arguments import Snapshot
     from stepscope.record.sites import Place
+    from stepscope.record.watch.finite import Spot
     from stepscope.record.watch.visits import Visit
 
 __all__ = ["CONSTANT", "DATA", "HOST", "NOISE", "OUTPUT", "PARAMETER", "Origin"]
@@ -26,7 +27,7 @@ class Origin:
 
     __slots__ = (
         "args", "depth", "device", "dtype", "grad", "home", "index", "inputs", "kind", "loader", "name", "op", "place",
-        "requires_grad", "shape", "step", "tags", "visit",
+        "requires_grad", "sequence", "shape", "spot", "step", "tags", "visit",
     )  # fmt: skip
 
     def __init__(self, op: str, tensor: Any, inputs: tuple[Origin, ...], place: Place | None) -> None:
@@ -57,6 +58,10 @@ class Origin:
         """For the witness of devices."""
         self.loader: Any = None
         """The loader whose batch it was part of."""
+        self.spot: Spot | bool | None = None
+        """What was remarkable about its values (`finite.py`); False: looked at, nothing; None: not looked at."""
+        self.sequence = -1
+        """The number of its autograd node, by which a graph finds its lines again."""
         for origin in inputs:
             self.tags |= origin.tags
             if origin.depth >= self.depth:

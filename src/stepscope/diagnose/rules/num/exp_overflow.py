@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.births import proofs
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("num.exp-overflow", severity="error", needs="steps, crash")
+def exp_overflow(run: Evidence) -> Iterator[Proof]:
+    """An exponential overflows to infinity.
+
+    Why it matters: above 88 `exp` is infinite in float32 (above 11 in float16); inf/inf and inf-inf are NaN.
+
+    What to do: use the stable form (`logsumexp`, `softplus`, `cross_entropy`), or bound the argument.
+
+    How it is found: the loss was not finite and spoiled parameters; the way back from it ends at an exponential that
+    read finite values and made infinite ones.
+
+    Bad:
+        loss = torch.log(torch.exp(scores).sum(1)) - scores[:, 0]
+    Good:
+        loss = torch.logsumexp(scores, 1) - scores[:, 0]
+    """
+    yield from proofs(run, "num.exp-overflow")

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.births import proofs
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("num.log-zero", severity="error", needs="steps, crash")
+def log_zero(run: Evidence) -> Iterator[Proof]:
+    """The logarithm of zero makes the loss infinite or NaN.
+
+    Why it matters: `log(0)` is -inf and `0 * log(0)` is NaN; one such value spoils the loss, all gradients and then the
+    weights.
+
+    What to do: add a small number inside the logarithm, use `torch.xlogy`, or `log_softmax`/`logsigmoid` on logits.
+
+    How it is found: the loss (or its gradient) was not finite and spoiled parameters; the way back from it ends at a
+    logarithm that read a zero. Infinities that do not reach the loss, such as masks, are no fault.
+
+    Bad:
+        entropy = -(p * p.log()).sum(-1)
+    Good:
+        entropy = -torch.xlogy(p, p).sum(-1)
+    """
+    yield from proofs(run, "num.log-zero")

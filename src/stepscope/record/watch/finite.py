@@ -1,0 +1,246 @@
+"""Finite: what the values of ops were where it matters (NaN, Inf, a slope without end), and the alarm when a loss or a
+gradient is not finite.
+
+While the trail is on, ops that can go wrong (`log`, `sqrt`, `/`, `exp` ...) are looked at each time, others the first
+times. An alarm is raised by a loss that is not finite at `backward`, or by gradients that are not before the step of
+the optimizer, and it counts only once the damage is there: parameters that are not finite, or one bad loss after
+another. So a script that skips such steps by itself is left in peace, and so is an infinity that arrives nowhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.record.statistics import is_transformed, quietly, stats_of
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.autopsy import Verdict
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.steps import Backward, Step
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.step import Stats
+
+__all__ = ["RISKY", "STEEP", "Alarm", "Finite", "Spot"]
+
+STEEP = frozenset({"sqrt", "sqrt_", "pow", "pow_", "acos", "asin", "arccos", "arcsin", "float_power"})
+"""Their slope has no bound somewhere inside what they accept."""
+RISKY = STEEP | frozenset((
+    "log", "log_", "log2", "log10", "log1p", "logit", "xlogy", "rsqrt", "div", "div_", "true_divide", "divide",
+    "reciprocal", "reciprocal_", "reciprocal_mul", "exp", "exp_", "exp2", "expm1", "sinh", "cosh", "std", "var", "mean",
+    "atanh", "acosh", "erfinv", "cross_entropy", "nll_loss", "softmax", "log_softmax", "normalize", "square",
+))  # fmt: skip
+_MEANT = frozenset((
+    "masked_fill", "masked_fill_", "full", "full_like", "fill_", "where", "new_full", "tensor", "triu", "tril", "pad",
+    "setitem_", "index_fill", "index_fill_",
+))  # fmt: skip
+"""An infinity that one of these made was put there on purpose."""
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_LOOKS = 10
+_LARGEST = 2**22
+_SPOTS = 400
+_WHOLE = 2**20
+_HALF_PI = math.pi / 2
+_dispatch_modes = torch._C._len_torch_dispatch_stack
+
+
+class Spot:
+    """An op whose result was not finite, or whose slope is not."""
+
+    __slots__ = ("arguments", "index", "kind", "made", "meant", "op", "place", "reads", "step", "visit")
+
+    def __init__(self, kind: str, call: Call, made: Stats | None, origin: Origin | None) -> None:
+        self.kind = kind
+        """value (NaN or Inf) · slope (finite, but its derivative is not)"""
+        self.op = call.name
+        self.place = call.place
+        self.visit: Visit | None = call.visit
+        self.made = made
+        self.reads: list[Stats | None] = [stats_of(tensor) if _can_look(tensor) else None for tensor in call.inputs]
+        self.meant = call.name in _MEANT
+        self.index = 0 if origin is None else origin.index
+        self.step = 0 if origin is None else origin.step
+        self.arguments: dict[str, Any] = {} if origin is None else origin.arguments
+
+
+class Alarm:
+    """The first time the numbers went bad."""
+
+    def __init__(self, kind: str, backward: Backward, step: int) -> None:
+        self.kind = kind
+        """loss (not finite at backward) · gradient (not finite, of a finite loss)"""
+        self.backward = backward
+        self.place: Place | None = backward.place
+        self.origin: Origin | None = backward.origin
+        self.value = backward.loss
+        self.step = step
+        self.verdict: Verdict | None = None
+        """What the graph of the loss says."""
+        self.parameters: list[str] = []
+        """Parameters that were not finite before (for a bad loss), or whose gradients are not."""
+        self.seen = True
+        """The trail was on when the loss was computed."""
+        self.culprit: Any = None
+        """For the rules: what they have made of it."""
+
+
+class Finite(Witness):
+    """`run.finite`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.alarm: Alarm | None = None
+        """Confirmed: the damage is done."""
+        self.spots: list[Spot] = []
+        self._pending: Alarm | None = None
+        self._bad_losses = 0
+        self._looks: dict[tuple[str, int, int], int] = {}
+        self._last: Backward | None = None
+        self._origins: dict[int, Origin] = {}
+        """Where the loss came from when last seen, by the line of backward."""
+
+    # Ops
+
+    def op(self, call: Call) -> None:
+        known = self.watcher.trail.known
+        outputs = [(tensor, origin) for tensor in call.outputs if (origin := known(tensor)) is not None]
+        for tensor, origin in outputs:
+            if tensor.grad_fn is not None:
+                origin.sequence = tensor.grad_fn._sequence_nr()
+        if self.alarm is not None or (call.name not in RISKY and self._looked_enough(call)):
+            return
+        if _dispatch_modes():
+            with quietly():
+                self._look(call, outputs)
+        else:
+            self._look(call, outputs)
+
+    def _looked_enough(self, call: Call) -> bool:
+        if call.place is None:
+            return True
+        key = (call.name, id(call.place[0]), call.place[1])
+        seen = self._looks.get(key, 0)
+        self._looks[key] = seen + 1
+        return seen >= _LOOKS
+
+    def _look(self, call: Call, outputs: list[tuple[Any, Origin]]) -> None:
+        for tensor, origin in outputs:
+            if call.name.startswith("empty") or not _can_look(tensor):
+                continue
+            low, high = _edges(tensor)
+            if not (math.isfinite(low) and math.isfinite(high)):
+                self._note(Spot("value", call, stats_of(tensor), origin), origin)
+            elif call.name in STEEP and tensor.requires_grad and _is_steep(call, low, high):
+                self._note(Spot("slope", call, stats_of(tensor), origin), origin)
+            elif origin.kind not in ("parameter", "buffer"):
+                origin.spot = False
+
+    def _note(self, spot: Spot, origin: Origin) -> None:
+        origin.spot = spot
+        if len(self.spots) < _SPOTS:
+            self.spots.append(spot)
+
+    # Alarms
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        self._last = backward
+        key = 0 if backward.place is None else hash((id(backward.place[0]), backward.place[1]))
+        if backward.origin is not None:
+            self._origins[key] = backward.origin
+        if self.alarm is not None or not backward.accumulates or backward.loss is None:
+            return
+        if math.isfinite(backward.loss):
+            self._pending, self._bad_losses = None, 0
+            return
+        self._bad_losses += 1
+        if self._pending is None:
+            self._pending = self._raise("loss", backward, key)
+            self._pending.parameters = self._bad_parameters()
+            if not self._pending.parameters:
+                from stepscope.record.autopsy import autopsy
+
+                self._pending.verdict = autopsy(roots[0])
+        elif self._bad_losses >= 3:
+            self.alarm = self._pending
+
+    def _raise(self, kind: str, backward: Backward, key: int) -> Alarm:
+        alarm = Alarm(kind, backward, self.watcher.step)
+        if alarm.origin is None:
+            alarm.origin, alarm.seen = self._origins.get(key), False
+        return alarm
+
+    def step_begins(self, step: Step, optimizer: Any) -> None:
+        if self.alarm is not None or self._pending is not None or self._last is None:
+            return
+        parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        bad = [p for p in _some(parameters) if _is_bad(p.grad)]
+        if bad:
+            place = self._last.place
+            self._pending = self._raise("gradient", self._last, hash((id(place[0]), place[1])) if place else 0)
+            self._pending.parameters = [self.watcher.models.name_of(p) for p in parameters if _is_bad(p.grad)]
+
+    def step_done(self, step: Step, optimizer: Any) -> None:
+        if self._pending is None or self.alarm is not None:
+            return
+        if any(_is_bad(p) for group in optimizer.param_groups for p in group["params"]):
+            self.alarm = self._pending
+        elif self._pending.kind == "gradient":
+            self._pending = None
+
+    def _bad_parameters(self) -> list[str]:
+        models = self.watcher.models
+        return [models.name_of(p) for p in models.all_parameters() if _is_bad(p)]
+
+
+def _can_look(tensor: Any) -> bool:
+    return (
+        type(tensor) in _PLAIN
+        and tensor.device.type == "cpu"
+        and tensor.is_floating_point()
+        and tensor.layout is torch.strided
+        and 0 < tensor.numel() <= _LARGEST
+        and not is_transformed(tensor)
+    )
+
+
+def _edges(tensor: Any) -> tuple[float, float]:
+    """Smallest and largest value: NaN if there is one, infinite if there is an Inf."""
+    try:
+        low, high = torch.aminmax(tensor.detach())
+    except RuntimeError:  # a type without an order, such as float8
+        return 0.0, 0.0
+    return low.item(), high.item()
+
+
+def _is_bad(tensor: Any) -> bool:
+    return _can_look(tensor) and not all(map(math.isfinite, _edges(tensor)))
+
+
+def _is_steep(call: Call, low: float, high: float) -> bool:
+    """Whether the derivative is infinite somewhere. Read off the result: it is at hand."""
+    name = call.name.rstrip("_")
+    if name == "sqrt":
+        return low == 0
+    if name in ("asin", "arcsin"):
+        return max(-low, high) >= _HALF_PI * (1 - 1e-7)
+    if name in ("acos", "arccos"):
+        return low == 0 or high >= math.pi * (1 - 1e-7)
+    exponent = call.argument(1, "exponent")
+    if isinstance(exponent, (int, float)) and not isinstance(exponent, bool):
+        return 0 < exponent < 1 and low == 0
+    if isinstance(exponent, torch.Tensor) and _can_look(exponent) and call.inputs and _can_look(call.inputs[0]):
+        return low == 0 and 0 < _edges(exponent)[0] < 1
+    return False
+
+
+def _some(parameters: list[Any]) -> list[Any]:
+    """All of a small model's; of a large one those nearest to the input, which bad gradients reach, and small ones."""
+    if sum(p.numel() for p in parameters) <= _WHOLE:
+        return parameters
+    return [*parameters[:2], *sorted(parameters, key=lambda p: p.numel())[:4]]
