@@ -19,6 +19,9 @@ __all__ = ["Buffers", "Call", "Turn"]
 _SMALL_BUFFER = 1 << 16
 _MOST_MODELS = 16
 _MOST_BUFFER_BYTES = 64 << 20
+_LOOK_AGAIN = 200
+_COUNTERS = {"num_batches_tracked"}
+"""Buffers that no output depends on."""
 
 
 class Call:
@@ -94,36 +97,73 @@ class Turn:
             self.arguments = None  # the script is about to make the next ones; do not hold two at a time
 
 
+class _Kept:
+    """The buffers of one model: where they hang, and copies of them."""
+
+    def __init__(self, module: Any) -> None:
+        self.uses = 0
+        self.homes = [
+            (f"{path}.{key}" if path else key, part._buffers, key, value)
+            for path, part in module.named_modules()
+            for key, value in part._buffers.items()
+            if value is not None and key not in _COUNTERS and _can_be_copied(value)
+        ]
+        room = _MOST_BUFFER_BYTES
+        self.copies: dict[str, Any] = {}
+        self.small: dict[Any, tuple[list[Any], list[Any]]] = {}
+        self.large: list[list[Any]] = []
+        for name, _, _, value in self.homes:
+            room -= value.numel() * value.element_size()
+            if room < 0:
+                break
+            copy = self.copies[name] = value.detach().clone()
+            if value.numel() <= _SMALL_BUFFER:
+                into, out_of = self.small.setdefault((value.device, value.dtype), ([], []))
+                into.append(copy)
+                out_of.append(value.detach())
+            else:
+                self.large.append([copy, value, _version(value)])
+
+    def is_current(self) -> bool:
+        """Whether the same tensors still hang in the same places; the tree itself is looked at now and then."""
+        self.uses += 1
+        return self.uses % _LOOK_AGAIN != 0 and all(home.get(key) is value for _, home, key, value in self.homes)
+
+    def renew(self) -> None:
+        for into, out_of in self.small.values():
+            torch._foreach_copy_(into, out_of)
+        for entry in self.large:
+            now = _version(entry[1])
+            if now != entry[2]:
+                entry[0].copy_(entry[1])
+                entry[2] = now
+
+
+def _can_be_copied(value: Any) -> bool:
+    return value.layout is torch.strided and value.device.type != "meta" and type(value) is torch.Tensor
+
+
+def _version(value: Any) -> int:
+    return -1 if value.is_inference() else int(value._version)
+
+
 class Buffers:
-    """Copies of a model's buffers as they were before its forward, which changes some of them.
+    """Copies of the models' buffers as they were before their forward, which changes some of them.
 
     Large ones are copied only when something has written to them; norm layers write without saying so, but theirs
     are small.
     """
 
     def __init__(self) -> None:
-        self._copies: weakref.WeakKeyDictionary[Any, dict[str, tuple[Any, int]]] = weakref.WeakKeyDictionary()
+        self._kept: weakref.WeakKeyDictionary[Any, _Kept] = weakref.WeakKeyDictionary()
 
     def note(self, module: Any) -> None:
-        known = self._copies.setdefault(module, {})
-        room = _MOST_BUFFER_BYTES
-        into, out_of = [], []
-        for name, buffer in module.named_buffers():
-            if buffer is None or buffer.layout is not torch.strided or buffer.device.type == "meta":
-                continue
-            room -= buffer.numel() * buffer.element_size()
-            if room < 0:
-                return
-            copy, version = known.get(name, (None, -1))
-            now = -1 if buffer.is_inference() else buffer._version
-            if copy is None or copy.shape != buffer.shape or copy.dtype != buffer.dtype or copy.device != buffer.device:
-                known[name] = buffer.detach().clone(), now
-            elif buffer.numel() <= _SMALL_BUFFER or version != now:
-                known[name] = copy, now
-                into.append(copy)
-                out_of.append(buffer.detach())
-        if into:
-            torch._foreach_copy_(into, out_of)
+        kept = self._kept.get(module)
+        if kept is None or not kept.is_current():
+            self._kept[module] = _Kept(module)
+        else:
+            kept.renew()
 
     def of(self, module: Any) -> dict[str, Any]:
-        return {name: copy for name, (copy, _) in self._copies.get(module, {}).items()}
+        kept = self._kept.get(module)
+        return {} if kept is None else kept.copies
