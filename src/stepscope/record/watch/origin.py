@@ -27,7 +27,7 @@ class Origin:
 
     __slots__ = (
         "args", "depth", "device", "dtype", "grad", "home", "index", "inputs", "kind", "loader", "name", "op", "place",
-        "requires_grad", "sequence", "shape", "spot", "step", "tags", "visit",
+        "requires_grad", "sequence", "shape", "spot", "step", "tags", "value", "visit",
     )  # fmt: skip
 
     def __init__(self, op: str, tensor: Any, inputs: tuple[Origin, ...], place: Place | None) -> None:
@@ -56,6 +56,8 @@ class Origin:
         """Whether gradients were enabled."""
         self.home: Any = None
         """For the witness of devices."""
+        self.value: float | None = None
+        """Of a single number on the CPU."""
         self.loader: Any = None
         """The loader whose batch it was part of."""
         self.spot: Spot | bool | None = None

@@ -18,6 +18,7 @@ from stepscope import fence
 from stepscope.record.arguments import Snapshot, snapshot, tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.names import PASS, Plan, plan_for
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.origin import CONSTANT, HOST, NOISE, PARAMETER, Origin
 from stepscope.record.watch.places import is_own, own_place
 
@@ -215,6 +216,8 @@ class Trail:
                 continue  # written in place, or handed through: it stays what it is
             origin = Origin(call.name, tensor, call.origins, call.place)
             origin.args, origin.visit, origin.step, origin.grad, origin.index = frozen, call.visit, step, grad, self.ops
+            if not origin.shape and type(tensor) is torch.Tensor and origin.device.type == "cpu":
+                origin.value = _value(tensor)
             if isinstance(tensor, torch.nn.Parameter):
                 origin.kind, origin.tags = "parameter", origin.tags | PARAMETER
             if not call.origins or call.name in _NOISE:
@@ -225,6 +228,10 @@ class Trail:
 
     def fail(self, call: Call, error: BaseException) -> None:
         self.failed = Failed(call, error)
+
+
+def _value(tensor: Any) -> float | None:
+    return float(tensor) if tensor.is_floating_point() and not is_transformed(tensor) else None
 
 
 def _tag(name: str) -> int:

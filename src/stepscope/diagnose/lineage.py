@@ -1,0 +1,168 @@
+"""Reading the history of a tensor: what was really computed, the terms of a loss, and the line to change.
+
+An `Origin` holds every op; rules ask for what matters: `source` looks through views and casts, `terms` takes a sum
+apart and keeps the sign and factor of each part, `where_applied` finds the line that put an activation where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.visits import Visit
+    from stepscope.records.step import Site
+
+__all__ = [
+    "CASTS", "REDUCTIONS", "VIEWS", "Term", "axes_of", "constant_of", "reduces_all", "source", "terms", "where_applied",
+]  # fmt: skip
+
+CASTS = frozenset({
+    "to", "float", "double", "half", "bfloat16", "type", "type_as", "cpu", "cuda", "contiguous", "clone", "detach",
+    "detach_", "data", "requires_grad_", "alias", "as_tensor", "tensor",
+})  # fmt: skip
+"""Ops that keep the values and the shape."""
+VIEWS = CASTS | frozenset({
+    "view", "reshape", "view_as", "reshape_as", "flatten", "unflatten", "ravel", "squeeze", "squeeze_", "unsqueeze",
+    "unsqueeze_", "permute", "transpose", "transpose_", "movedim", "swapaxes", "t", "T", "mT", "getitem", "select",
+    "narrow", "index_select", "expand", "expand_as", "chunk", "split", "unbind", "swapdims", "moveaxis",
+    "masked_select", "atleast_1d", "atleast_2d",
+})  # fmt: skip
+"""Ops that keep the values, or some of them."""
+REDUCTIONS = frozenset({"mean", "sum", "nanmean", "nansum"})
+_JOINS = frozenset({"stack", "cat", "concat", "hstack", "vstack"})
+
+
+def source(origin: Origin) -> Origin:
+    """What was computed, behind views, casts and copies."""
+    return origin.back_through(VIEWS)
+
+
+def constant_of(origin: Origin) -> float | None:
+    """The plain number among the arguments of `x * 0.5`, `x + 1`."""
+    if origin.args is None:
+        return None
+    for value in (*origin.args[1][:2], *(origin.args[2] or {}).values()):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return float(value)
+    return None
+
+
+def axes_of(origin: Origin, axes: int | None = None) -> tuple[int, ...] | None:
+    """The axes an op works along (`dim=1`, `axis=(0, 2)`), counted from 0; None when it was not told."""
+    given = origin.arguments
+    found = given.get("dim", given.get("axis", given.get("dims")))
+    if found is None or isinstance(found, (bool, str)):
+        return None
+    rank = len(origin.inputs[0].shape) if axes is None and origin.inputs else (axes or 0)
+    several = found if isinstance(found, (list, tuple)) else [found]
+    return tuple(int(axis) % rank for axis in several if isinstance(axis, int)) if rank else None
+
+
+def reduces_all(origin: Origin) -> bool:
+    """`x.mean()`, `x.sum()`: over every axis at once."""
+    return origin.op in REDUCTIONS and not axes_of(origin) and not origin.shape
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of a sum: what was added, and the factor it has in the sum (its sign at least)."""
+
+    origin: Origin
+    factor: float
+    reductions: tuple[Origin, ...] = ()
+    """The means and sums between the whole and this part."""
+
+    @property
+    def value(self) -> float | None:
+        """What it adds to the whole, where it is a single number."""
+        return None if self.origin.value is None else self.factor * self.origin.value
+
+
+def terms(whole: Origin, inside_reductions: bool = False, most: int = 400) -> Iterator[Term]:
+    """Take a sum apart: through + and -, through factors that are numbers, and (if asked) through means and sums."""
+    queue = [Term(whole, 1.0)]
+    for count, term in enumerate(queue):
+        parts = list(_parts(term, inside_reductions)) if count < most else []
+        if parts:
+            queue.extend(parts)
+        else:
+            yield term
+
+
+def _parts(term: Term, inside: bool) -> Iterator[Term]:
+    origin, factor, way = term.origin, term.factor, term.reductions
+    op, inputs = origin.op.rstrip("_"), origin.inputs
+    if not inputs:
+        return
+    if op == "add":
+        yield from (Term(part, factor, way) for part in inputs)
+    elif op == "sub":
+        yield Term(inputs[0], factor, way)
+        yield from (Term(part, -factor, way) for part in inputs[1:])
+    elif op in ("neg", "negative", "rsub"):
+        yield from (Term(part, -factor, way) for part in inputs)
+    elif op in ("mul", "multiply", "div", "true_divide"):
+        yield from _scaled(term, op)
+    elif op in VIEWS:
+        yield Term(inputs[0], factor, way)
+    elif op in _JOINS and inside:
+        yield from (Term(part, factor, way) for part in inputs)
+    elif op in REDUCTIONS and (inside or _of_numbers(inputs[0])):
+        yield from _joined(Term(inputs[0], factor, way if _of_numbers(inputs[0]) else (*way, origin)))
+
+
+def _of_numbers(origin: Origin) -> bool:
+    """`torch.stack(losses).sum()`: a sum of single numbers."""
+    return origin.op in _JOINS and all(len(part.shape) == 0 or part.shape == (1,) for part in origin.inputs)
+
+
+def _joined(term: Term) -> Iterator[Term]:
+    if _of_numbers(term.origin):
+        yield from (Term(part, term.factor, term.reductions) for part in term.origin.inputs)
+    else:
+        yield term
+
+
+def _scaled(term: Term, op: str) -> Iterator[Term]:
+    inputs = term.origin.inputs
+    if len(inputs) == 1:
+        number = constant_of(term.origin)
+        yield from _with_factor(term, inputs[0], number, op)
+        return
+    first, second = inputs[:2]
+    if _is_number(second):
+        yield from _with_factor(term, first, second.value, op)
+    elif _is_number(first) and op in ("mul", "multiply"):
+        yield from _with_factor(term, second, first.value, op)
+
+
+def _with_factor(term: Term, part: Origin, number: float | None, op: str) -> Iterator[Term]:
+    if number is not None and number == number and not (op.endswith("div") and number == 0):
+        yield Term(part, term.factor / number if "div" in op else term.factor * number, term.reductions)
+
+
+def _is_number(origin: Origin) -> bool:
+    return not origin.shape and not origin.requires_grad and origin.value is not None
+
+
+def where_applied(run: Evidence, origin: Origin) -> Place | Site | None:
+    """The line that put this op where it is: its own call, or the construction of its layer inside a container."""
+    visit = origin.visit
+    if visit is not None and _is_torchs(visit) and visit.parent is not None and _is_torchs(visit.parent):
+        module = visit.module()
+        made = None if module is None else run.models.made_at(module)
+        if made is not None:
+            return made
+    return origin.place
+
+
+def _is_torchs(visit: Visit) -> bool:
+    module: Any = visit.module()
+    return module is not None and isinstance(module, torch.nn.Module) and type(module).__module__.startswith("torch.")
