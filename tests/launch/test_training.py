@@ -134,6 +134,8 @@ CASES = {
     "deterministic 2": (RANDOM, ["--no-run", "--deterministic"], []),
     "nan": (NAN, ["--no-run", "--no-diagnose", "--detect-nan"], []),
     "check": (TRAIN, None, []),
+    "check crash": (CRASH, None, []),
+    "check stale": (STALE, None, []),
 }
 
 
@@ -264,3 +266,16 @@ def test_check_gives_a_verdict(done: dict[str, Done], folder: Path) -> None:
     assert "stepscope check train.py: " in done["check"].err
     assert "tried        10 training steps, 2 epochs" in done["check"].err
     assert [path.name for path in (folder / "check").iterdir()] == ["train.py"]
+    passed = done["check"].err.split("passed")[1]
+    assert "one batch can be learnt by heart (loss " in passed
+    assert "evaluation gives the same answer twice" in passed
+
+
+def test_a_verdict_says_what_is_suspicious_and_what_was_not_tried(done: dict[str, Done]) -> None:
+    verdict = done["check stale"].err.split("stepscope check train.py: ")[1]
+    assert "  suspicious   gradients are cleared, steps are taken, in the right order (opt.no-zero-grad)" in verdict
+    assert "training and evaluation data are apart (nothing ran without gradients)" in verdict.split("not checked")[1]
+    crashed = done["check crash"].err.split("stepscope check train.py: ")[1]
+    assert crashed.startswith("it does not run")
+    assert "not checked  the rest: mend this and check again" in crashed
+    assert done["check crash"].code == 1

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.launch.reporting import counted
 from stepscope.records import Finding
+from stepscope.track import ranks
 
 if TYPE_CHECKING:
     from stepscope.launch.session import Session
@@ -23,32 +24,40 @@ _UNSEEN = {
     "loader": "the script uses no DataLoader",
     "evaluation": "nothing ran without gradients",
     "trail": "single operations were not followed",
+    "ranks": "there is one process only",
 }
 
-# (question, rules that answer it, what must have been seen)
-_RECIPE: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("shapes, types and indices fit, on first and last batches", ("shape.*", "dtype.*", "index.*", "api.*"), ()),
-    ("every tensor goes to the chosen device", ("device.*",), ("trail",)),
-    ("the loss starts where chance would put it", ("init.*",), ("steps",)),
-    ("the loss fits the output it is given", ("loss.*", "model.output*", "model.final*"), ("trail",)),
-    ("one batch can be learnt by heart", ("*overfit*",), ("steps",)),
-    ("samples of a batch do not mix", ("math.*",), ("trail",)),
-    (
-        "gradients reach all that should learn",
-        ("grad.*", "opt.missing-params", "opt.stale-params", "model.*"),
-        ("steps",),
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked, the rules and the probe that answer it, and what must have been seen for them to be able to."""
+
+    text: str
+    rules: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    probe: str = ""
+
+
+_RECIPE = (
+    _Question("shapes, types and indices fit, on first and last batches", ("shape.*", "dtype.*", "index.*", "api.*")),
+    _Question("every tensor goes to the chosen device", ("device.*",), ("trail",)),
+    _Question("the loss starts where chance would put it", ("init.*",), ("steps",), "loss-at-start"),
+    _Question("one batch can be learnt by heart", ("*overfit*",), ("steps",), "overfit-one-batch"),
+    _Question("the loss fits the output it is given", ("loss.*", "model.output*", "model.final*"), ("trail",)),
+    _Question("samples of a batch do not mix", ("math.*",), ("trail",), "batch-order"),
+    _Question("gradients reach all that should learn", ("grad.*", "autograd.*", "opt.*-params", "model.*"), ("steps",)),
+    _Question("gradients are cleared, steps are taken, in the right order", ("opt.*", "amp.*", "stop.*"), ("steps",)),
+    _Question(
+        "training and evaluation data are apart", ("data.test-*", "data.*overlap", "data.target-*"), ("evaluation",)
     ),
-    ("gradients are cleared, steps are taken, in the right order", ("opt.*",), ("steps",)),
-    ("evaluation gives the same answer twice", ("mode.*",), ("evaluation",)),
-    ("inputs are finite, scaled and in a sound order", ("data.*",), ("loader",)),
-    (
-        "training and evaluation data are apart",
-        ("data.test-in-train", "data.overlap*", "data.target*"),
-        ("evaluation",),
-    ),
-    ("all numbers stay finite", ("num.*",), ("steps",)),
-    ("metrics measure what they say", ("metric.*", "eval.*"), ("evaluation",)),
-    ("memory and random numbers are in order", ("mem.*", "perf.*", "repro.*"), ("steps",)),
+    _Question("a dataset gives the same sample twice", ("data.inplace-dataset",), ("loader",), "dataset-determinism"),
+    _Question("inputs are finite, scaled and in a sound order", ("data.*",), ("loader",)),
+    _Question("evaluation gives the same answer twice", ("mode.*",), ("evaluation",), "eval-determinism"),
+    _Question("all numbers stay finite", ("num.*",), ("steps",)),
+    _Question("metrics measure what they say", ("metric.*", "eval.*"), ("evaluation",)),
+    _Question("checkpoints hold what they should", ("io.*",), ("steps",)),
+    _Question("memory, speed and random numbers are in order", ("mem.*", "perf.*", "repro.*"), ("steps",)),
+    _Question("processes work together", ("dist.*",), ("ranks",)),
 )
 
 
@@ -65,30 +74,40 @@ class Answer:
 def answers(session: Session) -> list[Answer]:
     """All questions, in the order a person would ask them; a finding counts for the first it answers."""
     left = [one for one in session.reporter.findings if one.severity != "info"]
-    engine = session.engine
-    known = [] if engine is None else [rule.id for rule in engine.rules]
-    unchecked = {} if engine is None else dict(engine.evidence.not_checked)
     seen = _seen(session)
+    probed = {} if session.engine is None else dict(session.engine.evidence.probes.outcomes)
     given: list[Answer] = []
-    for question, patterns, needs in _RECIPE:
-        found = [one for one in left if _fits(one.rule, patterns)]
+    for question in _RECIPE:
+        found = [one for one in left if _fits(one.rule, question.rules)]
         left = [one for one in left if one not in found]
+        outcome = probed.pop(question.probe, None)
         if found:
-            given.append(Answer(question, "suspicious", ", ".join(dict.fromkeys(one.rule for one in found))))
-            continue
-        asked = [rule for rule in known if _fits(rule, patterns)]
-        missing = [need for need in needs if need not in seen]
-        if not asked:
-            given.append(Answer(question, "not checked", "no rule that answers it was asked"))
-        elif missing:
-            given.append(Answer(question, "not checked", _UNSEEN[missing[0]]))
-        else:
-            reasons = [why for rule, why in unchecked.items() if rule in asked or _fits(rule, patterns)]
-            part = f"but not all of it: {reasons[0]}" if reasons else ""
-            given.append(Answer(question, "passed", part))
+            names = ", ".join(dict.fromkeys(one.rule for one in found))
+            given.append(Answer(question.text, "suspicious", names))
+        elif outcome is not None and outcome.state != "not checked":
+            given.append(Answer(question.text, outcome.state, outcome.said))
+        elif "ranks" not in question.needs or "ranks" in seen:
+            given.append(_by_rules(session, question, seen, "" if outcome is None else outcome.said))
+    given += [Answer(name.replace("-", " "), one.state, one.said) for name, one in probed.items()]
     if left:
         given.append(Answer("anything else", "suspicious", ", ".join(dict.fromkeys(one.rule for one in left))))
     return given
+
+
+def _by_rules(session: Session, question: _Question, seen: set[str], why: str) -> Answer:
+    """What the rules say that were asked and found nothing; `why` is the reason a probe could not answer instead."""
+    engine = session.engine
+    asked = [] if engine is None else [rule.id for rule in engine.rules if _fits(rule.id, question.rules)]
+    missing = [need for need in question.needs if need not in seen]
+    if missing:
+        return Answer(question.text, "not checked", _UNSEEN[missing[0]])
+    if not asked:
+        return Answer(question.text, "not checked", why or "no rule that answers it was asked")
+    unchecked = {} if engine is None else engine.evidence.not_checked
+    reasons = [reason for rule, reason in unchecked.items() if rule in asked or _fits(rule, question.rules)]
+    reasons += [why] if why else []
+    count = _count(len(asked), "rule")
+    return Answer(question.text, "passed", f"{count}; not all of it: {reasons[0]}" if reasons else count)
 
 
 def _fits(rule: str, patterns: tuple[str, ...]) -> bool:
@@ -101,6 +120,8 @@ def _seen(session: Session) -> set[str]:
         seen.add("steps")
     if session.loop.batches:
         seen.add("loader")
+    if ranks.place().world_size > 1:
+        seen.add("ranks")
     watcher = session.watcher
     if watcher is not None:
         if watcher.trail.closed is None:
@@ -111,10 +132,12 @@ def _seen(session: Session) -> set[str]:
 
 
 def verdict(session: Session, crashed: bool = False) -> str:
-    """The whole verdict as text."""
-    given = answers(session)
+    """The whole verdict as text. After a crash only what is suspicious counts: the rest was hardly tried."""
     lines = [f"stepscope check {session.script.name}: {_headline(session.reporter.findings, crashed)}"]
-    lines.append(f"  tried        {_tried(session)}")
+    lines.append(f"  tried        {_tried(session, crashed)}")
+    given = [one for one in answers(session) if not crashed or one.state == "suspicious"]
+    if crashed:
+        given.append(Answer("the rest: mend this and check again", "not checked"))
     for state in ("passed", "suspicious", "not checked"):
         for number, answer in enumerate(one for one in given if one.state == state):
             head = state if number == 0 else ""
@@ -133,15 +156,18 @@ def _headline(findings: list[Finding], crashed: bool) -> str:
     return counted(shown) if shown else "nothing suspicious was found"
 
 
-def _tried(session: Session) -> str:
+def _tried(session: Session, crashed: bool) -> str:
     loop = session.loop
     parts = [_count(loop.steps, "training step")]
     if session.limiter.epochs:
         parts.append(_count(session.limiter.epochs, "epoch"))
     if loop.batches:
         parts.append(f"{_count(loop.batches, 'batch', 'batches')} of {_count(_loaders(session), 'loader')}")
-    ended = f"; ended {session.limiter.stopped}" if session.limiter.stopped else "; the script came to its end"
-    return ", ".join(parts) + ended
+    if crashed:
+        ended = "then it crashed"
+    else:
+        ended = f"ended {session.limiter.stopped}" if session.limiter.stopped else "the script came to its end"
+    return f"{', '.join(parts)}; {ended}"
 
 
 def _loaders(session: Session) -> int:
