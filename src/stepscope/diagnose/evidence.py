@@ -32,6 +32,13 @@ class Evidence:
         self.devices = watcher.devices
         self.losses = watcher.losses
         self.finite = watcher.finite
+        self.numbers = watcher.numbers
+        self.batches = watcher.batches_fed
+        self.targets = watcher.targets
+        self.deliveries = watcher.deliveries
+        self.entrances = watcher.entrances
+        self.axes = watcher.axes
+        self.metrics = watcher.metrics
         self.source = source or Source()
         self.probes = Probes(watcher)
         self.crash: Crash | None = None

@@ -13,14 +13,21 @@ import torch
 
 from stepscope import fence
 from stepscope.record.restore import Installed
+from stepscope.record.watch.axes import Axes
+from stepscope.record.watch.batches import Batches
+from stepscope.record.watch.deliveries import Deliveries
 from stepscope.record.watch.devices import Devices
+from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.finite import Finite
 from stepscope.record.watch.loaders import Loader, Loaders
 from stepscope.record.watch.losses import Losses
+from stepscope.record.watch.metrics import Metrics
 from stepscope.record.watch.models import Models
 from stepscope.record.watch.modes import Modes
+from stepscope.record.watch.numbers import Numbers
 from stepscope.record.watch.optimizers import Optimizers
 from stepscope.record.watch.steps import Step, Steps
+from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.visits import Visits
 from stepscope.record.watch.witness import Witness
@@ -66,6 +73,13 @@ class Watcher:
         self.devices = Devices(self)
         self.losses = Losses(self)
         self.finite = Finite(self)
+        self.numbers = Numbers(self)
+        self.batches_fed = Batches(self)
+        self.targets = Targets(self)
+        self.deliveries = Deliveries(self)
+        self.entrances = Entrances(self)
+        self.axes = Axes(self)
+        self.metrics = Metrics(self)
         self.witnesses: list[Witness] = [
             self.optimizers,
             self.steps,
@@ -75,6 +89,13 @@ class Watcher:
             self.devices,
             self.losses,
             self.finite,
+            self.numbers,
+            self.batches_fed,
+            self.targets,
+            self.deliveries,
+            self.entrances,
+            self.axes,
+            self.metrics,
         ]
         self._listeners: dict[str, list[Callable[..., None]]] = {}
 

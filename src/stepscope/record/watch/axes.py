@@ -1,0 +1,125 @@
+"""Axes: `view` and `reshape` where axes should have been swapped, so that rows of one thing become rows of another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stepscope.record.watch.origin import CONSTANT, PARAMETER, Origin
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Axes", "Mixed", "mixes"]
+
+_RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
+_FACTORIES = frozenset({"randn", "rand", "zeros", "ones", "empty", "full", "randint", "arange", "linspace", "normal"})
+_MOST = 40
+
+
+class Mixed:
+    """One place where a reshape mixes axes."""
+
+    def __init__(self, call: Call, how: str) -> None:
+        self.place: Place | None = call.place
+        self.op = call.name
+        self.visit: Visit | None = call.visit
+        self.origin = call.origins[0]
+        self.before = tuple(call.inputs[0].shape)
+        self.after = tuple(call.outputs[0].shape)
+        self.how = how
+        self.count = 0
+        self.result: Origin | None = None
+
+
+class Axes(Witness):
+    """`run.axes`"""
+
+    ops: ClassVar[frozenset[str]] = frozenset({"view", "reshape", "flatten", "cross_entropy", "nll_loss"})
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Mixed] = []
+        self._by_place: dict[Any, Mixed] = {}
+
+    def op(self, call: Call) -> None:
+        if not call.origins:
+            return
+        if call.name in ("cross_entropy", "nll_loss"):
+            self._flattened_logits(call)
+            return
+        if len(call.outputs) != 1:
+            return
+        origin = call.origins[0]
+        before, after = tuple(call.inputs[0].shape), tuple(call.outputs[0].shape)
+        if len(before) < 2 or origin.op in _FACTORIES or not origin.tags & ~(PARAMETER | CONSTANT):
+            return
+        how = mixes(before, after)
+        if not how and origin.op in _RECURRENT and _last_states_as_rows(before, after):
+            how = "the layers (or directions) of the last state lie before the batch"
+        if how:
+            self._keep(call, how)
+
+    def _keep(self, call: Call, how: str) -> None:
+        mixed = self._by_place.get(call.place)
+        if mixed is None:
+            if len(self.all) >= _MOST:
+                return
+            mixed = self._by_place[call.place] = Mixed(call, how)
+            self.all.append(mixed)
+        mixed.count += 1
+        mixed.result = self.watcher.trail.known(call.outputs[0])
+
+    def _flattened_logits(self, call: Call) -> None:
+        """(N, C, T) taken as (N*T, C): classes must be moved last before."""
+        logits, origin = call.inputs[0], call.origins[0]
+        if logits.ndim != 2 or origin.op not in ("view", "reshape", "flatten") or not origin.inputs:
+            return
+        before, classes = origin.inputs[0].shape, logits.shape[1]
+        inner = [size for size in before[2:] if size != 1]
+        if len(before) < 3 or before[1] != classes or not inner or before[-1] == classes or origin.place is None:
+            return
+        mixed = self._by_place.get(origin.place)
+        if mixed is None:
+            mixed = self._by_place[origin.place] = Mixed(call, "the classes are the second axis, not the last")
+            mixed.place, mixed.op, mixed.before, mixed.after = origin.place, origin.op, before, origin.shape
+            mixed.origin, mixed.visit = origin.inputs[0], origin.visit
+            self.all.append(mixed)
+        mixed.count += 1
+
+
+def mixes(before: tuple[int, ...], after: tuple[int, ...]) -> str:
+    """Why a reshape between these shapes cannot be what was meant; "" when it can.
+
+    >>> mixes((8, 32, 24, 3), (8, 3, 32, 24))
+    'the sizes are those of a permutation'
+    >>> mixes((8, 1, 28, 28), (8, 28, 28, 1))
+    ''
+    """
+    old, new = tuple(size for size in before if size != 1), tuple(size for size in after if size != 1)
+    if len(old) == len(new) >= 2 and old != new and sorted(old) == sorted(new):
+        return "the sizes are those of a permutation"
+    if len(before) == 4 and len(after) == 3 and before[0] == after[0]:
+        _, heads, steps, width = before
+        if heads > 1 and steps > 1 and heads != steps and after[1] == steps and after[2] == heads * width:
+            return "the heads lie before the steps"
+    if len(before) == 3 and len(after) == 4 and before[0] == after[0]:
+        _, heads, steps, width = after
+        if heads > 1 and steps > 1 and heads != steps and before[1] == steps and before[2] == heads * width:
+            return "the heads come out of the last axis, not before the steps"
+    return ""
+
+
+def _last_states_as_rows(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """(layers, batch, width) taken as (batch, layers * width)."""
+    return (
+        len(before) == 3
+        and len(after) == 2
+        and before[0] > 1
+        and before[1] > 1
+        and before[0] != before[1]
+        and after == (before[1], before[0] * before[2])
+    )

@@ -1,0 +1,217 @@
+"""Batches: what models are fed, by a loader or by hand, in training and in evaluation, and which rows are in both."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from stepscope.record.arguments import tensors_in
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.looks import Allowance, Look, can_look, look_at, row_marks
+from stepscope.record.watch.places import own_places
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.loaders import Loader
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Batches", "Diet", "Evaluated", "Fed"]
+
+_LOOKS = 6
+_MOST_ROWS = 40_000
+_KEPT = 400
+_PLACES = 40
+_FEW_ROWS = 2
+_KNOWN, _SELDOM = 40, 16
+
+
+class Fed:
+    """One call of a model that has parameters."""
+
+    __slots__ = ("grad", "inputs", "loader", "look", "marks", "model", "origin", "step", "training", "visit")
+
+    def __init__(self, visit: Visit, model: Diet) -> None:
+        self.visit = visit
+        self.model = model
+        self.step = visit.step
+        self.grad, self.training = visit.grad, visit.training
+        self.inputs: list[Any] = []
+        """Weak references to the tensors it was given."""
+        self.origin: Origin | None = None
+        """Of the largest of them that no gradient flows into: the data."""
+        self.look: Look | None = None
+        self.marks: list[int] = []
+        """One number for each row of the data; equal rows have equal numbers."""
+        self.loader: Loader | None = None
+
+
+class Evaluated:
+    """The calls of one model from one place, on one loader's batches (or on none), that train nothing."""
+
+    def __init__(self, places: list[Place], loader: Loader | None) -> None:
+        self.places = places
+        """Where it was called, from the inside out."""
+        self.loader = loader
+        self.calls = 0
+        self.rows: set[int] = set()
+        self.drawn = 0
+        self.seen: set[int] = set()
+        """Those of the rows on which this model had been trained before."""
+        self.origin: Origin | None = None
+        self.look: Look | None = None
+
+
+class Diet:
+    """What one model was fed."""
+
+    def __init__(self, module: Any) -> None:
+        self.ref = weakref.ref(module)
+        self.type = type(module).__name__
+        self.trained: set[int] = set()
+        """Marks of the rows it was trained on."""
+        self.trained_calls = 0
+        self.repeats = 0
+        """Rows that were twice in one training batch."""
+        self.rows = 0
+        self.evaluated: dict[Any, Evaluated] = {}
+        self.origin: Origin | None = None
+        """Of the data it was first trained on."""
+        self.loaders: list[Loader] = []
+        self.places: list[Place] = []
+        self.nothing_new = {True: 0, False: 0}
+        """How many calls in a row (in training, in evaluation) brought no row that was not known."""
+
+    def note_new(self, training: bool, new: bool) -> None:
+        self.nothing_new[training] = 0 if new else self.nothing_new[training] + 1
+
+
+class Batches(Witness):
+    """`run.batches`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.diets: list[Diet] = []
+        self.trained: deque[Fed] = deque(maxlen=_KEPT)
+        """The latest calls whose result went into a backward."""
+        self.first: list[Fed] = []
+        """The first of them."""
+        self.pending: list[Fed] = []
+        """Calls with gradients on since the last backward."""
+        self.bad: Fed | None = None
+        """The first call with a NaN or an infinity in its data."""
+        self._known: weakref.WeakKeyDictionary[Any, Diet | None] = weakref.WeakKeyDictionary()
+        self._allowance = Allowance()
+        self._looks: dict[Any, int] = {}
+
+    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        diet = self._diet(module)
+        if diet is None:
+            return
+        fed = Fed(visit, diet)
+        tensors = tensors_in((args, kwargs))
+        fed.inputs = [weakref.ref(tensor) for tensor in tensors]
+        data = [t for t in tensors if not t.requires_grad and t.ndim and can_look(t)]
+        if data:
+            tensor = max(data, key=lambda one: int(one.numel()))
+            fed.origin = self.watcher.trail.known(tensor)
+            fed.loader = self._loader_of(fed.origin)
+            if self._allowance.left():
+                with self._allowance, quietly():
+                    self._look(fed, tensor)
+        if visit.grad:
+            self.pending.append(fed)
+            if len(self.pending) > _KEPT:
+                del self.pending[0]
+        if not visit.grad or not visit.training:
+            self._evaluated(fed)
+
+    def _diet(self, module: Any) -> Diet | None:
+        if module not in self._known:
+            has_some = next(iter(module.parameters()), None) is not None
+            self._known[module] = Diet(module) if has_some else None
+            if has_some:
+                self.diets.append(self._known[module])  # type: ignore[arg-type]
+        return self._known[module]
+
+    def of(self, module: Any) -> Diet | None:
+        return self._known.get(module)
+
+    def _look(self, fed: Fed, tensor: Any) -> None:
+        key = (fed.visit.place, fed.loader, fed.training)
+        count = self._looks[key] = self._looks.get(key, 0) + 1
+        # A sum says whether anything is NaN or infinite, in one pass.
+        small = tensor.is_floating_point() and tensor.numel() <= 2**18 and self.bad is None
+        if count <= _LOOKS or (small and not bool(tensor.sum() * 0 == 0)):
+            fed.look = look_at(tensor)
+            if fed.look.nan and self.bad is None:
+                self.bad = fed
+        diet = fed.model
+        known = diet.nothing_new[fed.grad and fed.training]
+        if tensor.shape[0] >= _FEW_ROWS and diet.rows < _MOST_ROWS and (known < _KNOWN or count % _SELDOM == 0):
+            fed.marks = row_marks(tensor)
+
+    def _loader_of(self, origin: Origin | None) -> Loader | None:
+        if origin is None:
+            current = self.watcher.loaders.current
+            return current if not self.watcher.trail.on else None
+        found = next((one for one in origin.ancestors(60) if one.loader is not None), None)
+        return None if found is None else found.loader
+
+    def _evaluated(self, fed: Fed) -> None:
+        diet = fed.model
+        if not fed.marks:
+            return
+        number = None if fed.loader is None else fed.loader.number
+        places = own_places()
+        key = (tuple((code, at) for code, at in places[:3]), number)
+        evaluated = diet.evaluated.get(key)
+        if evaluated is None:
+            if len(diet.evaluated) >= _PLACES:
+                return
+            evaluated = diet.evaluated[key] = Evaluated(places, fed.loader)
+            evaluated.origin, evaluated.look = fed.origin, fed.look
+        evaluated.calls += 1
+        if len(evaluated.rows) < _MOST_ROWS:
+            before = len(evaluated.rows)
+            evaluated.drawn += len(fed.marks)
+            evaluated.rows.update(fed.marks)
+            diet.note_new(False, len(evaluated.rows) > before)
+            evaluated.seen.update(diet.trained.intersection(fed.marks))
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        if not backward.accumulates:
+            return
+        used = self._used(backward)
+        for fed in self.pending:
+            if fed.training if used is None else fed.visit in used:
+                self._trained(fed)
+        self.pending.clear()
+
+    def _used(self, backward: Backward) -> set[Visit] | None:
+        """The calls this loss was computed from, where the trail has seen it."""
+        if backward.origin is None or not self.pending or all(fed.visit.training for fed in self.pending):
+            return None
+        return {origin.visit.root for origin in backward.origin.ancestors(4000) if origin.visit is not None}
+
+    def _trained(self, fed: Fed) -> None:
+        diet = fed.model
+        diet.trained_calls += 1
+        self.trained.append(fed)
+        if len(self.first) < _KEPT:
+            self.first.append(fed)
+        if diet.origin is None:
+            diet.origin = fed.origin
+            diet.places = [] if fed.visit.place is None else [fed.visit.place]
+        if fed.loader is not None and fed.loader not in diet.loaders:
+            diet.loaders.append(fed.loader)
+        if fed.marks and diet.rows < _MOST_ROWS:
+            diet.rows += len(fed.marks)
+            distinct = set(fed.marks)
+            diet.repeats += len(fed.marks) - len(distinct)
+            diet.note_new(True, not distinct <= diet.trained)
+            diet.trained |= distinct

@@ -1,0 +1,83 @@
+"""Entrances: the values with which data meets the first weights of a model, after all scaling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stepscope.record.watch.looks import Allowance, Look, can_look, look_at
+from stepscope.record.watch.origin import PARAMETER, Origin
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Entrance", "Entrances"]
+
+_LOOKS = 5
+_PRODUCTS = frozenset({"matmul", "mm", "addmm", "baddbmm", "bmm"})
+
+
+class Entrance:
+    """One place where data is multiplied by weights before anything learnable has touched it."""
+
+    def __init__(self, call: Call, origin: Origin) -> None:
+        self.place: Place | None = call.place
+        self.op = call.name
+        self.visit: Visit | None = call.visit
+        self.origin = origin
+        """Of the data, the first time."""
+        self.looks: list[Look] = []
+        self.calls = 0
+        self.normalised_next = False
+        """A normalisation followed directly: the scale does not matter."""
+
+
+class Entrances(Witness):
+    """`run.entrances`"""
+
+    ops: ClassVar[frozenset[str]] = frozenset(
+        {"linear", "conv1d", "conv2d", "conv3d", "lstm", "gru", "rnn_tanh", "rnn_relu", *_PRODUCTS, "batch_norm",
+         "layer_norm", "group_norm", "instance_norm"}
+    )  # fmt: skip
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Entrance] = []
+        self._by_place: dict[Any, Entrance] = {}
+        self._allowance = Allowance(0.2)
+
+    def op(self, call: Call) -> None:
+        if call.name.endswith("norm"):
+            self._normalised(call)
+            return
+        if len(call.inputs) < 2:
+            return
+        tensor, origin = call.inputs[0], call.origins[0]
+        if call.name == "addmm" and len(call.inputs) > 2:
+            tensor, origin = call.inputs[1], call.origins[1]
+        if origin.tags & PARAMETER or tensor.requires_grad or not tensor.is_floating_point():
+            return
+        if call.name in _PRODUCTS and not any(other.kind == "parameter" for other in call.origins):
+            return
+        key = (call.place, None if call.visit is None else call.visit.path)
+        entrance = self._by_place.get(key)
+        if entrance is None:
+            if len(self.all) >= 60:
+                return
+            entrance = self._by_place[key] = Entrance(call, origin)
+            self.all.append(entrance)
+        entrance.calls += 1
+        if len(entrance.looks) < _LOOKS and can_look(tensor) and self._allowance.left():
+            with self._allowance:
+                entrance.looks.append(look_at(tensor))
+
+    def _normalised(self, call: Call) -> None:
+        made = call.origins[0] if call.origins else None
+        if made is None or not made.inputs:
+            return
+        entrance = self._by_place.get((made.place, None if made.visit is None else made.visit.path))
+        if entrance is not None:
+            entrance.normalised_next = True

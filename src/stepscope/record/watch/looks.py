@@ -1,0 +1,151 @@
+"""A quick look at a tensor's values: its range, what is not finite, how its columns differ, and marks of its rows.
+
+Only of tensors on the CPU, where reading waits for nobody; of large ones a part. No numpy and no random numbers of the
+script are used.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from types import TracebackType
+from typing import Any
+
+import torch
+
+from stepscope.record.statistics import is_transformed
+
+__all__ = ["Allowance", "Look", "can_look", "labels_in", "look_at", "row_marks"]
+
+_ROWS, _COLUMNS = 1024, 64
+_VALUES = 2**18
+_WHOLE = 2**22
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_draw = random.Random(20260101)
+_WEIGHTS = torch.tensor([_draw.randrange(-(2**62), 2**62) | 1 for _ in range(_COLUMNS)], dtype=torch.int64)
+
+
+class Allowance:
+    """How much time a witness may spend on looking at values: `with allowance: ...` while `allowance.left()`."""
+
+    def __init__(self, seconds: float = 0.3, share: float = 0.004) -> None:
+        self.spent = 0.0
+        self._seconds, self._share = seconds, share
+        self._began = time.perf_counter()
+        self._clock = 0.0
+
+    def left(self) -> bool:
+        return self.spent < self._seconds + self._share * (time.perf_counter() - self._began)
+
+    def __enter__(self) -> None:
+        self._clock = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.spent += time.perf_counter() - self._clock
+
+
+class Look:
+    """What a tensor held."""
+
+    __slots__ = ("columns", "constant", "dtype", "high", "low", "nan", "rms", "shape")
+
+    def __init__(self, tensor: Any) -> None:
+        self.shape: tuple[int, ...] = tuple(tensor.shape)
+        self.dtype = tensor.dtype
+        self.nan = 0
+        """How many values are NaN or infinite (of the part looked at)."""
+        self.low = self.high = self.rms = 0.0
+        """Of the finite ones."""
+        self.columns: list[float] = []
+        """The standard deviation of each column, for rows of features."""
+        self.constant = False
+
+
+def can_look(tensor: Any) -> bool:
+    """Whether its values can be read here and now: plain, dense, on the CPU."""
+    return (
+        type(tensor) in _PLAIN
+        and tensor.device.type == "cpu"
+        and tensor.layout is torch.strided
+        and tensor.numel() > 0
+        and not tensor.is_complex()
+        and not tensor.is_quantized
+        and not is_transformed(tensor)
+    )
+
+
+def look_at(tensor: Any) -> Look:
+    """Its numbers. NaN is looked for in all of it unless it is huge.
+
+    >>> seen = look_at(torch.tensor([[1.0, 200.0], [3.0, float("nan")]]))
+    >>> (seen.low, seen.high, seen.nan)
+    (1.0, 200.0, 1)
+    """
+    look = Look(tensor)
+    tensor = tensor.detach()
+    values = _part(tensor)
+    if tensor.is_floating_point():
+        whole = tensor if tensor.numel() <= _WHOLE else values
+        finite = torch.isfinite(whole)
+        if not bool(finite.all()):
+            look.nan = int((~finite).sum())
+            values = values[torch.isfinite(values)]
+    values = values.reshape(-1).to(torch.float64)
+    if values.numel():
+        low, high = torch.aminmax(values)
+        look.low, look.high = float(low), float(high)
+        look.rms = float(values.square().mean().sqrt())
+        look.constant = look.low == look.high
+    if tensor.ndim == 2 and tensor.is_floating_point() and tensor.shape[0] >= 8 and tensor.shape[1] <= 512:
+        table = tensor[:_ROWS].to(torch.float64)
+        if not look.nan:
+            look.columns = table.std(0).tolist()
+    return look
+
+
+def _part(tensor: Any) -> Any:
+    """All of a small tensor, rows from all over a large one."""
+    if tensor.numel() <= _VALUES or tensor.ndim == 0:
+        return tensor
+    width = tensor.numel() // tensor.shape[0]
+    rows = max(1, min(tensor.shape[0], _VALUES // max(1, width)))
+    part = tensor[:: max(1, tensor.shape[0] // rows)][:rows]
+    return part if part.numel() <= 4 * _VALUES else part.reshape(-1)[:_VALUES]
+
+
+def row_marks(tensor: Any) -> list[int]:
+    """One number for each row (at most 1024): equal rows have equal numbers, others almost surely not.
+
+    >>> a, b, c = row_marks(torch.tensor([[1.0, 2.0], [1.0, 2.5], [1.0, 2.0]]))
+    >>> a == c, a == b
+    (True, False)
+    """
+    if tensor.ndim == 0:
+        return []
+    tensor = tensor.detach()[:_ROWS]
+    if not tensor.is_contiguous() and tensor.numel() > _VALUES:
+        tensor = tensor[: max(1, _VALUES * tensor.shape[0] // tensor.numel())]
+    flat = tensor.reshape(tensor.shape[0], -1)
+    flat = flat[:, :: max(1, flat.shape[1] // _COLUMNS)][:, :_COLUMNS].contiguous()
+    bits = flat.to(torch.uint8) if flat.dtype is torch.bool else flat.view(_BITS[flat.element_size()])
+    whole = bits.to(torch.int64)
+    whole = (whole ^ (whole >> 13)) + 0x9E3779B9
+    marks: list[int] = (whole * _WEIGHTS[: whole.shape[1]]).sum(1).tolist()
+    return marks
+
+
+def labels_in(tensor: Any) -> list[int] | None:
+    """Class labels, one a row: whole numbers, or zeros and ones; None for anything else.
+
+    >>> labels_in(torch.tensor([[1.0], [0.0]]))
+    [1, 0]
+    >>> labels_in(torch.tensor([0.5, 1.0]))
+    """
+    if not can_look(tensor) or tensor.ndim == 0 or tensor.numel() != tensor.shape[0]:
+        return None
+    flat = tensor.detach().reshape(-1)[:_ROWS]
+    if flat.is_floating_point() and not bool(((flat == 0) | (flat == 1)).all()):
+        return None
+    values: list[int] = flat.to(torch.int64).tolist()
+    return values

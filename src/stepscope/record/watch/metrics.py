@@ -1,0 +1,120 @@
+"""Metrics: how predictions are turned into decisions (`argmax`, `> 0.5`), beside the loss that says what they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stepscope.record.watch.looks import Allowance, can_look, look_at
+from stepscope.record.watch.origin import PARAMETER, Origin
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Decision", "Metrics", "maker_of"]
+
+VIEWS = frozenset((
+    "view", "reshape", "squeeze", "unsqueeze", "flatten", "detach", "cpu", "to", "float", "double", "contiguous",
+    "clone", "getitem", "permute", "transpose", "data", "T", "mT", "t", "movedim", "swapaxes", "view_as", "numpy",
+    "softmax", "log_softmax",
+))  # fmt: skip
+_LOGIT_LOSSES = frozenset({"binary_cross_entropy_with_logits"})
+_CLASS_LOSSES = frozenset({"cross_entropy", "nll_loss"})
+_COMPARES = frozenset({"gt", "ge", "lt", "le", "greater", "greater_equal", "less", "less_equal"})
+_MOST, _LOOKS = 80, 20
+
+
+class Decision:
+    """One place where numbers are turned into decisions."""
+
+    def __init__(self, call: Call, maker: Any, origin: Origin) -> None:
+        self.place: Place | None = call.place
+        self.op = call.name
+        self.maker = maker
+        self.origin = origin
+        self.count = 0
+        self.threshold: float | None = None
+        self.dim: int | None = None
+        self.whole = False
+        """No axis was given: the largest of everything."""
+        self.shape: tuple[int, ...] = ()
+        self.outside = 0
+        """How often there were values below 0 or above 1."""
+        self.low, self.high = 0.0, 0.0
+
+
+class Metrics(Witness):
+    """`run.metrics`"""
+
+    ops: ClassVar[frozenset[str]] = (
+        _LOGIT_LOSSES | _CLASS_LOSSES | _COMPARES | frozenset({"round", "argmax", "max", "topk", "argmin", "min"})
+    )
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.decisions: list[Decision] = []
+        self.logits: dict[Any, Place | None] = {}
+        """Maker of numbers that a loss takes as logits of yes or no -> where the loss is."""
+        self.classes: dict[Any, tuple[int, int, int, Place | None]] = {}
+        """Maker of the scores of classes -> (axes of the maker's result, axis of the classes, how many, the loss)."""
+        self._by_place: dict[Any, Decision] = {}
+        self._allowance = Allowance(0.1)
+
+    def op(self, call: Call) -> None:
+        if not call.origins:
+            return
+        maker, origin = maker_of(call.origins[0])
+        if call.name in _LOGIT_LOSSES:
+            if len(self.logits) < _MOST:
+                self.logits.setdefault(maker, call.place)
+        elif call.name in _CLASS_LOSSES:
+            self._classes(call, maker, origin)
+        elif call.origins[0].tags & PARAMETER and call.outputs and call.inputs[0].ndim:
+            self._decision(call, maker, origin)
+
+    def _classes(self, call: Call, maker: Any, origin: Origin) -> None:
+        scores = call.inputs[0]
+        if maker in self.classes or len(self.classes) >= _MOST or scores.ndim < 2:
+            return
+        count = scores.shape[1]
+        axes = [axis for axis, size in enumerate(origin.shape) if size == count]
+        if len(axes) == 1 and axes[0] > 0:
+            self.classes[maker] = (len(origin.shape), axes[0], count, call.place)
+
+    def _decision(self, call: Call, maker: Any, origin: Origin) -> None:
+        tensor = call.inputs[0]
+        decision = self._by_place.get(call.place)
+        if decision is None:
+            if len(self.decisions) >= _MOST:
+                return
+            decision = self._by_place[call.place] = Decision(call, maker, origin)
+            decision.shape = tuple(tensor.shape)
+            if call.name in _COMPARES:
+                other = call.argument(1, "other")
+                decision.threshold = float(other) if isinstance(other, (int, float)) else None
+            elif call.name == "round":
+                decision.threshold = 0.5
+            else:
+                place = 2 if call.name == "topk" else 1
+                dim = call.argument(place, "dim", call.kwargs.get("axis"))
+                decision.dim = dim if isinstance(dim, int) and not isinstance(dim, bool) else None
+                decision.whole = dim is None and call.name != "topk"
+            self.decisions.append(decision)
+        decision.count += 1
+        if tensor.shape[0] > decision.shape[0]:
+            decision.shape = tuple(tensor.shape)
+        if decision.threshold is not None and decision.count <= _LOOKS and can_look(tensor) and self._allowance.left():
+            with self._allowance:
+                look = look_at(tensor)
+            decision.low, decision.high = min(decision.low, look.low), max(decision.high, look.high)
+            decision.outside += look.low < 0 or look.high > 1
+
+
+def maker_of(origin: Origin) -> tuple[Any, Origin]:
+    """What has computed these numbers, seen through views, casts and softmax: the line that did, and its origin."""
+    while origin.op in VIEWS and origin.inputs:
+        origin = origin.inputs[0]
+    visit = origin.visit
+    return (origin.op, origin.place, None if visit is None else visit.path), origin

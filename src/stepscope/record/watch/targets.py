@@ -1,0 +1,213 @@
+"""Targets: what losses compare predictions with, set beside what the model was given for them.
+
+Labels in the order they came, rows and labels in pairs, a target that is one of the inputs, the random draws that
+picked the rows and those that picked the targets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+
+from stepscope.record.watch.looks import Allowance, can_look, labels_in
+from stepscope.record.watch.origin import CONSTANT, PARAMETER, Origin
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.batches import Fed
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Target", "Targets", "draws_behind"]
+
+_WITH_LABELS = frozenset({"cross_entropy", "nll_loss", "multi_margin_loss"})
+_WITH_EITHER = frozenset({"binary_cross_entropy", "binary_cross_entropy_with_logits", "soft_margin_loss"})
+_WITH_VALUES = frozenset(
+    {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss", "poisson_nll_loss"}
+)
+_DIFFERENCE = frozenset({"sub"})
+_LOOKS = 12
+_PLACES = 60
+_MOST_LABELS = 30_000
+_WIDEST = 4096
+_DRAWS = frozenset({"randperm", "randint", "multinomial", "random_", "rand"})
+_PICKS = frozenset({"getitem", "index_select", "take", "gather", "take_along_dim", "index"})
+_MOVES = frozenset({"to", "float", "double", "long", "int", "view", "reshape", "squeeze", "unsqueeze", "flatten"})
+
+
+class Target:
+    """One place where a loss compares predictions with targets."""
+
+    def __init__(self, call: Call, origin: Origin) -> None:
+        self.place: Place | None = call.place
+        self.op = call.name
+        self.origin = origin
+        """Of the target, the first time."""
+        self.data: Origin | None = None
+        """Of the model's data, the first time."""
+        self.calls = 0
+        self.looks = 0
+        self.loader: Any = None
+        self.labels: list[list[int]] = []
+        """The labels of each training batch, in order."""
+        self.labelled = 0
+        self.label_of: dict[int, int] = {}
+        """Mark of a row -> the label it came with first."""
+        self.conflicts: dict[int, tuple[int, int]] = {}
+        """Rows that came with two labels."""
+        self.same_ids = 0
+        """How often the target was, number for number, the ids the model was given."""
+        self.vocabulary: set[int] = set()
+        self.leaking: dict[int, str] | None = None
+        """Columns of the data that were the target each time: exactly ("same"), or stretched and moved ("scaled")."""
+        self.leak_rows = 0
+        self.leak_calls = 0
+        self.distinct: set[float] = set()
+        self.width: tuple[int, ...] = ()
+        """The shape of one row of the data."""
+        self.apart: list[tuple[Origin, Origin]] = []
+        """Random draws that picked the rows and not the targets, and the other way round."""
+
+
+class Targets(Witness):
+    """`run.targets`"""
+
+    ops: ClassVar[frozenset[str]] = _WITH_LABELS | _WITH_EITHER | _WITH_VALUES | _DIFFERENCE
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Target] = []
+        self._by_place: dict[Any, Target] = {}
+        self._allowance = Allowance()
+
+    def op(self, call: Call) -> None:
+        if not call.grad or len(call.inputs) < 2:
+            return
+        prediction, target = call.inputs[0], call.inputs[1]
+        origin = call.origins[1]
+        if call.name in _DIFFERENCE:
+            if call.visit is not None and call.visit.parent is not None:
+                return
+            if not prediction.requires_grad and target.requires_grad:
+                prediction, target, origin = target, prediction, call.origins[0]
+            if prediction.shape != target.shape or not prediction.ndim:
+                return
+        if not prediction.requires_grad or target.requires_grad or origin.tags & PARAMETER or not can_look(target):
+            return
+        found = self._target(call, origin)
+        if found is None or not self._allowance.left():
+            return
+        feds = self.watcher.batches_fed.pending
+        with self._allowance:
+            found.calls += 1
+            self._note(found, call, target, origin, feds)
+
+    def _target(self, call: Call, origin: Origin) -> Target | None:
+        found = self._by_place.get(call.place)
+        if found is None and len(self.all) < _PLACES:
+            found = self._by_place[call.place] = Target(call, origin)
+            self.all.append(found)
+        return found
+
+    def _note(self, found: Target, call: Call, target: Any, origin: Origin, feds: list[Fed]) -> None:
+        rows = target.shape[0] if target.ndim else 0
+        fed = next((one for one in reversed(feds) if len(one.marks) == rows or _has_rows(one, rows)), None)
+        if call.name not in _DIFFERENCE and not origin.tags & CONSTANT:
+            self._labels(found, target, fed)
+        if fed is not None and found.data is None:
+            found.data, found.loader = fed.origin, fed.loader
+        if found.looks >= _LOOKS:
+            return
+        found.looks += 1
+        for fed in feds[-4:]:
+            self._compare(found, target, fed)
+        if len(found.apart) < 3:
+            self._draws(found, origin, feds)
+
+    def _labels(self, found: Target, target: Any, fed: Fed | None) -> None:
+        if fed is None or found.labelled >= _MOST_LABELS:
+            return
+        labels = labels_in(target)
+        if labels is None:
+            return
+        found.labels.append(labels)
+        found.labelled += len(labels)
+        if len(fed.marks) != len(labels):
+            return
+        for mark, label in zip(fed.marks, labels, strict=True):
+            before = found.label_of.setdefault(mark, label)
+            if before != label:
+                found.conflicts[mark] = (before, label)
+
+    def _compare(self, found: Target, target: Any, fed: Fed) -> None:
+        for ref in fed.inputs:
+            data = ref()
+            if data is None or data.requires_grad or not can_look(data):
+                continue
+            whole = not data.is_floating_point() and not target.is_floating_point()
+            if whole and data.numel() == target.numel() and data.ndim >= 2:
+                if torch.equal(data.reshape(-1).long(), target.reshape(-1).long()):
+                    found.same_ids += 1
+                    found.vocabulary.update(target.reshape(-1)[:256].tolist())
+            elif data.is_floating_point() and 1 < data.ndim <= 4 and data.shape[0] == target.numel():
+                self._leak(found, target, data)
+
+    def _leak(self, found: Target, target: Any, data: Any) -> None:
+        width = data.numel() // data.shape[0]
+        if not 1 < width <= _WIDEST or data.shape[0] < 4 or data.numel() > 2**20:
+            return
+        table = data.detach().reshape(data.shape[0], -1).to(torch.float64)
+        values = target.detach().reshape(-1).to(torch.float64)
+        found.distinct.update(values[:64].tolist())
+        found.leak_rows += len(values)
+        found.leak_calls += 1
+        found.width = tuple(data.shape[1:])
+        same = (table == values[:, None]).all(0).nonzero().reshape(-1).tolist()
+        now: dict[int, str] = dict.fromkeys(same, "same")
+        if len(values) >= 8:
+            for column in _in_line(table, values):
+                now.setdefault(column, "scaled")
+        before = found.leaking
+        if before is None:
+            found.leaking = now
+        else:
+            found.leaking = {c: how if now[c] == how else "scaled" for c, how in before.items() if c in now}
+
+    def _draws(self, found: Target, origin: Origin, feds: list[Fed]) -> None:
+        of_target = draws_behind(origin)
+        of_data: dict[int, Origin] = {}
+        for fed in feds[-4:]:
+            for given in fed.visit.inputs:
+                of_data.update(draws_behind(given))
+        only_data = [draw for index, draw in of_data.items() if index not in of_target]
+        only_target = [draw for index, draw in of_target.items() if index not in of_data]
+        if only_data and only_target:
+            found.apart.append((only_data[0], only_target[0]))
+
+
+def _has_rows(fed: Fed, rows: int) -> bool:
+    return any(data is not None and data.ndim and data.shape[0] == rows for data in (ref() for ref in fed.inputs))
+
+
+def _in_line(table: Any, values: Any) -> list[int]:
+    """Columns that are the values stretched and moved, to the last digits."""
+    values = values - values.mean()
+    table = table - table.mean(0)
+    size = values.norm() * table.norm(dim=0)
+    match = (values @ table).abs() / size.clamp_min(1e-12)
+    found: list[int] = ((match > 1 - 1e-9) & (size > 1e-9)).nonzero().reshape(-1).tolist()
+    return found
+
+
+def draws_behind(origin: Origin) -> dict[int, Origin]:
+    """The random draws that said which rows were picked on the way to a tensor."""
+    found: dict[int, Origin] = {}
+    for past in origin.ancestors(400, through=lambda one: one.op in _PICKS or one.op in _MOVES or one.kind == "data"):
+        if past.op in _PICKS and len(past.inputs) > 1:
+            for index in past.inputs[1:]:
+                if index.dtype.is_floating_point:
+                    continue
+                found.update({one.index: one for one in index.ancestors(60) if one.op in _DRAWS})
+    return found
