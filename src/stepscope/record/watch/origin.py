@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from stepscope.record.arguments import Snapshot
     from stepscope.record.sites import Place
     from stepscope.record.watch.finite import Spot
+    from stepscope.record.watch.numbers import Cut
     from stepscope.record.watch.visits import Visit
 
 __all__ = ["CONSTANT", "DATA", "HOST", "NOISE", "OUTPUT", "PARAMETER", "Origin"]
@@ -60,8 +61,8 @@ class Origin:
         """Of a single number on the CPU."""
         self.loader: Any = None
         """The loader whose batch it was part of."""
-        self.spot: Spot | bool | None = None
-        """What was remarkable about its values (`finite.py`); False: looked at, nothing; None: not looked at."""
+        self.spot: Spot | Cut | bool | None = None
+        """What was remarkable about its values (`finite.py`, `numbers.py`); False: looked at, nothing; None: not looked at."""
         self.sequence = -1
         """The number of its autograd node, by which a graph finds its lines again."""
         for origin in inputs:

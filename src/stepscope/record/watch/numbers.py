@@ -1,0 +1,121 @@
+"""Numbers: fractions lost on the way to an integer, and small constants that are zero in the type they are added to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+
+from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Cut", "LostEps", "Numbers"]
+
+_TO_INTEGER = frozenset({"long", "int", "to", "type", "short", "byte", "char"})
+_FLOORS = frozenset({"floor_divide", "floor_divide_"})
+_ADDS = frozenset({"add", "add_", "clamp", "clamp_", "clamp_min", "clamp_min_", "clip", "maximum"})
+_LOOKS = 10
+_LARGEST = 2**20
+_MOST = 50
+
+
+class Cut:
+    """Values whose fractions were thrown away."""
+
+    __slots__ = ("kind", "kinds", "lost", "op", "place", "spread")
+
+    def __init__(self, kind: str, call: Call, lost: float, spread: float, kinds: int) -> None:
+        self.kind = kind
+        """cast (float to integer) · floor (`//` of integers, all of whose results are 0)"""
+        self.op = call.name
+        self.place = call.place
+        self.lost = lost
+        """The mean of what was thrown away."""
+        self.spread = spread
+        """The standard deviation of the values before."""
+        self.kinds = kinds
+        """How many different values are left."""
+
+
+class LostEps:
+    """A constant that is 0 in the type of the tensor it was added to."""
+
+    __slots__ = ("dtype", "eps", "op", "place")
+
+    def __init__(self, call: Call, eps: float, dtype: Any) -> None:
+        self.op = call.name
+        self.place = call.place
+        self.eps = eps
+        self.dtype = str(dtype).removeprefix("torch.")
+
+
+class Numbers(Witness):
+    """`run.numbers`"""
+
+    ops: ClassVar[frozenset[str]] = _TO_INTEGER | _FLOORS | _ADDS
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.lost_eps: list[LostEps] = []
+        self.cuts: list[Origin] = []
+        """Origins whose `spot` is a `Cut`."""
+        self._looks: dict[tuple[int, int], int] = {}
+
+    def op(self, call: Call) -> None:
+        if not call.inputs or not call.outputs or call.place is None:
+            return
+        if call.name in _ADDS:
+            self._look_for_eps(call)
+        elif call.name in _FLOORS:
+            if not call.outputs[0].is_floating_point() and self._may_look(call):
+                self._floored(call)
+        elif call.inputs[0].is_floating_point() and _is_integer(call.outputs[0]) and self._may_look(call):
+            self._cast(call)
+
+    def _may_look(self, call: Call) -> bool:
+        assert call.place is not None
+        key = (id(call.place[0]), call.place[1])
+        seen = self._looks.get(key, 0)
+        self._looks[key] = seen + 1
+        first = call.inputs[0]
+        if seen >= _LOOKS or first.device.type != "cpu" or is_transformed(first) or first.layout is not torch.strided:
+            return False
+        return bool(1 < first.numel() <= _LARGEST)
+
+    def _look_for_eps(self, call: Call) -> None:
+        dtype = call.outputs[0].dtype
+        if dtype is not torch.float16 or len(self.lost_eps) >= _MOST:
+            return
+        for value in (*call.args[1:2], call.kwargs.get("min"), call.kwargs.get("other")):
+            if isinstance(value, float) and 0 < value <= 2**-25 and call.direct:
+                self.lost_eps.append(LostEps(call, value, dtype))
+
+    def _floored(self, call: Call) -> None:
+        made, numerator = call.outputs[0], call.inputs[0]
+        if bool(made.any()) or not bool(numerator.any()):
+            return
+        self._keep(call, Cut("floor", call, 0.0, 0.0, 1))
+
+    def _cast(self, call: Call) -> None:
+        before, after = call.inputs[0].detach(), call.outputs[0]
+        if before.shape != after.shape:
+            return
+        lost = float((before - after).abs().double().mean())
+        if lost > 0:
+            spread = float(before.double().std())
+            self._keep(call, Cut("cast", call, lost, spread, int(after.unique().numel())))
+
+    def _keep(self, call: Call, cut: Cut) -> None:
+        origin = self.watcher.trail.known(call.outputs[0])
+        if origin is not None and len(self.cuts) < _MOST:
+            origin.spot = cut
+            self.cuts.append(origin)
+
+
+def _is_integer(tensor: Any) -> bool:
+    return not (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype is torch.bool)
