@@ -95,9 +95,19 @@ def test_hooks_are_there_only_while_a_breakpoint_waits(stops: list[tuple[str, in
     before = len(torch_optimizer._global_optimizer_post_hooks)
     stepscope.breakpoint(when=lambda s: True)
     assert torch.autograd.__dict__["_engine_run_backward"] is not engine
-    train(2)
+    train(3)
     assert torch.autograd.__dict__["_engine_run_backward"] is engine
     assert len(torch_optimizer._global_optimizer_post_hooks) == before
+
+
+def test_other_hooks_behind_ours_still_run_when_it_is_spent(stops: list[tuple[str, int]]) -> None:
+    ran = []
+    stepscope.breakpoint(when=lambda s: True)
+    later = torch_optimizer.register_optimizer_step_post_hook(lambda *args: ran.append(True))
+    train(3)
+    later.remove()
+    assert stops == [("train", 0)]
+    assert ran == [True] * 3
 
 
 def test_the_debugger_that_is_attached_is_used(stops: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch) -> None:

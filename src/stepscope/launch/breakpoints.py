@@ -160,8 +160,18 @@ def _arm() -> None:
 
 
 def _backward(run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
-    fence.fenced("a breakpoint")(_note_loss)(roots)
+    if all(stop.spent for stop in _armed.stops.values()):
+        _disarm()
+    else:
+        fence.fenced("a breakpoint")(_note_loss)(roots)
     return run(roots, *args, **kwargs)
+
+
+def _disarm() -> None:
+    """Take the hooks away; never inside one of them: torch is walking through the list they stand in."""
+    installed, _armed.installed = _armed.installed, None
+    if installed is not None:
+        installed.remove()
 
 
 def _note_loss(roots: Any) -> None:
@@ -177,9 +187,6 @@ def _after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
         if stop.once:
             stop.spent = True
         _stop_at(frame, f"stepscope: stopped after {state!r}")
-        if all(one.spent for one in _armed.stops.values()) and _armed.installed is not None:
-            _armed.installed.remove()
-            _armed.installed = None
 
 
 def _which_holds(optimizer: Any) -> tuple[_Stop, StepState, FrameType] | None:

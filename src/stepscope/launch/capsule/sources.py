@@ -7,6 +7,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 import stepscope
@@ -25,7 +26,22 @@ def is_own_file(path: str) -> bool:
     full = os.path.abspath(path)
     if "site-packages" in full or full.endswith(".zip"):
         return False
-    return not os.path.join(full, "").startswith((*_LIBRARY, _OURS))
+    if os.path.join(full, "").startswith((*_LIBRARY, _OURS)):
+        return False
+    return not any(full == folder or full.startswith(folder + os.sep) for folder in _installed_folders())
+
+
+def _installed_folders() -> list[str]:
+    """Folders on the path that packages were installed into (`pip install --target`): their files are nobody's own."""
+    return [folder for folder in sys.path if folder and _holds_installed(folder)]
+
+
+@lru_cache(maxsize=256)
+def _holds_installed(folder: str) -> bool:
+    try:
+        return any(name.endswith(".dist-info") for name in os.listdir(folder))
+    except OSError:
+        return False
 
 
 def sha256_of(content: bytes) -> str:
