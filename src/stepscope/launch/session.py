@@ -91,6 +91,8 @@ class Session:
             self.saved = NothingSaved(self.imports, self.reporter.note)
         self.loop.on_step.append(self._stepped)
         self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
+        if self.options.check:
+            self.loop.on_exhausted.append(self._probe_data)
         self.imports.when("torch.utils.data.dataloader", self._loaders_came)
         self.imports.when("torch", self._torch_came)
         fence.fenced("watching for hyper-parameters")(self.hyperparameters.install)(self.imports)
@@ -180,6 +182,15 @@ class Session:
         with self.loop.silent():
             self.engine.probe()
             self.engine.evidence.probes.run()
+
+    @fence.fenced("the probes")
+    def _probe_data(self, iterator: Any) -> None:
+        """Data for evaluation has been read: what is asked of datasets is asked again, of this one too."""
+        loader = self.loop.loader_of.get(iterator)
+        if self.engine is None or loader is None or self.limiter.roles.of(loader) == "train":
+            return
+        with self.loop.silent():
+            self.engine.evidence.probes.outcome("dataset-determinism", again=True)
 
     def _evaluated(self, values: dict[str, float]) -> None:
         self.logbook.evaluated(values)

@@ -133,9 +133,9 @@ def _seen(session: Session) -> set[str]:
 
 def verdict(session: Session, crashed: bool = False) -> str:
     """The whole verdict as text. After a crash only what is suspicious counts: the rest was hardly tried."""
-    lines = [f"stepscope check {session.script.name}: {_headline(session.reporter.findings, crashed)}"]
-    lines.append(f"  tried        {_tried(session, crashed)}")
     given = [one for one in answers(session) if not crashed or one.state == "suspicious"]
+    lines = [f"stepscope check {session.script.name}: {_headline(session.reporter.findings, given, crashed)}"]
+    lines.append(f"  tried        {_tried(session, crashed)}")
     if crashed:
         given.append(Answer("the rest: mend this and check again", "not checked"))
     for state in ("passed", "suspicious", "not checked"):
@@ -149,11 +149,14 @@ def verdict(session: Session, crashed: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _headline(findings: list[Finding], crashed: bool) -> str:
+def _headline(findings: list[Finding], given: list[Answer], crashed: bool) -> str:
     shown = [one for one in findings if one.severity != "info"]
     if crashed:
         return f"it does not run; {counted(shown)}" if shown else "it does not run"
-    return counted(shown) if shown else "nothing suspicious was found"
+    doubts = sum(answer.state == "suspicious" for answer in given)  # a probe can doubt what no rule accuses
+    return counted(shown) or (
+        f"{_count(doubts, 'doubt')}, nothing proven" if doubts else "nothing suspicious was found"
+    )
 
 
 def _tried(session: Session, crashed: bool) -> str:

@@ -47,19 +47,27 @@ def batch_order(trial: Trial) -> Outcome:
 
 
 def _batch_size(trial: Trial, node: Node) -> int:
+    """What the loader gave; without one, the first dimension that the input and something else in the loss share."""
     witness = next(one for one in trial.watcher.witnesses if isinstance(one, Tapes))
-    size = witness.samples
+    shapes = _constants([node])
+    firsts = {shape[0] for shape in shapes if shape}
+    others = {shape[0] for shape in _constants([each for each in trial.tape.nodes if each is not node]) if shape}
+    size = witness.samples if witness.samples in firsts else next(iter(sorted(firsts & others)), None)
     if size is None:
-        raise NotChecked("without a loader the batch dimension is not known")
-    shapes: list[tuple[int, ...]] = []
-    filled(
-        (node.args, node.kwargs),
-        lambda part: shapes.append(tuple(part.tensor.shape)) if isinstance(part, Constant) else None,
-    )
-    ordered = [shape for shape in shapes if shape and shape[0] == size]
-    if size < 3 or not ordered or any(size in shape[1:] for shape in shapes):
+        raise NotChecked("the batch dimension is not known")
+    if size < 3 or (len(shapes) > 1 and any(size in shape[1:] for shape in shapes)):
         raise NotChecked("the batch dimension cannot be told from the others")
     return size
+
+
+def _constants(nodes: list[Node]) -> list[tuple[int, ...]]:
+    shapes: list[tuple[int, ...]] = []
+    for node in nodes:
+        filled(
+            (node.args, node.kwargs),
+            lambda part: shapes.append(tuple(part.tensor.shape)) if isinstance(part, Constant) else None,
+        )
+    return shapes
 
 
 def _answers(model: Any, arguments: tuple[Any, Any]) -> list[Any]:

@@ -17,7 +17,7 @@ import importlib
 import pkgutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
@@ -137,9 +137,10 @@ class Probes:
         self.over = True
         return self.outcomes
 
-    def outcome(self, name: str) -> Outcome:
+    def outcome(self, name: str, again: bool = False) -> Outcome:
+        """What came of this probe; `again` tries once more, because more has been seen, unless it is suspicious."""
         known = self.outcomes.get(name)
-        if known is None:
+        if known is None or (again and known.state != "suspicious"):
             known = self.outcomes[name] = self._made(name)
         return known
 
@@ -167,6 +168,13 @@ def _tapes_of(watcher: Watcher) -> Tapes | None:
     return next((one for one in watcher.witnesses if isinstance(one, Tapes)), None)
 
 
+def _seen_by_torch_functions() -> Any:
+    """Rules are asked with torch functions off; the user's own subclasses and modes need them."""
+    import torch
+
+    return getattr(torch._C, "_EnableTorchFunction", nullcontext)()
+
+
 @contextmanager
 def undisturbed(watcher: Watcher) -> Iterator[None]:
     """Run the user's code without a trace: unwitnessed, unheard, and with every generator put back."""
@@ -181,6 +189,7 @@ def undisturbed(watcher: Watcher) -> Iterator[None]:
             watcher.trail.pause(),
             redirect_stdout(StringIO()),
             redirect_stderr(StringIO()),
+            _seen_by_torch_functions(),
             torch.inference_mode(False),
             torch.enable_grad(),
         ):
