@@ -107,6 +107,22 @@ def test_an_error_in_the_data_is_not_the_steps(keeping: Any, tmp_path: Path) -> 
     assert ran.kept == []
 
 
+def test_a_fault_of_the_keeper_leaves_the_script_alone(
+    keeping: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*args: Any, **kwargs: Any) -> Any:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("stepscope.launch.capsule.keeper.pack_step", broken)
+    monkeypatch.setattr("stepscope.launch.capsule.iteration.Buffers.note", broken)
+    ran = run(keeping, tmp_path, data="TensorDataset(torch.full((6, 3), float('nan')))", after="print('step', step)")
+    told = capsys.readouterr()
+    assert ran.error is None
+    assert ran.kept == []
+    assert told.out == "step 0\nstep 1\nstep 2\n"
+    assert told.err.count("no space left on device") == 2, "one line for each of the two hooks"
+
+
 def test_only_the_first_bad_step_is_kept(keeping: Any, tmp_path: Path) -> None:
     ran = run(keeping, tmp_path, data="TensorDataset(torch.full((6, 3), float('nan')))")
     assert [(kept.name, kept.why) for kept in ran.kept] == [("capsule-step-0", "loss")]

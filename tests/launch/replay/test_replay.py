@@ -272,6 +272,32 @@ for epoch in range(3):
     assert outcome.batch_tensors == ["4x6 float32", "4x1 float32"]
 
 
+def test_loaders_asked_from_one_line_are_told_apart_by_where_they_were_made(tmp_path: Path, keeping: Any) -> None:
+    body = """
+model = nn.Linear(6, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+valid = DataLoader(TensorDataset(X[:8], Y[:8]), batch_size=2)
+train = DataLoader(TensorDataset(X, Y), batch_size=8)
+
+def go(loader, training):
+    for step, (x, y) in enumerate(loader):
+        loss = (model(x) - y).square().mean()
+        if training:
+            if step == 3:
+                loss = loss * float("nan")
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+go(valid, False)
+go(train, True)
+"""
+    ran = keeping.run_and_keep(write(tmp_path, body))
+    outcome = replayed(ran)
+    assert outcome.batch_tensors == ["8x6 float32", "8x1 float32"]
+    assert outcome.same_loss is True
+
+
 def test_a_mended_file_is_tried_with_current(tmp_path: Path, keeping: Any) -> None:
     script = write(tmp_path, NAN_BACKWARD)
     ran = keeping.run_and_keep(script)

@@ -40,6 +40,8 @@ class Turn:
     def __init__(self) -> None:
         self.place: Place | None = None
         """Where it began."""
+        self.loader_made: Place | None = None
+        """Where the loader of its first batch was made."""
         self.batches: list[Any] = []
         self._loaders: set[int] = set()
         self.versions: list[int] = []
@@ -56,9 +58,9 @@ class Turn:
         """Whether a batch of this loader begins the next turn; `zip(a, b)` takes several for one."""
         return self.used or loader in self._loaders
 
-    def take_batch(self, batch: Any, place: Place | None, loader: int) -> None:
+    def take_batch(self, batch: Any, place: Place | None, loader: int, made: Place | None) -> None:
         if not self.batches:
-            self.place = place
+            self.place, self.loader_made = place, made
         self._loaders.add(loader)
         self.batches.append(batch)
         self.versions += [tensor._version for tensor in tensors_in(batch) if not tensor.is_inference()]

@@ -79,7 +79,7 @@ class Keeper(Witness):
     def batch(self, loader: Loader, batch: Any) -> None:
         if self._turn.is_followed_by(loader.number):
             self._begin()
-        self._turn.take_batch(batch, own_place(sys._getframe(1)), loader.number)
+        self._turn.take_batch(batch, own_place(sys._getframe(1)), loader.number, loader.made)
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if self._turn.begins_anew(visit.place, visit.grad):

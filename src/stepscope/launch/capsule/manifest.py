@@ -103,6 +103,8 @@ class Manifest(_Record, frozen=True, kw_only=True):
     sources: list[Source] = []
     anchor: Anchor | None = None
     """Where the step began: the line that took the batch, or the first call of a model."""
+    loader: Anchor | None = None
+    """Where the loader of the batch was made: inside a trainer's `fit` all loaders are asked from one line."""
     has_batch: bool = False
     batches: list[Any] = []
     """What loaders gave, in order; more than one for `zip(a, b)`."""

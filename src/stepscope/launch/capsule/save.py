@@ -122,6 +122,7 @@ def pack_step(
         facts=_facts(),
         sources=sources,
         anchor=_anchor(turn.place),
+        loader=_anchor(turn.loader_made),
         has_batch=bool(turn.batches),
         batches=batches or [],
         arguments=arguments,

@@ -97,7 +97,9 @@ class Rehearsal(Witness):
         batches = self.manifest.batches
         if self.reached and (self._models or self._given >= len(batches)):
             raise StepOver
-        if self._given < len(batches) and (self.reached or self._is_at(self.manifest.anchor)):
+        if self._given < len(batches) and (
+            self.reached or (self._is_at(self.manifest.anchor) and self._is_the(loader))
+        ):
             if not self.reached:
                 self._begin()
             batch = self._unpacker.unpack(batches[self._given])
@@ -132,6 +134,13 @@ class Rehearsal(Witness):
     def _is_at(self, anchor: Anchor | None) -> bool:
         place = own_place(sys._getframe(2))
         return anchor is not None and place is not None and is_same_line(anchor, place, self._lines_moved)
+
+    def _is_the(self, loader: Any) -> bool:
+        """Whether this loader was made where the one of the saved batch was."""
+        fact, saved = self.watcher.loaders.of(loader), self.manifest.loader
+        if fact is None or fact.made is None or saved is None:
+            return True
+        return is_same_line(saved, fact.made, self._lines_moved)
 
     # Putting the saved step in place
 
