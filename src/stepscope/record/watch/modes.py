@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 __all__ = ["ModeCall", "Modes"]
 
 _KEPT = 4000
+_LOOKED_BACK = 40
 
 
 class ModeCall:
     """One call of `train()` or `eval()` on a module, or of `set_grad_enabled`."""
 
-    __slots__ = ("kind", "module", "on", "place", "step", "visit")
+    __slots__ = ("backwards", "kind", "module", "on", "place", "step", "visit")
 
     def __init__(self, kind: str, on: bool, place: Place | None, step: int, module: Any = None) -> None:
         self.kind = kind
@@ -33,6 +34,8 @@ class ModeCall:
         self.on = on
         self.place = place
         self.step = step
+        self.backwards = 0
+        """How many backwards had run."""
         self.module = None if module is None else weakref.ref(module)
 
 
@@ -64,9 +67,14 @@ class Modes(Witness):
     @fence.fenced("following train and eval")
     def _note(self, kind: str, on: bool, frame: Any, module: Any) -> None:
         if len(self.calls) < _KEPT:
-            self.calls.append(ModeCall(kind, bool(on), own_place(frame), self.watcher.step, module))
+            call = ModeCall(kind, bool(on), own_place(frame), self.watcher.step, module)
+            call.backwards = self.watcher.steps.backward_count
+            self.calls.append(call)
 
     def last(self, module: Any, kind: str = "train") -> ModeCall | None:
-        """The latest `train()`/`eval()` on this module."""
-        found = (c for c in reversed(self.calls) if c.kind == kind and c.module is not None and c.module() is module)
-        return next(found, None)
+        """The latest `train()`/`eval()` on this module, or on one that it is part of."""
+        for call in reversed(self.calls[-_LOOKED_BACK:]):
+            named = call.module() if call.kind == kind and call.module is not None else None
+            if named is module or (named is not None and any(part is module for part in named.modules())):
+                return call
+        return None

@@ -121,6 +121,7 @@ class Steps(Witness):
         self._depth = 0
         self._inside = 0
         self._open: list[tuple[Any, Step]] = []
+        self._counts: dict[int, int] = {}
 
     def install(self, installed: Installed) -> None:
         door = torch.autograd.__dict__.get("_engine_run_backward")
@@ -137,6 +138,10 @@ class Steps(Witness):
 
     def of_optimizer(self, number: int) -> list[Step]:
         return [step for step in self.steps if step.optimizer == number]
+
+    def count_of(self, number: int) -> int:
+        """How many steps an optimizer has taken."""
+        return self._counts.get(number, 0)
 
     # Backward
 
@@ -268,6 +273,7 @@ class Steps(Witness):
         fresh.cleared = False
         self._watched[optimizer] = fresh
         self.step_count += 1
+        self._counts[step.optimizer] = self._counts.get(step.optimizer, 0) + 1
         self.steps.append(step)
         self.watcher.stepped(step, optimizer)
 

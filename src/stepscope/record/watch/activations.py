@@ -1,0 +1,93 @@
+"""Activations: units that are always zero, and squashing functions that are always at their ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Activation", "Activations"]
+
+_LOOKS = 12
+_LARGEST = 2**21
+_CLOSE = {"tanh": 0.99, "sigmoid": 0.99}
+
+
+class Activation:
+    """One activation function in one layer, over the first calls with gradients on."""
+
+    def __init__(self, op: str, place: Place | None, path: str) -> None:
+        self.op = op
+        self.place = place
+        self.path = path
+        """Of the module it runs in."""
+        self.calls = 0
+        self.idle: Any = None
+        """By unit: has it been zero for every sample so far?"""
+        self.shares: list[float] = []
+        """Of each call: the share of values that are zero (relu), or at an end (tanh, sigmoid)."""
+        self.inside = False
+        """What it made was read by another layer: it is no output."""
+        self.first_step = 0
+        self.last_step = 0
+
+    @property
+    def dead(self) -> float:
+        """The share of units that were never anything but zero."""
+        return 0.0 if self.idle is None else float(self.idle.double().mean())
+
+
+class Activations(Witness):
+    """`run.activations`"""
+
+    ops = frozenset(("relu", "relu_", "tanh", "sigmoid", "linear", "conv1d", "conv2d", "conv3d", "matmul"))
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: dict[Any, Activation] = {}
+
+    def op(self, call: Call) -> None:
+        if call.visit is None or not call.grad or not call.visit.training:
+            return
+        if call.name in ("relu", "relu_", "tanh", "sigmoid"):
+            self._look(call)
+        elif call.origins:
+            source = call.origins[0]
+            while source.op in ("dropout", "flatten", "view", "reshape", "getitem", "max_pool2d") and source.inputs:
+                source = source.inputs[0]
+            if source.op in ("relu", "relu_", "tanh", "sigmoid"):
+                known = self.all.get((source.op, source.place, source.visit.path if source.visit is not None else ""))
+                if known is not None:
+                    known.inside = True
+
+    def _look(self, call: Call) -> None:
+        made = call.outputs[0] if call.outputs else None
+        if type(made) is not torch.Tensor or made.device.type != "cpu" or made.ndim < 2 or made.numel() > _LARGEST:
+            return
+        path = call.visit.path if call.visit is not None else ""
+        key = (call.name, call.place, path)
+        known = self.all.get(key)
+        if known is None:
+            known = self.all[key] = Activation(call.name, call.place, path)
+            known.first_step = self.watcher.step
+        if known.calls >= _LOOKS or made.shape[0] < 2:
+            return
+        known.calls += 1
+        known.last_step = self.watcher.step
+        values = made.detach()
+        if call.name in _CLOSE:
+            ends = values.abs() if call.name == "tanh" else (values - 0.5).abs() * 2
+            known.shares.append(float((ends > _CLOSE[call.name]).double().mean()))
+            return
+        zero = values == 0
+        known.shares.append(float(zero.double().mean()))
+        axis = 1 if values.ndim > 3 or (values.ndim == 3 and path and "conv" in path.lower()) else values.ndim - 1
+        idle = zero.all(dim=tuple(d for d in range(values.ndim) if d != axis)) if values.ndim > 1 else zero
+        known.idle = idle if known.idle is None or known.idle.shape != idle.shape else known.idle & idle

@@ -1,0 +1,107 @@
+"""Clips: each call that clips gradients, what it found there, and whether it came at the right time."""
+
+from __future__ import annotations
+
+import sys
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.utils import clip_grad
+
+from stepscope import fence
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Clip", "Clips"]
+
+_KEPT = 500
+_LOOKS = 40
+
+
+class Clip:
+    """One call of `clip_grad_norm_` or `clip_grad_value_`."""
+
+    __slots__ = ("after_step", "empty", "function", "limit", "parameters", "place", "step", "without_grad")
+
+    def __init__(self, function: str, place: Place | None, step: int, limit: float) -> None:
+        self.function = function
+        self.place = place
+        self.step = step
+        """How many optimizer steps had been taken."""
+        self.limit = limit
+        self.parameters = 0
+        """How many it was given."""
+        self.without_grad = 0
+        self.empty = False
+        """There were parameters, and none had a gradient other than zero."""
+        self.after_step = False
+        """An optimizer that holds these parameters has stepped since the last backward."""
+
+
+class Clips(Witness):
+    """`run.clips`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Clip] = []
+        self._holders: dict[int, int] = {}
+
+    def install(self, installed: Installed) -> None:
+        inner = clip_grad.__dict__.get("_clip_grads_with_norm_")
+        if inner is not None:  # inside `clip_grad_norm_`, which warns with the line of its caller
+            installed.patch(clip_grad, "_clip_grads_with_norm_", self._watched(inner, "clip_grad_norm_"))
+        names = ("clip_grad_value_",) if inner is not None else ("clip_grad_norm_", "clip_grad_value_")
+        for name in names:
+            watched = self._watched(clip_grad.__dict__[name], name)
+            installed.patch(clip_grad, name, watched)
+            installed.patch(torch.nn.utils, name, watched)
+
+    def _watched(self, clip: Any, name: str) -> Any:
+        witness = self
+
+        @wraps(clip)
+        def clipped(parameters: Any, limit: Any = None, *args: Any, **kwargs: Any) -> Any:
+            if not isinstance(parameters, (list, tuple, torch.Tensor)):
+                parameters = list(parameters)
+            if limit is None:
+                limit = kwargs.pop("max_norm", kwargs.pop("clip_value", None))
+            witness._note(name, parameters, limit, sys._getframe(1))
+            return clip(parameters, limit, *args, **kwargs)
+
+        return clipped
+
+    @fence.fenced("following the clipping of gradients")
+    def _note(self, name: str, given: Any, limit: Any, frame: Any) -> None:
+        if not self.watcher.listens() or len(self.all) >= _KEPT:
+            return
+        parameters = [given] if isinstance(given, torch.Tensor) else list(given)
+        clip = Clip(name, own_place(frame), self.watcher.step, float(limit))
+        clip.parameters = len(parameters)
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        clip.without_grad = len(parameters) - len(gradients)
+        clip.empty = bool(parameters) and (not gradients or (len(self.all) < _LOOKS and _all_zero(gradients)))
+        clip.after_step = bool(gradients) and self._has_stepped(parameters)
+        self.all.append(clip)
+
+    def _has_stepped(self, parameters: list[Any]) -> bool:
+        """Whether the last step of an optimizer that holds these is later than the last backward."""
+        backward = next((b for b in reversed(self.watcher.steps.backwards) if b.accumulates), None)
+        for step in reversed(self.watcher.steps.steps):
+            if backward is not None and step.time < backward.time:
+                return False
+            if self.watcher.optimizers.of(step.optimizer).holds(parameters[0]):
+                return True
+        return False
+
+
+def _all_zero(gradients: list[Any]) -> bool:
+    plain = [g for g in gradients if g.device.type == "cpu" and g.layout is torch.strided]
+    with quietly():
+        return len(plain) == len(gradients) and not any(bool(g.ne(0).any()) for g in plain)

@@ -1,0 +1,143 @@
+"""Flow: which parameters the gradient does not reach, where its way was cut, and how it grows from layer to layer."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.origin import HOST
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Cut", "Flow"]
+
+_CUTS_AT = frozenset((1, 2, 3, 5, 8))
+_NORMS_AT = frozenset((*range(12), 15, 20, 25, 30, 40, 50, 75, 100, 150, 200))
+_ANCESTORS = 6000
+_SYNCS = 200
+
+
+class Cut:
+    """A parameter that a loss was computed from, and the op behind which its gradient cannot come."""
+
+    __slots__ = ("backward", "loss", "origin", "parameter", "way")
+
+    def __init__(self, parameter: Any, origin: Origin, way: str, backward: Backward) -> None:
+        self.parameter = weakref.ref(parameter)
+        self.origin = origin
+        self.way = way
+        """detach · no_grad · rebuilt (a new tensor of the same values) · host (through numpy or Python) · steps (an op
+        without a derivative)"""
+        self.backward = backward.index
+        self.loss = backward.place
+
+
+class Flow(Witness):
+    """`run.flow`"""
+
+    ops = frozenset(("numpy", "tolist", "item"))
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.cuts: list[Cut] = []
+        self.norms: dict[int, list[float]] = {}
+        """By a parameter's number: its gradient's norm in the first backwards."""
+        self._parameters: dict[int, Any] = {}
+        self._syncs: deque[tuple[Origin, Any, int]] = deque(maxlen=_SYNCS)
+
+    def op(self, call: Call) -> None:
+        if call.origins and call.origins[0].tags:
+            self._syncs.append((call.origins[0], call.place, self.watcher.trail.ops))
+
+    def backward_done(self, backward: Backward) -> None:
+        if not backward.accumulates:
+            return
+        if backward.index in _NORMS_AT:
+            with quietly():
+                self._measure()
+        if backward.index in _CUTS_AT and backward.origin is not None:
+            self._look_for_cuts(backward)
+
+    def norms_of(self, parameter: Any) -> list[float]:
+        known = self._parameters.get(id(parameter))
+        return self.norms[id(parameter)] if known is not None and known() is parameter else []
+
+    def cut_of(self, parameter: Any) -> list[Cut]:
+        return [cut for cut in self.cuts if cut.parameter() is parameter]
+
+    def _measure(self) -> None:
+        for parameter in self.watcher.models.all_parameters():
+            gradient = parameter.grad
+            plain = gradient is not None and gradient.device.type == "cpu" and gradient.layout is torch.strided
+            if not plain or type(gradient) is not torch.Tensor:
+                continue
+            known = self._parameters.get(id(parameter))
+            if known is None or known() is not parameter:
+                self._parameters[id(parameter)] = weakref.ref(parameter)
+                self.norms[id(parameter)] = []
+            self.norms[id(parameter)].append(float(gradient.detach().norm()))
+
+    def _look_for_cuts(self, backward: Backward) -> None:
+        without: dict[int, Any] = {}
+        for made in self.watcher.optimizers.made:
+            for ref in made.parameters:
+                parameter = ref()
+                if parameter is not None and parameter.requires_grad and not _has_gradient(parameter):
+                    origin = self.watcher.trail.known(parameter)
+                    if origin is not None:
+                        without[id(origin)] = parameter
+        if not without or backward.origin is None:
+            return
+        for origin, way, start in self._ends(backward.origin, backward.step):
+            for past in start.ancestors(_ANCESTORS):
+                parameter = without.pop(id(past), None)
+                if parameter is not None:
+                    self.cuts.append(Cut(parameter, origin, way, backward))
+
+    def _ends(self, loss: Origin, step: int) -> list[tuple[Origin, str, Origin]]:
+        """The ops behind which no gradient can come, how, and where to look on from there."""
+        found = []
+        for past in loss.ancestors(_ANCESTORS):
+            if past.requires_grad or not past.op:
+                continue
+            if any(source.requires_grad for source in past.inputs):
+                found.append((past, _way(past), past))
+            elif past.tags & HOST and not past.inputs and past.step == step:
+                sync = self._sync_before(past)
+                if sync is not None:
+                    found.append((past, "host", sync))
+        return found
+
+    def _sync_before(self, made: Origin) -> Origin | None:
+        """The tensor whose values were read in the same function shortly before this one was made of them."""
+        for origin, place, index in reversed(self._syncs):
+            same = bool(place is not None and made.place is not None and place[0] is made.place[0])
+            if same and index < made.index and origin.step == made.step:
+                return origin
+        return None
+
+
+def _has_gradient(parameter: Any) -> bool:
+    gradient = parameter.grad
+    if gradient is None:
+        return False
+    return gradient.device.type != "cpu" or gradient.layout is not torch.strided or bool(gradient.ne(0).any())
+
+
+def _way(origin: Origin) -> str:
+    if origin.op in ("detach", "detach_", "data"):
+        return "detach"
+    if not origin.grad:
+        return "no_grad"
+    if origin.op in ("tensor", "as_tensor"):
+        return "rebuilt"
+    return "steps"

@@ -1,0 +1,123 @@
+"""Forwards: calls of models in which something depends on train or eval mode, and what became of their results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
+
+from stepscope.record.watch.origin import DATA, NOISE
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.loaders import Loader
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Forward", "Forwards", "moody_layers"]
+
+_KEPT = 400
+_PER_PLACE = 12
+_BACKWARDS = 60
+_ANCESTORS = 6000
+
+
+class Forward:
+    """One call of a root module."""
+
+    __slots__ = (
+        "backwards", "drawn", "droppers", "forced", "last_train", "loader", "model", "module", "norms", "used", "visit",
+    )  # fmt: skip
+
+    def __init__(self, visit: Visit, backwards: int) -> None:
+        self.visit = visit
+        self.module = visit.module
+        self.model = visit.type
+        self.backwards = backwards
+        """How many backwards had run before it."""
+        self.droppers: list[str] = []
+        """Layers that drop values at random now."""
+        self.norms: list[str] = []
+        """Layers that normalise with the statistics of the batch now."""
+        self.loader: Loader | None = None
+        """The loader that delivered last."""
+        self.used = False
+        """A later backward began at something computed from its result."""
+        self.drawn = False
+        """Its inputs are random numbers drawn after training had begun: it samples."""
+        self.last_train: tuple[Place | None, bool, int] | None = None
+        """The last `train()` or `eval()` on it: where, which, and how many backwards had run."""
+        self.forced = False
+        """Its class has a `train()` of its own."""
+
+    @property
+    def layers(self) -> list[str]:
+        return [*self.droppers, *self.norms]
+
+
+class Forwards(Witness):
+    """`run.forwards`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Forward] = []
+        self._open: dict[int, Forward] = {}
+        self._places: dict[Any, int] = {}
+        self._looked = 0
+
+    def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
+        key = (visit.place, visit.training, visit.grad, visit.type)
+        seen = self._places[key] = self._places.get(key, 0) + 1
+        if seen > _PER_PLACE or len(self.all) >= _KEPT:
+            return
+        forward = Forward(visit, self.watcher.steps.backward_count)
+        forward.droppers, forward.norms = moody_layers(module)
+        forward.loader = self.watcher.loaders.current
+        forward.forced = type(module).train is not nn.Module.train
+        forward.drawn = bool(visit.inputs) and all(_is_drawn(origin, visit.step) for origin in visit.inputs)
+        call = self.watcher.modes.last(module)
+        if call is not None:
+            forward.last_train = (call.place, call.on, call.backwards)
+        self.all.append(forward)
+        self._open[id(visit)] = forward
+        if len(self._open) > 100:
+            del self._open[next(iter(self._open))]
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        """Which of the calls so far does this loss come from?"""
+        if not self._open or backward.origin is None or self._looked >= _BACKWARDS:
+            return
+        self._looked += 1
+        for origin in backward.origin.ancestors(_ANCESTORS):
+            if origin.visit is not None:
+                forward = self._open.pop(id(origin.visit.root), None)
+                if forward is not None:
+                    forward.used = True
+
+
+def _is_drawn(origin: Any, step: int) -> bool:
+    return bool(origin.tags & NOISE) and not origin.tags & DATA and origin.step >= step > 0
+
+
+def moody_layers(module: Any) -> tuple[list[str], list[str]]:
+    """The layers of a module that drop values, and those that use the statistics of the batch, as they stand now."""
+    droppers, norms = [], []
+    for name, part in module.named_modules():
+        if not part.training:
+            continue
+        if isinstance(part, _DropoutNd):
+            if part.p > 0:
+                droppers.append(name or type(part).__name__)
+        elif isinstance(part, _BatchNorm):
+            if part.track_running_stats:
+                norms.append(name or type(part).__name__)
+        elif isinstance(part, nn.RNNBase):
+            if part.dropout > 0 and part.num_layers > 1:
+                droppers.append(name)
+        elif isinstance(part, nn.MultiheadAttention) and part.dropout > 0:
+            droppers.append(name)
+    return droppers, norms

@@ -1,0 +1,118 @@
+"""Movements: how far each step of an optimizer moves the weights, and how their size changes over the run.
+
+Looked at on a sample of the values, on a CPU only: the first steps each, later ones now and then.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.steps import Step
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Movement", "Movements"]
+
+_FIRST = 60
+_THEN_EVERY = 25
+_PARAMETERS = 32
+_VALUES = 64
+_KEPT = 2000
+
+
+class Movement:
+    """What one step did to a sample of the weights."""
+
+    __slots__ = ("decay", "gradient", "lr", "moved", "optimizer", "step", "weight")
+
+    def __init__(self, step: Step) -> None:
+        self.step = step.index
+        self.optimizer = step.optimizer
+        self.lr = step.lr
+        self.weight = 0.0
+        """The norm of the weights (of those in the sample) before it."""
+        self.moved = 0.0
+        """The norm of the change."""
+        self.gradient = 0.0
+        self.decay = 0.0
+        """The norm of weight decay's part: the weights times their `weight_decay`."""
+
+    @property
+    def ratio(self) -> float:
+        return self.moved / self.weight if self.weight > 0 else 0.0
+
+
+class Movements(Witness):
+    """`run.movements`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Movement] = []
+        self._counts: dict[int, int] = {}
+        self._before: list[tuple[Any, Any]] = []
+        self._open: Movement | None = None
+
+    def of_optimizer(self, number: int) -> list[Movement]:
+        return [one for one in self.all if one.optimizer == number]
+
+    def step_begins(self, step: Step, optimizer: Any) -> None:
+        count = self._counts[step.optimizer] = self._counts.get(step.optimizer, 0) + 1
+        self._open = None
+        if (count > _FIRST and count % _THEN_EVERY) or len(self.all) >= _KEPT:
+            return
+        chosen = _chosen(optimizer)
+        if not chosen:
+            return
+        movement = Movement(step)
+        weight = gradient = decay = 0.0
+        with quietly():
+            self._before = [(parameter, _sample(parameter)) for parameter, _ in chosen]
+            for (parameter, rate), (_, values) in zip(chosen, self._before, strict=True):
+                square = _square(values)
+                weight += square
+                decay += square * rate * rate
+                gradient += _square(_sample(parameter.grad))
+        movement.weight, movement.gradient, movement.decay = map(math.sqrt, (weight, gradient, decay))
+        self._open = movement
+
+    def step_done(self, step: Step, optimizer: Any) -> None:
+        movement, self._open = self._open, None
+        before, self._before = self._before, []
+        if movement is None or movement.step != step.index:
+            return
+        with quietly():
+            movement.moved = math.sqrt(sum(_square(_sample(parameter) - values) for parameter, values in before))
+        self.all.append(movement)
+
+
+def _chosen(optimizer: Any) -> list[tuple[Any, float]]:
+    """Some of its parameters that have a gradient, with their weight decay."""
+    found = [
+        (parameter, float(group.get("weight_decay") or 0.0))
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+        if _is_plain(parameter) and parameter.grad is not None and _is_plain(parameter.grad)
+    ]
+    every = max(1, math.ceil(len(found) / _PARAMETERS))
+    return found[::every]
+
+
+def _is_plain(tensor: Any) -> bool:
+    kind = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    return kind and tensor.device.type == "cpu" and tensor.layout is torch.strided and tensor.is_floating_point()
+
+
+def _sample(tensor: Any) -> Any:
+    flat = tensor.detach().reshape(-1)
+    return flat[:: max(1, flat.numel() // _VALUES)][:_VALUES].to(torch.float64, copy=True)
+
+
+def _square(values: Any) -> float:
+    found = float(values.square().sum())
+    return found if math.isfinite(found) else 0.0

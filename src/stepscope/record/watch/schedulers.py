@@ -1,0 +1,198 @@
+"""Schedulers: each learning-rate scheduler, and every step it takes between the steps of its optimizer.
+
+The steps themselves are not wrapped, since torch warns with the line of the caller: it is what they call inside that is
+watched.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from torch.optim import lr_scheduler
+
+from stepscope import fence
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Scheduler", "SchedulerStep", "Schedulers"]
+
+_KEPT = 4000
+_TORCHS = lr_scheduler.__file__
+_HORIZONS = ("T_max", "total_iters", "total_steps")
+
+
+class SchedulerStep:
+    """One call of a scheduler's `step()`."""
+
+    __slots__ = ("backwards", "bad", "explicit", "lr", "metric", "place", "steps")
+
+    def __init__(self, place: Place | None, steps: int, backwards: int) -> None:
+        self.place = place
+        self.steps = steps
+        """How many steps its optimizer had taken."""
+        self.backwards = backwards
+        """How many backwards had run."""
+        self.lr: float | None = None
+        """The learning rate before it."""
+        self.metric: float | None = None
+        """What a plateau scheduler was given."""
+        self.bad = 0
+        """Its count of epochs without improvement before it."""
+        self.explicit = False
+        """The epoch was given: it sets the schedule instead of moving it on."""
+
+
+class Scheduler:
+    """One scheduler."""
+
+    def __init__(self, scheduler: Any, number: int, place: Place | None, optimizer: int) -> None:
+        self.ref = weakref.ref(scheduler)
+        self.number = number
+        self.type = type(scheduler).__name__
+        self.place = place
+        """Where it was made."""
+        self.optimizer = optimizer
+        """An index into `run.optimizers.made`."""
+        self.steps: list[SchedulerStep] = []
+        self.count = 0
+        self.base_lr = _number((getattr(scheduler, "base_lrs", None) or [None])[0])
+        self.first_lr = _number(_groups(scheduler)[0].get("lr")) if _groups(scheduler) else None
+        """The learning rate after it was made."""
+        self.horizon: int | None = next(
+            (value for name in _HORIZONS if isinstance(value := getattr(scheduler, name, None), int)), None
+        )
+        """After how many steps the schedule is at its end, where it has one."""
+        self.mode = getattr(scheduler, "mode", None)
+        self.patience = getattr(scheduler, "patience", None)
+        self.codes = [getattr(f, "__code__", None) for f in getattr(scheduler, "lr_lambdas", ())]
+        """The functions of a LambdaLR."""
+
+
+class Schedulers(Witness):
+    """`run.schedulers`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Scheduler] = []
+        self._known: weakref.WeakKeyDictionary[Any, Scheduler] = weakref.WeakKeyDictionary()
+        self._inside = 0
+
+    def install(self, installed: Installed) -> None:
+        for kind in (
+            lr_scheduler.LRScheduler, lr_scheduler.SequentialLR, lr_scheduler.ChainedScheduler,
+            lr_scheduler.ReduceLROnPlateau,
+        ):  # fmt: skip
+            installed.patch(kind, "__init__", self._watched_init(kind.__init__))
+        call = lr_scheduler.__dict__.get("_enable_get_lr_call")
+        if call is not None:
+            installed.patch(lr_scheduler, "_enable_get_lr_call", self._watched_step(call))
+        for name in ("_is_better", "is_better"):
+            better = lr_scheduler.ReduceLROnPlateau.__dict__.get(name)
+            if better is not None:
+                installed.patch(lr_scheduler.ReduceLROnPlateau, name, self._watched_judgement(better))
+
+    def _watched_init(self, make: Any) -> Any:
+        witness = self
+
+        @wraps(make)
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            witness._inside += 1
+            try:
+                make(self, *args, **kwargs)
+            finally:
+                witness._inside -= 1
+            if not witness._inside:
+                witness._made(self, sys._getframe(1))
+
+        return __init__
+
+    def _watched_step(self, enable: Any) -> Any:
+        witness = self
+
+        def enabled(scheduler: Any) -> Any:
+            if not witness._inside:
+                witness._stepped(scheduler, sys._getframe(1))
+            return enable(scheduler)
+
+        return enabled
+
+    def _watched_judgement(self, better: Any) -> Any:
+        witness = self
+
+        @wraps(better)
+        def is_better(self: Any, metric: Any, best: Any) -> Any:
+            witness._judged(self, metric, sys._getframe(1))
+            return better(self, metric, best)
+
+        return is_better
+
+    @fence.fenced("following a scheduler")
+    def _made(self, scheduler: Any, frame: Any) -> None:
+        if self.watcher.listens() and scheduler not in self._known:
+            self._add(scheduler, own_place(frame))
+
+    def _add(self, scheduler: Any, place: Place | None) -> Scheduler:
+        optimizer = getattr(scheduler, "optimizer", None)
+        number = -1 if optimizer is None else self.watcher.optimizers.number_of(optimizer)
+        fact = self._known[scheduler] = Scheduler(scheduler, len(self.all), place, number)
+        self.all.append(fact)
+        return fact
+
+    @fence.fenced("following a scheduler")
+    def _stepped(self, scheduler: Any, frame: Any) -> None:
+        if not self.watcher.listens():
+            return
+        outer, inner = scheduler, frame
+        while frame is not None and frame.f_code.co_filename == _TORCHS:
+            if frame.f_code.co_name == "step":
+                outer, inner = frame.f_locals.get("self", outer), frame
+            frame = frame.f_back
+        parts = getattr(outer, "_schedulers", ())
+        if isinstance(outer, lr_scheduler.ChainedScheduler) and parts and parts[0] is not scheduler:
+            return  # the others of a chain step in the same call
+        step = self._note(outer, own_place(inner))
+        given = inner.f_locals.get("epoch")
+        step.explicit = given is not None and (type(outer).step is lr_scheduler.LRScheduler.step or given == 0)
+
+    @fence.fenced("following a scheduler")
+    def _judged(self, scheduler: Any, metric: Any, frame: Any) -> None:
+        if self.watcher.listens() and frame.f_code.co_name == "step":
+            step = self._note(scheduler, own_place(frame))
+            step.metric, step.bad = _number(metric), int(scheduler.num_bad_epochs)
+
+    def _note(self, scheduler: Any, place: Place | None) -> SchedulerStep:
+        fact = self._known.get(scheduler) or self._add(scheduler, None)
+        optimizer = fact.optimizer
+        steps = 0 if optimizer < 0 else self.watcher.steps.count_of(optimizer)
+        step = SchedulerStep(place, steps, self.watcher.steps.backward_count)
+        groups = _groups(scheduler)
+        step.lr = _number(groups[0].get("lr")) if groups else None
+        fact.count += 1
+        if len(fact.steps) < _KEPT:
+            fact.steps.append(step)
+        return step
+
+    def of_optimizer(self, number: int) -> list[Scheduler]:
+        return [fact for fact in self.all if fact.optimizer == number]
+
+
+def _groups(scheduler: Any) -> list[Any]:
+    return getattr(getattr(scheduler, "optimizer", None), "param_groups", None) or []
+
+
+def _number(value: Any) -> float | None:
+    device = getattr(value, "device", None)
+    if device is not None and getattr(device, "type", "cpu") != "cpu":
+        return None  # asking would wait for the device
+    try:
+        return None if value is None else float(value)
+    except (TypeError, ValueError):
+        return None
