@@ -44,6 +44,8 @@ class Loader:
         self.wait_s = 0.0
         self.trains = 0
         """How many of its batches were followed by a backward before the next batch of any loader."""
+        self.data = _weakly(getattr(loader, "dataset", None))
+        """Gives the dataset; it may outlive the loader, and be gone."""
         self.dataset = type(getattr(loader, "dataset", None)).__name__
         self.sampler = type(getattr(loader, "sampler", None)).__name__
         self.batch_size = getattr(loader, "batch_size", None)
@@ -57,6 +59,13 @@ class Loader:
     @property
     def is_training(self) -> bool:
         return self.trains > 0
+
+
+def _weakly(value: Any) -> Any:
+    try:
+        return weakref.ref(value)
+    except TypeError:  # a list has no weak references; looking at it through the loader is still possible
+        return lambda: None
 
 
 class Loaders(Witness):

@@ -127,6 +127,7 @@ class Tapes(Witness):
         self._count = self._bytes = 0
         self._open: Node | None = None
         self._broken: str | None = None
+        """Why the last node that could not be kept was not; what is made of it cannot be kept either."""
 
     @property
     def _is_over(self) -> bool:
@@ -141,7 +142,7 @@ class Tapes(Witness):
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         self._open = None
-        if self._is_over or self._broken or not visit.grad:
+        if self._is_over or not visit.grad:
             return
         node = Node(None, weakref.ref(module), None, None, visit.type, visit.place, visit.training)
         if self._described(node, args, kwargs):
@@ -153,9 +154,9 @@ class Tapes(Witness):
             self._add(node, tensors_in(result))
 
     def op(self, call: Call) -> None:
-        if call.visit is not None or not self._nodes or self._is_over or self._broken or not call.grad:
+        if call.visit is not None or not call.grad or self._is_over:
             return
-        if not any(self._slot_of(tensor) is not None for tensor in call.inputs):
+        if not any(tensor.requires_grad or self._slot_of(tensor) is not None for tensor in call.inputs):
             return
         node = Node(call.function, None, None, None, call.name, call.place)
         if not self._described(node, call.args, call.kwargs):
@@ -170,13 +171,14 @@ class Tapes(Witness):
         if self._is_over or not backward.accumulates or len(roots) != 1:
             return
         loss = self._slot_of(roots[0])
-        if self._broken or loss is None:
-            self.problem = self.problem or self._broken or "the loss was made by code that could not be followed"
+        if loss is None:
+            self.problem = self._broken or "the loss was made by code that could not be followed"
         elif not any(tape.place == backward.place for tape in self.all):
             self.all.append(Tape(needed(self._nodes, loss), loss, backward.loss, backward.place, self.watcher.step))
 
     def step_done(self, step: Step, optimizer: Any) -> None:
-        self._reset()
+        if self._is_over:  # until then what one optimizer's step has used may be used by the next: a GAN's fake images
+            self._reset()
 
     # How it is kept
 
@@ -190,6 +192,9 @@ class Tapes(Witness):
         return True
 
     def _add(self, node: Node, outputs: list[Any]) -> None:
+        if len(self._nodes) >= _MOST_NODES:
+            self._broken = f"more than {_MOST_NODES} ops lie between the model and the loss"
+            return
         for tensor in outputs:
             self._slots[id(tensor)] = (weakref.ref(tensor), self._count)
             node.makes.append(self._count)
@@ -197,8 +202,6 @@ class Tapes(Witness):
         if len(outputs) == 1 and outputs[0].numel() == 1 and outputs[0].device.type == "cpu":
             node.value = float(outputs[0].detach())
         self._nodes.append(node)
-        if len(self._nodes) > _MOST_NODES:
-            self._broken = f"more than {_MOST_NODES} ops lie between the model and the loss"
 
     def _slot_of(self, tensor: Any) -> int | None:
         found = self._slots.get(id(tensor))
