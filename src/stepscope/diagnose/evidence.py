@@ -31,6 +31,7 @@ class Evidence:
         self.loaders = watcher.loaders
         self.devices = watcher.devices
         self.losses = watcher.losses
+        self.wraps = watcher.wraps
         self.finite = watcher.finite
         self.numbers = watcher.numbers
         self.batches = watcher.batches_fed
@@ -39,6 +40,12 @@ class Evidence:
         self.entrances = watcher.entrances
         self.axes = watcher.axes
         self.metrics = watcher.metrics
+        self.activations = watcher.activations
+        self.clips = watcher.clips
+        self.flow = watcher.flow
+        self.forwards = watcher.forwards
+        self.movements = watcher.movements
+        self.schedulers = watcher.schedulers
         self.source = source or Source()
         self.probes = Probes(watcher)
         self.crash: Crash | None = None

@@ -26,7 +26,8 @@ class Carried:
     name: str
     site: Site
     kind: str
-    """carried: bound anew in each turn from itself · outside: computed once before the loop · attribute · again"""
+    """carried: bound anew in each turn from itself · outside: computed once before the loop · attribute: of a module ·
+    shared: by two losses · again: backward called twice"""
 
 
 def carried_graph(crash: Crash) -> Carried | None:
@@ -113,6 +114,32 @@ def _assigned(module: nn.Module, name: str) -> Site | None:
     return None
 
 
+def _shared(frame: Frame, scope: ast.AST, first: ast.Call, second: ast.Call) -> Carried | None:
+    """The tensor both losses were computed from: what the first backward freed and the second needs."""
+    behind = [_behind(frame, scope, call) for call in (first, second)]
+    for name in behind[1]:
+        found = bindings_in(frame.file, scope, name)
+        if name in behind[0] and _hangs(frame.locals.get(name)) and found:
+            before = [binding for binding in found if binding.line < first.lineno]
+            return Carried(name, (before or found)[-1].site, "shared")
+    return None
+
+
+def _behind(frame: Frame, scope: ast.AST, call: ast.Call) -> list[str]:
+    """The variables a loss was computed from, the nearest first."""
+    waiting = [(part.id, call.lineno) for part in ast.walk(call.func) if isinstance(part, ast.Name)]
+    seen: list[str] = []
+    for name, line in waiting:
+        if name in seen or len(seen) > 40:
+            continue
+        seen.append(name)
+        above = [b for b in bindings_in(frame.file, scope, name) if b.line < line]
+        if above and above[-1].value is not None:
+            parts = ast.walk(above[-1].value)
+            waiting += [(part.id, above[-1].line) for part in parts if isinstance(part, ast.Name)]
+    return seen[1:]
+
+
 def _called_twice(crash: Crash) -> Carried | None:
     """Two calls of backward on one graph."""
     frame = crash.last
@@ -127,5 +154,8 @@ def _called_twice(crash: Crash) -> Carried | None:
     here = [call for call in calls if call.lineno == frame.line]
     others = [call for call in calls if call.lineno < frame.line]
     if here and others:
+        shared = _shared(frame, scope, others[-1], here[0])
+        if shared is not None:
+            return shared
         return Carried(ast.unparse(others[-1].func), node_site(frame.file, here[0]), "again")
     return None

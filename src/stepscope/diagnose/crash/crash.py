@@ -157,14 +157,16 @@ class Crash:
         return next((before for before in reversed(self.frames[:at]) if before.own), None)
 
     def values(self) -> Iterator[tuple[str, Any, Frame]]:
-        """Every variable of the user's own frames, innermost first, then the globals of each."""
+        """Every variable of the user's own frames and of the objects whose methods they run, innermost first."""
         seen: set[int] = set()
         for frame in reversed(self.own):
-            for names in (frame.locals, frame.globals):
+            owner = frame.locals.get("self")
+            held = getattr(owner, "__dict__", {}) if not isinstance(owner, torch.nn.Module) else {}
+            for before, names in (("", frame.locals), ("self.", held), ("", frame.globals)):
                 if id(names) not in seen:
                     seen.add(id(names))
                     for name, value in list(names.items()):
-                        yield name, value, frame
+                        yield before + str(name), value, frame
 
     @cached_property
     def loaders(self) -> list[DataLoader[Any]]:

@@ -12,6 +12,7 @@ from torch import nn
 
 from stepscope.diagnose.crash.bindings import bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.syntax import parents_of, statement_at, tree_of
 from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own
@@ -54,6 +55,8 @@ def loss_of(crash: Crash) -> Any:
 
 def cut_of(crash: Crash) -> Cut | None:
     """Why the loss has no gradient."""
+    if crash.says(r"inference tensors? cannot be saved for backward", r"inplace update to inference tensor"):
+        return _inference(crash)
     if not crash.says(r"does not require grad and does not have a grad_fn"):
         return None
     if not crash.grad_enabled:
@@ -62,6 +65,15 @@ def cut_of(crash: Crash) -> Cut | None:
     origin = None if loss is None else crash.origin(loss)
     found = None if origin is None or not origin.op else _by_trail(origin)
     return found or _by_source(crash)
+
+
+def _inference(crash: Crash) -> Cut | None:
+    """The `inference_mode` that made a tensor no gradient can pass through."""
+    for file in dict.fromkeys(frame.file for frame in crash.own):
+        for node in ast.walk(tree_of(file) or ast.Module([], [])):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("inference_mode"):
+                return Cut("switched-off", node_site(file, node), "inference_mode")
+    return None
 
 
 def _by_trail(origin: Origin) -> Cut | None:
@@ -138,6 +150,7 @@ def _suspects(crash: Crash) -> Iterator[tuple[str, ast.AST]]:
                 continue
             seen.add(id(binding.statement))
             yield frame.file, binding.statement
+            yield from _inside_calls(frame, binding.value)
             if binding.value is not None and not isinstance(binding.statement, (ast.For, ast.With)):
                 waiting += [(word, binding.line) for word in _names(binding.value)]
     for _, model, _ in crash.values():
@@ -146,6 +159,16 @@ def _suspects(crash: Crash) -> Iterator[tuple[str, ast.AST]]:
             for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
                 if isinstance(node, ast.FunctionDef) and node.name == "forward":
                     yield from ((code.co_filename, statement) for statement in ast.walk(node))
+
+
+def _inside_calls(frame: Frame, value: ast.expr | None) -> Iterator[tuple[str, ast.AST]]:
+    """The statements of the user's own functions that an expression calls."""
+    for part in ast.walk(value) if value is not None else ():
+        code = getattr(frame.value_of(part.func), "__code__", None) if isinstance(part, ast.Call) else None
+        if code is not None and is_own(code):
+            for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
+                if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+                    yield from ((code.co_filename, inner) for inner in node.body)
 
 
 def _names(node: ast.AST) -> list[str]:

@@ -10,9 +10,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from stepscope.diagnose.crash.bindings import bindings_in
 from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.syntax import statement_at
 from stepscope.record.construction import construction_sites
+from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
 __all__ = ["Expectation", "Layer", "built_at", "expectation_of", "layers_of"]
@@ -106,9 +108,28 @@ def built_at(root: nn.Module, path: str) -> Site | None:
     """Where a layer was made: exact where construction was watched, else read off the class that holds it."""
     sites = construction_sites(root)
     site = sites.get(path)
-    if site is None or site.column is not None:
-        return site
-    return _item_of(root, path, site) or site
+    if site is None:
+        return None
+    if site.column is None:
+        return _item_of(root, path, site) or site
+    return _asked_for(root, path, site) or site
+
+
+def _asked_for(root: nn.Module, path: str, site: Site) -> Site | None:
+    """A layer made by a helper function (`block(16, 32)`): where the model asked the helper for it."""
+    if site.function.rpartition(".")[2] in ("__init__", "<module>", "", "setup"):
+        return None
+    parts = path.split(".")
+    for depth in range(len(parts), 0, -1):
+        holder: Any = root.get_submodule(".".join(parts[: depth - 1])) if depth > 1 else root
+        code = getattr(type(holder).__init__, "__code__", None)
+        if code is None or not is_own(code):
+            continue
+        node = statement_at(code.co_filename, code.co_firstlineno)
+        made = bindings_in(code.co_filename, node, f"self.{parts[depth - 1]}") if node is not None else []
+        if made:
+            return made[0].site
+    return None
 
 
 def _item_of(root: nn.Module, path: str, site: Site) -> Site | None:

@@ -157,7 +157,7 @@ def _of_maps(crash: Crash) -> SizeFault | None:
     """Maps whose height or width differ, or that became smaller than the kernel."""
     if crash.says(r"output size is too small", r"can't be greater than actual input", r"output size.*too small"):
         return SizeFault("conv-output", layer=crash.layer, tensor=None if crash.layer is None else crash.layer.input)
-    pair = _pair(crash)
+    pair = _pair(crash, maps=True)
     if pair is None:
         return None
     first, second = pair
@@ -171,12 +171,13 @@ def _is_map(crash: Crash, tensor: Any) -> bool:
     return any("conv" in link.op or "pool" in link.op for link in mainline(crash, tensor))
 
 
-def _pair(crash: Crash) -> tuple[Any, Any] | None:
-    """The two tensors that do not fit each other."""
+def _pair(crash: Crash, maps: bool = False) -> tuple[Any, Any] | None:
+    """The two tensors that do not fit each other; of maps, two that differ in height or width."""
     tensors = [tensor for _, tensor in crash.operands]
     for index, second in enumerate(tensors[1:], 1):
         for first in tensors[:index]:
-            if first.ndim and second.ndim and first.shape != second.shape:
+            differ = first.shape[2:] != second.shape[2:] if maps else first.shape != second.shape
+            if first.ndim and second.ndim and differ:
                 return first, second
     return None
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.syntax import assigned_names, tree_of
+from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
 __all__ = ["splits_in", "wrong_splits"]
@@ -18,25 +20,43 @@ _TRAIN = re.compile(r"(^|_)(train|tr|training)(_|\d|$)", re.IGNORECASE)
 
 def wrong_splits(crash: Crash) -> list[tuple[Site, list[str]]]:
     """Such statements in the files the crash went through."""
-    files = dict.fromkeys(frame.file for frame in crash.own)
-    return [found for file in files if (tree := tree_of(file)) is not None for found in splits_in(file, tree)]
+    found: list[tuple[Site, list[str]]] = []
+    for frame in {frame.file: frame for frame in crash.own}.values():
+        codes = [getattr(value, "__code__", None) for value in list(frame.globals.values())]
+        helpers = {code.co_filename for code in codes if code is not None and is_own(code)} - {frame.file}
+        trees = [tree for file in helpers if (tree := tree_of(file)) is not None]
+        tree = tree_of(frame.file)
+        found += [] if tree is None else splits_in(frame.file, tree, trees)
+    return found
 
 
-def splits_in(file: str, tree: ast.AST) -> list[tuple[Site, list[str]]]:
-    """Unpackings whose names stand in another order than the values come in."""
+def splits_in(file: str, tree: ast.AST, others: Sequence[ast.AST] = ()) -> list[tuple[Site, list[str]]]:
+    """Unpackings whose names stand in another order than the values come in; `others` hold functions it may call."""
     found = []
+    returned = dict(pair for each in (*others, tree) for pair in _returned(each))
     for node in ast.walk(tree):
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call) or len(node.targets) != 1:
             continue
         called = node.value.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        names = list(assigned_names(node.targets[0]))
+        if name in returned and sorted(returned[name]) == sorted(names) and returned[name] != names:
+            found.append((node_site(file, node), names))
         if name != "train_test_split":
             continue
-        names = list(assigned_names(node.targets[0]))
         arrays = [argument for argument in node.value.args if not isinstance(argument, ast.Starred)]
         if len(names) == 2 * len(arrays) and len(arrays) >= 2 and _is_wrong(names):
             found.append((node_site(file, node), names))
     return found
+
+
+def _returned(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
+    """Functions of the file that return several names: what comes back, in order."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.body and isinstance(node.body[-1], ast.Return):
+            value = node.body[-1].value
+            if isinstance(value, ast.Tuple) and all(isinstance(part, ast.Name) for part in value.elts):
+                yield node.name, [part.id for part in value.elts if isinstance(part, ast.Name)]
 
 
 def _is_wrong(names: list[str]) -> bool:

@@ -13,24 +13,31 @@ import torch
 
 from stepscope import fence
 from stepscope.record.restore import Installed
+from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.axes import Axes
 from stepscope.record.watch.batches import Batches
+from stepscope.record.watch.clips import Clips
 from stepscope.record.watch.deliveries import Deliveries
 from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.finite import Finite
+from stepscope.record.watch.flow import Flow
+from stepscope.record.watch.forwards import Forwards
 from stepscope.record.watch.loaders import Loader, Loaders
 from stepscope.record.watch.losses import Losses
 from stepscope.record.watch.metrics import Metrics
 from stepscope.record.watch.models import Models
 from stepscope.record.watch.modes import Modes
+from stepscope.record.watch.movements import Movements
 from stepscope.record.watch.numbers import Numbers
 from stepscope.record.watch.optimizers import Optimizers
+from stepscope.record.watch.schedulers import Schedulers
 from stepscope.record.watch.steps import Step, Steps
 from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.visits import Visits
 from stepscope.record.watch.witness import Witness
+from stepscope.record.watch.wraps import Wraps
 
 __all__ = ["Watcher"]
 
@@ -72,6 +79,7 @@ class Watcher:
         self.loaders = Loaders(self)
         self.devices = Devices(self)
         self.losses = Losses(self)
+        self.wraps = Wraps(self)
         self.finite = Finite(self)
         self.numbers = Numbers(self)
         self.batches_fed = Batches(self)
@@ -80,6 +88,12 @@ class Watcher:
         self.entrances = Entrances(self)
         self.axes = Axes(self)
         self.metrics = Metrics(self)
+        self.activations = Activations(self)
+        self.clips = Clips(self)
+        self.flow = Flow(self)
+        self.forwards = Forwards(self)
+        self.movements = Movements(self)
+        self.schedulers = Schedulers(self)
         self.witnesses: list[Witness] = [
             self.optimizers,
             self.steps,
@@ -96,6 +110,13 @@ class Watcher:
             self.entrances,
             self.axes,
             self.metrics,
+            self.wraps,
+            self.activations,
+            self.clips,
+            self.flow,
+            self.forwards,
+            self.movements,
+            self.schedulers,
         ]
         self._listeners: dict[str, list[Callable[..., None]]] = {}
 

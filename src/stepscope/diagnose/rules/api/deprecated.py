@@ -37,7 +37,10 @@ _REMOVED = {
     "async": "non_blocking",
     "lr_scheduler._LRScheduler": "torch.optim.lr_scheduler.LRScheduler",
     "volatile": "torch.no_grad()",
-    "float_power_": "torch.float_power",
+    "next": "next(iterator)",
+    "verbose": "scheduler.get_last_lr() and a print of your own",
+    "size_average": "reduction='mean'",
+    "reduce": "reduction='none'",
 }
 _OLD_CALLS = {
     "F.upsample": "F.interpolate",
@@ -57,6 +60,15 @@ _OLD_CALLS = {
     "torch.chain_matmul": "torch.linalg.multi_dot",
     "torch.autograd.Variable": "a plain tensor",
 }
+
+_SAID = (
+    r"module 'torch\S*' has no attribute '(\w+)'",
+    r"cannot import name '(\w+)' from 'torch",
+    r"No module named 'torch\.(\w+)",
+    r"'Tensor' object has no attribute '(\w+)'",
+    r"'\w*Iter' object has no attribute '(next)'",
+    r"unexpected keyword argument '(volatile|async|verbose|size_average|reduce)'",
+)
 
 
 @rule("api.deprecated", severity="error", needs="crash, source")
@@ -93,14 +105,10 @@ def _removed(run: Evidence) -> Iterator[Proof]:
     if crash is None or not isinstance(crash.error, (AttributeError, ImportError, TypeError, RuntimeError)):
         return
     text = str(crash.error)
-    found = re.search(
-        r"module 'torch\S*' has no attribute '(\w+)'|cannot import name '(\w+)' from 'torch"
-        r"|No module named 'torch\.(\w+)|'Tensor' object has no attribute '(\w+)'|(volatile|async)\W.*keyword",
-        text,
-    )
+    found = re.search("|".join(_SAID), text)
     name = next((part for part in found.groups() if part), "") if found is not None else ""
-    if not name and re.search(r"(deprecated|removed)[^.]*\. ?(Please|Use)|is deprecated.*removed", text):
-        name = re.search(r"torch\.(\w+)", text)[1] if re.search(r"torch\.(\w+)", text) else ""  # type: ignore[index]
+    if not name and re.search(r"deprecated.*removed", text):
+        name = "" if crash.operation is None else crash.operation.op
     if name not in _REMOVED:
         return
     yield Proof(

@@ -21,6 +21,7 @@ _SIGNS = (
     r"'(tuple|dict|\w*output\w*)' object",
     r"unsupported operand .*'tuple'",
     r"must be torch.tensor, not tuple",
+    r"tuple indices must be integers or slices, not (tuple|nonetype)",
 )
 
 

@@ -10,12 +10,14 @@ _SAID = {
     "carried": "`{name}` carries the graph of the step before into this one",
     "attribute": "`{name}` keeps the graph of the step before",
     "outside": "`{name}` is computed once, outside the loop, and its graph is gone after the first backward",
+    "shared": "both losses are computed from `{name}`, whose graph the first backward has freed",
     "again": "backward runs a second time through the graph that `{name}` has freed",
 }
 _FIX = {
     "carried": "cut it loose between steps: {name} = {name}.detach() (each part of it, for a tuple)",
     "attribute": "store it detached: {name} = ....detach()",
     "outside": "compute `{name}` inside the loop",
+    "shared": "give the first loss `{name}.detach()`, or add the losses and call backward once",
     "again": "add the losses and call backward once, or pass retain_graph=True to the first call",
 }
 

@@ -33,9 +33,7 @@ def inplace_modified(run: Evidence) -> Iterator[Proof]:
         fix = "call backward before this step, or run the forward pass again after it"
     else:
         message = f"{value}, needed by backward, is changed in place"
-        fix = (
-            "make a new tensor instead (x = x + y, not x += y; no inplace=True, no trailing underscore)"
-        )
+        fix = "make a new tensor instead (x = x + y, not x += y; no inplace=True, no trailing underscore)"
     yield Proof(
         where=found.site or crash.site,
         message=message,

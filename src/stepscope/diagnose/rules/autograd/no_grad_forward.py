@@ -26,7 +26,7 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
     """
     crash = run.crash
     cut = None if crash is None else cut_of(crash)
-    if crash is None or not crash.says(r"does not require grad and does not have a grad_fn"):
+    if crash is None or (cut is None and not crash.says(r"does not require grad and does not have a grad_fn")):
         return
     if cut is not None and cut.kind in ("left-off", "no-derivative"):
         return

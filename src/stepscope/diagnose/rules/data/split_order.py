@@ -22,7 +22,9 @@ def split_order(run: Evidence) -> Iterator[Proof]:
         X_train, X_test, y_train, y_test = train_test_split(X, y)
     """
     found = [] if run.crash is None else wrong_splits(run.crash)
-    found += [one for file in run.source.files() for one in splits_in(file.path, file.tree)]
+    files = run.source.files()
+    trees = [file.tree for file in files]
+    found += [one for file in files for one in splits_in(file.path, file.tree, trees)]
     for site, names in found:
         yield Proof(
             where=site,

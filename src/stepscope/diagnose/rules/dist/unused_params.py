@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torch import nn
 
+from stepscope.diagnose.crash.bindings import node_site
+from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
 from stepscope.diagnose.crash.provenance import made_at
+from stepscope.diagnose.crash.syntax import said, tree_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -30,6 +34,7 @@ def unused_params(run: Evidence) -> Iterator[Proof]:
         (layer for layer in crash.layers if isinstance(layer.module, nn.parallel.DistributedDataParallel)), None
     )
     if wrapper is None:
+        yield from _elsewhere(crash)
         return
     inner = wrapper.module.get_submodule("module")
     unused = [name for name, p in inner.named_parameters() if p.requires_grad and p.grad is None]
@@ -42,3 +47,19 @@ def unused_params(run: Evidence) -> Iterator[Proof]:
         fix="remove the layers that are not used, or pass find_unused_parameters=True",
         related=[(built_at(inner, first), "not used in the forward pass")] if first else [],
     )
+
+
+def _elsewhere(crash: Crash) -> Iterator[Proof]:
+    """It happened in a process of its own, whose exception arrived as text: the source says where it was wrapped."""
+    for file in dict.fromkeys(frame.file for frame in crash.own):
+        for node in ast.walk(tree_of(file) or ast.Module([], [])):
+            name = said(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+            if name in ("DistributedDataParallel", "DDP"):
+                yield Proof(
+                    where=node_site(file, node),
+                    message="some parameters got no gradient in the step before, and the ranks wait for all of them",
+                    label="find_unused_parameters is off",
+                    evidence={"error": crash.message[:300]},
+                    fix="remove the layers that are not used, or pass find_unused_parameters=True",
+                )
+                return

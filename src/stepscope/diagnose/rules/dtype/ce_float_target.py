@@ -9,9 +9,13 @@ from stepscope.diagnose.crash.provenance import MAKERS
 from stepscope.diagnose.crash.tensors import short
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.losses import LossCall
+
+_SLACK = 0.02
+_CALLS = 2
 
 
-@rule("dtype.ce-float-target", severity="error", needs="crash")
+@rule("dtype.ce-float-target", severity="error", needs="crash, steps")
 def ce_float_target(run: Evidence) -> Iterator[Proof]:
     """`cross_entropy` was given labels that are not class numbers (int64, one per sample).
 
@@ -26,6 +30,8 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
         loss = F.cross_entropy(logits, y.long())
     """
     crash = run.crash
+    if crash is None:
+        yield from _silent(run)
     fault = None if crash is None else dtype_fault(crash)
     if crash is None or fault is None or fault.kind != "ce-float-target":
         return
@@ -39,6 +45,36 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
         fix=_mend(fault),
         related=[] if made is None else [(made.site, f"the labels become {kind} here")],
     )
+
+
+def _silent(run: Evidence) -> Iterator[Proof]:
+    """Floats taken for probabilities whose rows do not add up to 1: labels of several classes, or plain numbers."""
+    for calls in run.losses.by_place("cross_entropy"):
+        sums = [
+            c.look.target_sums for c in calls if c.look is not None and _is_soft(c) and c.look.target_sums is not None
+        ]
+        off = [one for one in sums if abs(one[0] - 1) > _SLACK or abs(one[1] - 1) > _SLACK]
+        masked = [one for one in off if abs(one[0]) < _SLACK and abs(one[1] - 1) <= _SLACK]
+        if len(off) < _CALLS or len(off) < len(sums) or len(masked) == len(off):
+            continue
+        yield Proof(
+            where=calls[0].place,
+            message=f"the float labels are taken for probabilities, but their rows add up to {_span(off[0])}",
+            label=f"labels {list(calls[0].shapes['target'])}, rows add up to {_span(off[0])}",
+            evidence={"row_sums": [list(one) for one in off[:4]], "calls": len(off)},
+            fix="several labels per sample need binary_cross_entropy_with_logits; one needs class numbers (int64)",
+            severity="warning",
+        )
+
+
+def _is_soft(call: LossCall) -> bool:
+    target = call.target
+    same = call.shapes.get("target") == call.shapes.get("input") and len(call.shapes.get("target", ())) > 1
+    return target is not None and target.dtype.is_floating_point and same
+
+
+def _span(sums: tuple[float, float]) -> str:
+    return f"{sums[0]:.3g}" if abs(sums[0] - sums[1]) < _SLACK else f"{sums[0]:.3g} to {sums[1]:.3g}"
 
 
 def _mend(fault: DtypeFault) -> str:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
-from stepscope.diagnose.crash.provenance import story
 from stepscope.diagnose.crash.ranges import range_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import site_at
+from stepscope.records.step import Site
 
 _MAKERS = frozenset(
     {"randint", "random_integers", "integers", "tensor", "from_numpy", "as_tensor", "LongTensor", "add"}
@@ -34,12 +37,22 @@ def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
         return
     layer = crash.layer
     built = None if layer is None or fault.module is None else built_at(layer.root, layer.path)
-    made = next((step for step in story(crash, fault.tensor) if step.op in _MAKERS and step.site is not None), None)
+    made = _inclusive(crash, fault.tensor, fault.size)
     yield Proof(
-        where=(None if made is None else made.site) or built or crash.site,
+        where=made or built or crash.site,
         message=f"the ids go up to {fault.high}, and a table of {fault.size} rows ends at {fault.size - 1}",
         label=f"ids {fault.low} to {fault.high}",
         evidence={"rows": fault.size, "smallest_id": fault.low, "largest_id": fault.high},
         fix=f"make ids below {fault.size}, or build the table with {fault.size + 1} rows",
         related=[(built, f"a table of {fault.size} rows")] if built is not None and made is not None else [],
     )
+
+
+def _inclusive(crash: Crash, ids: Any, size: int) -> Site | None:
+    """The random draw whose upper bound lets the id `size` through."""
+    origin = crash.origin(ids)
+    for past in origin.ancestors(200) if origin is not None else ():
+        bounds = [value for value in past.arguments.values() if isinstance(value, int)] if past.op == "randint" else []
+        if bounds and max(bounds) > size and past.place is not None:
+            return site_at(past.place)
+    return None

@@ -37,10 +37,10 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
     else:
         fix = "use BCEWithLogitsLoss (or binary_cross_entropy_with_logits), or end the model with a sigmoid"
     yield Proof(
-        where=crash.site,
+        where=built or crash.site,
         message=f"the {which} of binary cross entropy must lie between 0 and 1" + (f", it is {span}" if span else ""),
         label=span,
         evidence={"which": which, "range": list(found) if found else None},
         fix=fix,
-        related=[] if built is None else [(built, "the loss was chosen here")],
+        related=[] if built is None else [(crash.site, "it is computed here")],
     )

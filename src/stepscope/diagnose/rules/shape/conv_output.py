@@ -37,7 +37,7 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     if pair is None:
         yield from _too_small(crash, fault)
         return
-    uneven = _uneven(crash, pair)
+    uneven = _uneven(crash, pair) or _off_the_mirror(crash, pair)
     sizes = " and ".join(str(list(tensor.shape[2:])) for tensor in pair)
     evidence = {"shapes": [list(tensor.shape) for tensor in pair]}
     if uneven is None:
@@ -52,9 +52,9 @@ def conv_output(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=site or crash.site,
         message=f"{path} ({type(module).__name__}) changes the size of its map, so {sizes} meet later",
-        label=f"with {mend(module)} the sizes fit",
+        label=f"{mend(module)} would keep it even" if not even(module) else "no map on the way down had this size",
         evidence={**evidence, "layer": path},
-        fix=f"give {path} {mend(module)}",
+        fix=f"give {path} {mend(module)}" if not even(module) else f"change the output_padding of {path}",
         related=[(crash.site, f"{sizes} meet here")],
     )
 
@@ -67,6 +67,23 @@ def _uneven(crash: Crash, pair: tuple[Any, Any]) -> tuple[str, nn.Module, Site |
         for path, module, root in chain:
             if id(module) not in shared and not even(module):
                 return path, module, built_at(root, path)
+    return None
+
+
+def _off_the_mirror(crash: Crash, pair: tuple[Any, Any]) -> tuple[str, nn.Module, Site | None] | None:
+    """The first layer on the way up whose map has a size that no map had on the way down."""
+    for tensor in pair:
+        sizes: set[int] = set()
+        for link in reversed(mainline(crash, tensor)):
+            if link.shape is None or not link.path or not is_spatial(link.layer):
+                continue
+            if link.before is not None:
+                sizes.add(link.before[-1])
+            grows = link.before is not None and link.shape[-1] > link.before[-1]
+            if grows and link.shape[-1] not in sizes:
+                root = crash.visits[0].root.module() if crash.visits else None
+                return link.path, link.layer, None if root is None else built_at(root, link.path)
+            sizes.add(link.shape[-1])
     return None
 
 

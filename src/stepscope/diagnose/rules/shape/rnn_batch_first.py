@@ -2,13 +2,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.crash.recurrent import Turned
+from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.recurrent import SEQUENTIAL, Turned, is_batch_first
 from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.losses import LossCall
+from stepscope.record.watch.visits import Visit
+
+_TURNS = frozenset({"transpose", "permute", "t", "T", "mT", "movedim", "moveaxis", "swapaxes", "swapdims", "stack",
+                    "einsum", "view", "reshape", "unbind", "pad_sequence", "pack_padded_sequence"})  # fmt: skip
 
 
-@rule("shape.rnn-batch-first", severity="error", needs="crash")
+@rule("shape.rnn-batch-first", severity="error", needs="crash, steps")
 def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
     """A recurrent layer or transformer takes the batch for time and time for the batch.
 
@@ -23,6 +29,8 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
         self.rnn = nn.LSTM(32, 64, batch_first=True)
     """
     crash = run.crash
+    if crash is None:
+        yield from _silent(run)
     fault = None if crash is None else size_fault(crash)
     if crash is None or fault is None or fault.kind != "rnn-batch-first":
         return
@@ -39,3 +47,39 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
         fix="transpose the input: x.transpose(0, 1)" if first else "build it with batch_first=True",
         related=[(crash.site, "it fails here")],
     )
+
+
+def _silent(run: Evidence) -> Iterator[Proof]:
+    """Batches that go in first axis first, and losses that count samples along that same axis."""
+    calls = [call for call in list(run.losses.calls)[-8:] if call.trains]
+    for visit in run.visits.latest:
+        module = visit.module()
+        if not isinstance(module, SEQUENTIAL) or is_batch_first(module) or not _counts_samples(visit, calls):
+            continue
+        inner = visit.parent is not None and isinstance(visit.parent.module(), SEQUENTIAL)
+        if inner:
+            continue
+        shape = visit.shapes_in[0]
+        root = visit.root.module()
+        yield Proof(
+            where=None if root is None else built_at(root, visit.path),
+            message=f"{visit.path or visit.type} reads its input as [time, batch, features]: the {shape[0]} samples of "
+            f"the batch are taken for time steps and mixed",
+            label=f"input {list(shape)}, {shape[0]} labels",
+            evidence={"layer": visit.path or visit.type, "input_shape": list(shape), "batch_first": False},
+            fix="build it with batch_first=True",
+            severity="warning",
+        )
+        return
+
+
+def _counts_samples(visit: Visit, calls: list[LossCall]) -> bool:
+    """Whether the first axis is the samples: as long as the labels, untouched since the data, unlike the second."""
+    shape = visit.shapes_in[0] if visit.shapes_in else ()
+    if len(shape) != 3 or min(shape[0], shape[1]) < 2 or shape[0] == shape[1] or not visit.inputs:
+        return False
+    if any(past.op in _TURNS for past in visit.inputs[0].ancestors(400) if past.kind != "parameter"):
+        return False
+    targets = [call.shapes["target"] for call in calls if "target" in call.shapes]
+    per_sample = [t for t in targets if t[:1] == shape[:1] and (len(t) == 1 or shape[1] not in t[1:])]
+    return len(per_sample) >= 2 and len(per_sample) == len(targets)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("dtype.uint8-wrap", severity="error", needs="steps")
+def uint8_wrap(run: Evidence) -> Iterator[Proof]:
+    """Arithmetic on bytes wrapped around: 3 - 5 came out as 254.
+
+    Why it matters: uint8 holds 0 to 255. Differences below 0 and sums above 255 start over at the other end, without a
+    word, so pictures get bright spots where they should be dark.
+
+    What to do: convert to float before computing: `(image.float() - mean)`, not `(image - mean).float()`.
+
+    How it is found: the first results of each such line are computed again in int64 and compared.
+
+    Bad:
+        diff = (frame - before).float()
+    Good:
+        diff = frame.float() - before.float()
+    """
+    for wrap in run.wraps.found.values():
+        if wrap.place is None:
+            continue
+        yield Proof(
+            where=wrap.place,
+            message=f"`{wrap.op}` on uint8 wrapped around in {wrap.wrapped} of {wrap.values} values",
+            label="uint8 holds only 0 to 255",
+            evidence={"op": wrap.op, "wrapped": wrap.wrapped, "values": wrap.values, "shape": list(wrap.shape)},
+            fix="convert to float (or int16) before this",
+        )

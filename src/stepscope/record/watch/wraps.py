@@ -1,0 +1,70 @@
+"""Wraps: arithmetic on bytes that went below 0 or above 255 and came out at the other end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+
+from stepscope.record.statistics import quietly
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Wrap", "Wraps"]
+
+_LOOKS = 3
+_LARGEST = 2_000_000
+
+
+class Wrap:
+    """One line that computed with bytes and wrapped."""
+
+    def __init__(self, op: str, place: Place | None, shape: tuple[int, ...]) -> None:
+        self.op = op
+        self.place = place
+        self.shape = shape
+        self.calls = 0
+        self.wrapped = 0
+        """How many of the values it looked at came out wrong."""
+        self.values = 0
+
+
+class Wraps(Witness):
+    """`run.wraps`"""
+
+    ops: ClassVar[frozenset[str]] = frozenset({"sub", "sub_", "rsub", "neg", "add", "add_", "mul", "mul_", "subtract"})
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.found: dict[Any, Wrap] = {}
+        self._looked: dict[Any, int] = {}
+
+    def op(self, call: Call) -> None:
+        if not call.outputs or call.outputs[0].dtype is not torch.uint8 or call.name.endswith("_"):
+            return
+        looked = self._looked.get(call.place, 0)
+        self._looked[call.place] = looked + 1
+        result = call.outputs[0]
+        if looked >= _LOOKS or result.device.type != "cpu" or not 0 < result.numel() <= _LARGEST:
+            return
+        with quietly():
+            wide = [part.to(torch.int64) if isinstance(part, torch.Tensor) else part for part in call.args[:2]]
+            wrong = int((_true(call.name, wide) != result.to(torch.int64)).sum())
+        if wrong:
+            wrap = self.found.setdefault(call.place, Wrap(call.name, call.place, tuple(result.shape)))
+            wrap.calls, wrap.wrapped, wrap.values = wrap.calls + 1, wrap.wrapped + wrong, wrap.values + result.numel()
+
+
+def _true(name: str, parts: list[Any]) -> Any:
+    """What the operation gives in whole numbers that do not wrap."""
+    if name == "neg":
+        return -parts[0]
+    if name.startswith("add"):
+        return parts[0] + parts[1]
+    if name.startswith("mul"):
+        return parts[0] * parts[1]
+    return parts[1] - parts[0] if name == "rsub" else parts[0] - parts[1]
