@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.source import SourceFile
+from stepscope.diagnose.source import SourceFile, called_name, dotted
 from stepscope.record.watch.numbers import Cut
 from stepscope.record.watch.origin import DATA, HOST, NOISE, Origin
 
@@ -30,6 +31,8 @@ def int_division(run: Evidence) -> Iterator[Proof]:
     """
     yield from _in_loss(run)
     yield from _in_schedule(run)
+    if run.over:
+        yield from _in_constructor(run)
 
 
 def _in_loss(run: Evidence) -> Iterator[Proof]:
@@ -119,17 +122,15 @@ def _in_schedule(run: Evidence) -> Iterator[Proof]:
 
 def _makes_a_rate(file: SourceFile, node: ast.BinOp) -> bool:
     """Whether it stands in a function (or lambda) that is given to LambdaLR, or in a line that sets `lr`."""
-    around = file.enclosing(node, ast.Lambda, ast.FunctionDef)
     statement = file.enclosing(node, ast.Assign)
     if statement is not None and "lr" in ast.unparse(statement.targets[0]):
         return True
+    around = [outer for outer in file.up(node) if isinstance(outer, (ast.Lambda, ast.FunctionDef))]
+    names = {outer.name if isinstance(outer, ast.FunctionDef) else _assigned_name(file, outer) for outer in around}
     for call in file.calls("LambdaLR", "MultiplicativeLR"):
         given = [*call.args[1:], *(word.value for word in call.keywords if word.arg == "lr_lambda")]
-        for value in given:
-            inside = any(part is around for part in ast.walk(value))
-            named = isinstance(around, ast.FunctionDef) and around.name in ast.unparse(value)
-            assigned = isinstance(around, ast.Lambda) and _assigned_name(file, around) in ast.unparse(value)
-            if inside or named or assigned:
+        for part in (part for value in given for part in ast.walk(value)):
+            if part in around or dotted(part).rpartition(".")[2] in names:
                 return True
     return False
 
@@ -137,3 +138,60 @@ def _makes_a_rate(file: SourceFile, node: ast.BinOp) -> bool:
 def _assigned_name(file: SourceFile, node: ast.AST) -> str:
     statement = file.enclosing(node, ast.Assign)
     return ast.unparse(statement.targets[0]) if statement is not None else "no name"
+
+
+# Casts that only the source shows: a tensor made of integers, out of a quotient
+
+
+def _in_constructor(run: Evidence) -> Iterator[Proof]:
+    if not _has_integer_target(run):
+        return
+    for file in run.source.files():
+        for call in file.walk(ast.Call):
+            value = _cast_value(call)
+            if value is not None and _is_quotient(file, value):
+                yield Proof(
+                    where=file.site(call),
+                    message=f"{ast.unparse(value)} is a quotient, and becomes integers here: its fractions are lost "
+                    "before the loss uses it as real numbers",
+                    label="integers, made of real numbers",
+                    evidence={"expression": ast.unparse(call)[:120]},
+                    fix="make a float tensor: torch.tensor(..., dtype=torch.float32)",
+                )
+
+
+_REGRESSIONS = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"})
+
+
+def _has_integer_target(run: Evidence) -> bool:
+    """Whether a loss for real numbers has read integers that were made floats only just before."""
+    for backward in list(run.steps.backwards)[:3]:
+        for origin in backward.origin.ancestors(500) if backward.origin is not None else ():
+            if origin.op in _REGRESSIONS and len(origin.inputs) > 1:
+                target = origin.inputs[1].back_through(_MOVES - {"to", ""})
+                cast = target.op in ("float", "to", "double") and bool(target.inputs)
+                if cast and not target.inputs[0].dtype.is_floating_point:
+                    return True
+    return False
+
+
+def _cast_value(call: ast.Call) -> ast.expr | None:
+    """What a call turns into integers."""
+    name = called_name(call)
+    if name in ("LongTensor", "IntTensor") and len(call.args) == 1:
+        return call.args[0]
+    if name == "astype" and isinstance(call.func, ast.Attribute) and call.args and "int" in ast.unparse(call.args[0]):
+        return call.func.value
+    whole = any(k.arg == "dtype" and re.search(r"\b(long|int\d*)$", ast.unparse(k.value)) for k in call.keywords)
+    return call.args[0] if name in ("tensor", "as_tensor", "array", "asarray") and call.args and whole else None
+
+
+def _is_quotient(file: SourceFile, value: ast.expr) -> bool:
+    if isinstance(value, ast.Name):
+        earlier = [
+            node.value
+            for node in file.walk(ast.Assign)
+            if node.lineno < value.lineno and any(isinstance(t, ast.Name) and t.id == value.id for t in node.targets)
+        ]
+        return bool(earlier) and isinstance(earlier[-1], ast.BinOp) and isinstance(earlier[-1].op, ast.Div)
+    return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div)
