@@ -218,6 +218,7 @@ def _stop_at(frame: FrameType, text: str) -> None:
     if sys.breakpointhook is not sys.__breakpointhook__ or os.environ.get("PYTHONBREAKPOINT"):
         sys.breakpointhook()
         return
-    from stepscope.launch.debugger import stop_in
+    from stepscope.launch.debugger import HINT, stop_in
 
+    print(HINT, file=sys.stderr)  # noqa: T201
     stop_in(frame)

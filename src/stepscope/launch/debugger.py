@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 else:
     _Commands = object
 
-__all__ = ["debugger_class", "post_mortem", "stop_in"]
+__all__ = ["HINT", "debugger_class", "post_mortem", "stop_in"]
 
 HINT = "stepscope: `t x` shows a tensor, `tensors` all of them here, `layers` the model; `q` leaves"
 

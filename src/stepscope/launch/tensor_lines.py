@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from stepscope.record.nonfinite import is_bad
 from stepscope.record.nonfinite_text import said_of
 from stepscope.record.statistics import quietly, stats_of
 
@@ -80,11 +81,15 @@ def _said_of_module(module: Any) -> str:
     own = list(module.named_parameters(recurse=False))
     text = type(module).__name__ + (f"({module.extra_repr()})" if module.extra_repr() else "")
     for name, parameter in own:
-        stats = stats_of(parameter)
-        bad = "" if stats is None or not (stats.nan or stats.pos_inf or stats.neg_inf) else f" {said_of(stats)}"
         shape = "x".join(str(size) for size in parameter.shape) or "scalar"
-        text += f"  {name} {shape}{'' if parameter.requires_grad else ' frozen'}{bad}"
+        text += f"  {name} {shape}{'' if parameter.requires_grad else ' frozen'}{_if_bad(parameter)}"
+        text += "" if parameter.grad is None or not _if_bad(parameter.grad) else f" gradient{_if_bad(parameter.grad)}"
     return text
+
+
+def _if_bad(tensor: Any) -> str:
+    stats = stats_of(tensor)
+    return f" {said_of(stats)}" if is_bad(stats) else ""
 
 
 def _nearest_model(frames: Iterable[Mapping[str, Any]]) -> Any:
