@@ -14,28 +14,35 @@ from stepscope.cli._terminal import clean
 if TYPE_CHECKING:
     from stepscope.launch.capsule.load import Capsule
     from stepscope.launch.replay.replay import Outcome
+    from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["command"]
 
+_LOOKED_AT = 50
+
 
 @click.command(name="replay")
-@click.argument("run")
+@click.argument("run", required=False)
 @store_option
 @click.option("--step", type=int, help="The capsule of this step; the newest by default.")
 @click.option("--rank", type=int, help="The capsule of this rank of a distributed run.")
 @click.option("--current", is_flag=True, help="Run the files as they are on the disk now: is it mended?")
 @click.option("--pdb", "debug", is_flag=True, help="Open a debugger where the step failed.")
 @click.option("--trust", is_flag=True, help="Run the capsule's code without asking.")
-def command(run: str, store: Path, step: int | None, rank: int | None, current: bool, debug: bool, trust: bool) -> None:
+def command(
+    run: str | None, store: Path, step: int | None, rank: int | None, current: bool, debug: bool, trust: bool
+) -> None:
     """Repeat the failing step of RUN, with its batch, parameters and random numbers, and trace every value.
 
-    RUN is a run (id, name, path, `last`) or the folder of a capsule copied from another machine. The script runs up
-    to its first step; there it gets what was saved. Exits with 0 when the step goes through, with 1 when it fails.
+    RUN is a run (id, name, path, `last`) or the folder of a capsule copied from another machine; without it, the
+    latest run that has kept a step. The script runs up to its first step; there it gets what was saved. Exits with 0
+    when the step goes through, with 1 when it fails.
 
     \b
-    stepscope replay last
-    stepscope replay last --pdb              # and look around where it failed
-    stepscope replay last --current          # after a change: does it still fail?
+    stepscope replay
+    stepscope replay --pdb              # and look around where it failed
+    stepscope replay --current          # after a change: does it still fail?
+    stepscope replay brave-otter --step 120
     """
     try:
         import torch  # noqa: F401
@@ -52,13 +59,31 @@ def command(run: str, store: Path, step: int | None, rank: int | None, current: 
     sys.exit(1 if not outcome.reached or outcome.failed_again else 0)
 
 
-def _opened(run: str, store: Path, step: int | None, rank: int | None) -> Capsule:
+def _opened(run: str | None, store: Path, step: int | None, rank: int | None) -> Capsule:
     from stepscope.launch.capsule.load import open_capsule, open_folder
 
+    if run is None:
+        return open_capsule(_latest_with_one(store), step=step, rank=rank)
     folder = Path(run).expanduser()
     if (folder / "capsule.json").is_file():
         return open_folder(folder)
     return open_capsule(open_named(run, store), step=step, rank=rank)
+
+
+def _latest_with_one(store: Path) -> RunFolder:
+    from itertools import islice
+
+    from stepscope.errors import NotFound
+    from stepscope.launch.capsule.load import capsules_of
+    from stepscope.runs.catalogue.run_list import runs
+
+    for run in islice(runs(store), _LOOKED_AT):
+        if capsules_of(run):
+            return run
+    raise NotFound(
+        f"none of the latest runs in '{store}' has kept a step; `stepscope run` does when one raises an error or its "
+        "loss or gradient is not finite"
+    )
 
 
 def _replay(capsule: Capsule, *, current: bool, trust: bool) -> Outcome:

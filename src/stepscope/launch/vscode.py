@@ -27,7 +27,7 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     _launch("Stepscope: run this file", ["run", "${file}"], justMyCode=True),
     _launch("Stepscope: run this file, into libraries too", ["run", "--no-workers", "${file}"], justMyCode=False),
     _launch("Stepscope: check this file", ["check", "${file}"], justMyCode=True),
-    _launch("Stepscope: replay the last failure", ["replay", "last"], justMyCode=False),
+    _launch("Stepscope: replay the last failure", ["replay"], justMyCode=False),
     {
         "name": "Stepscope: attach",
         "type": "debugpy",
