@@ -111,7 +111,27 @@ NAN = """
         loss.backward()
         optimizer.step()
     """
+STREAM = """
+    import torch
+    from torch.utils.data import BatchSampler, DataLoader, IterableDataset, Sampler, TensorDataset
+    class Stream(IterableDataset):
+        def __iter__(self): return iter(torch.arange(23.0))
+    class Endless(Sampler):
+        def __init__(self): pass
+        def __iter__(self):
+            while True: yield 1
+        def __len__(self): return 9
+    w = torch.nn.Parameter(torch.zeros(1))
+    optimizer = torch.optim.SGD([w], lr=0.01)
+    for source in (DataLoader(Stream(), 5), DataLoader(TensorDataset(torch.arange(4.0)), 2, sampler=Endless())):
+        sizes = []
+        for batch in source:
+            x = batch[0] if isinstance(batch, list) else batch
+            optimizer.zero_grad(); (w * x).sum().backward(); optimizer.step(); sizes.append(len(x))
+        print(sizes)
+    """
 CASES = {
+    "stream": (STREAM, ["--fast-dev-run", "2"], []),
     "plain": (TRAIN, ["--no-run", "--no-diagnose"], []),
     "watched": (TRAIN, ["--dir", "watched", "--name", "first"], []),
     "workers": (TRAIN, ["--no-run"], ["2"]),
@@ -194,6 +214,10 @@ def test_a_dry_run_takes_the_last_smaller_batch_too_and_saves_nothing(done: dict
     assert lines(done["dry 2"], "epoch") == ["epoch 0 [8, 8, 3] [5, 5, 3] 3 3"]
     assert [path.name for path in (folder / "dry").iterdir()] == ["train.py"]
     assert done["dry"].code == 0
+
+
+def test_a_dry_run_ends_where_data_never_does(done: dict[str, Done]) -> None:
+    assert done["stream"].out == "[5, 5]\n[2, 2, 2]\n"
 
 
 def test_overfitting_sees_the_same_batches_again(done: dict[str, Done]) -> None:

@@ -218,10 +218,10 @@ class _Shortened:
 
     def __init__(self, sampler: Any, loader: Any, plan: _Plan) -> None:
         self._sampler = sampler
-        self._endless = type(sampler).__name__ == "_InfiniteConstantSampler"
-        self._total = None if self._endless else _length(sampler)
+        self._total = _length(sampler)
         self._amount = plan.amount.of(self._total) if isinstance(plan.amount, Amount) else plan.amount
-        self._with_last = plan.with_last and not self._endless
+        # Of an iterable dataset, or of a sampler that never ends, the last one cannot be known.
+        self._with_last = plan.with_last and self._total is not None
         self._kept = plan.kept
         self._loader = loader
 
@@ -238,7 +238,8 @@ class _Shortened:
         source = iter(self._sampler)
         yield from itertools.islice(source, self._amount)
         if self._with_last:
-            yield from deque(source, maxlen=1)
+            rest = max((self._total or 0) - (self._amount or 0), 0)
+            yield from deque(itertools.islice(source, rest), maxlen=1)
 
     def __bool__(self) -> bool:
         return True
