@@ -79,7 +79,7 @@ def _reads_itself(statement: ast.stmt, name: str, first_load: int) -> bool:
 
 
 def _hangs(value: Any) -> bool:
-    if isinstance(value, (tuple, list)):
+    if type(value) in (tuple, list):
         return any(_hangs(part) for part in value[:4])
     return isinstance(value, torch.Tensor) and value.grad_fn is not None
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.utils.data import DataLoader
 
-from stepscope.diagnose.crash.frames import MISSING, Frame, frames_of
+from stepscope.diagnose.crash.frames import MISSING, Frame, frames_of, held_by
 from stepscope.diagnose.crash.layers import Layer, layers_of
 from stepscope.diagnose.crash.operation import Operation, operation_of
 from stepscope.diagnose.crash.syntax import parents_of
@@ -161,7 +161,7 @@ class Crash:
         seen: set[int] = set()
         for frame in reversed(self.own):
             owner = frame.locals.get("self")
-            held = getattr(owner, "__dict__", {}) if not isinstance(owner, torch.nn.Module) else {}
+            held = {} if owner is None or isinstance(owner, torch.nn.Module) else held_by(owner)
             for before, names in (("", frame.locals), ("self.", held), ("", frame.globals)):
                 if id(names) not in seen:
                     seen.add(id(names))
@@ -180,7 +180,7 @@ class Crash:
     def datasets(self) -> list[Any]:
         """The datasets in play: of a fetcher that was at work, then of the loaders."""
         owners = [frame.locals.get("self") for frame in reversed(self.frames) if "torch/utils/data" in frame.file]
-        fetched = [owner.__dict__["dataset"] for owner in owners if "dataset" in getattr(owner, "__dict__", {})]
+        fetched = [held["dataset"] for held in map(held_by, owners) if "dataset" in held]
         return [*fetched, *(loader.dataset for loader in self.loaders)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 from functools import cached_property
-from types import FrameType, ModuleType, TracebackType
+from types import CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
 from typing import Any
 
 import torch
@@ -19,7 +19,7 @@ from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
-__all__ = ["MISSING", "Frame", "attribute", "frames_of"]
+__all__ = ["MISSING", "Frame", "attribute", "code_of", "frames_of", "held_by"]
 
 MISSING: Any = object()
 _HIDDEN = ("torch/overrides.py", "torch/utils/_contextlib.py", "torch/_compile.py")
@@ -98,6 +98,21 @@ def attribute(owner: Any, name: str) -> Any:
     if isinstance(owner, (ModuleType, torch.nn.Module)) or type(owner).__getattribute__ is usual:
         return getattr(owner, "__dict__", {}).get(name, MISSING)
     return MISSING
+
+
+def held_by(owner: Any) -> dict[str, Any]:
+    """An object's own attributes, whatever its class does when asked for one."""
+    try:
+        found = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def code_of(value: Any) -> CodeType | None:
+    """The code of a plain function or method; None for anything else that can be called."""
+    plain = value.__func__ if isinstance(value, MethodType) else value
+    return plain.__code__ if isinstance(plain, FunctionType) else None
 
 
 def _item(owner: Any, key: Any) -> Any:

@@ -12,7 +12,7 @@ from torch import nn
 
 from stepscope.diagnose.crash.bindings import bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.frames import Frame
+from stepscope.diagnose.crash.frames import Frame, code_of
 from stepscope.diagnose.crash.syntax import parents_of, statement_at, tree_of
 from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own
@@ -164,7 +164,7 @@ def _suspects(crash: Crash) -> Iterator[tuple[str, ast.AST]]:
 def _inside_calls(frame: Frame, value: ast.expr | None) -> Iterator[tuple[str, ast.AST]]:
     """The statements of the user's own functions that an expression calls."""
     for part in ast.walk(value) if value is not None else ():
-        code = getattr(frame.value_of(part.func), "__code__", None) if isinstance(part, ast.Call) else None
+        code = code_of(frame.value_of(part.func)) if isinstance(part, ast.Call) else None
         if code is not None and is_own(code):
             for node in ast.walk(tree_of(code.co_filename) or ast.Module([], [])):
                 if isinstance(node, ast.FunctionDef) and node.name == code.co_name:

@@ -16,7 +16,7 @@ from torch.utils.data import DataLoader, Subset, TensorDataset
 
 from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.frames import MISSING, Frame
+from stepscope.diagnose.crash.frames import MISSING, Frame, held_by
 from stepscope.diagnose.crash.syntax import said, tree_of
 from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own
@@ -45,20 +45,25 @@ class Step:
 
 def story(crash: Crash, tensor: torch.Tensor) -> list[Step]:
     """The tensor's past, nearest first; empty when nothing is known."""
+    return _own_story(crash, tensor) or _from_loaders(crash, tensor)
+
+
+def _own_story(crash: Crash, tensor: torch.Tensor) -> list[Step]:
+    """Its past as the trail or its variable tells it, without guessing at the loaders."""
     origin = crash.origin(tensor)
     found: list[Step] = []
-    if origin is not None:
-        for past in origin.ancestors(200):
-            if past.op and past.place is not None:
-                found.append(Step(past.op, site_at(past.place)))
-            elif past.kind == "data":
-                found += _from_loaders(crash, tensor)
-    if not found:
-        for name, frame in names_of(crash, tensor):
-            found = list(_Reader(crash).of_name(name, frame, frame.line, 0))
-            if found:
-                break
-    return found or _from_loaders(crash, tensor)
+    for past in origin.ancestors(200) if origin is not None else ():
+        if past.op and past.place is not None:
+            found.append(Step(past.op, site_at(past.place)))
+        elif past.kind == "data":
+            found += _from_loaders(crash, tensor)
+    if found:
+        return found
+    for name, frame in names_of(crash, tensor):
+        found = list(_Reader(crash).of_name(name, frame, frame.line, 0))
+        if found:
+            return found
+    return []
 
 
 def made_by(crash: Crash, tensor: torch.Tensor, *ops: str) -> Step | None:
@@ -168,11 +173,11 @@ def dataset_steps(crash: Crash, dataset: Any, tensor: torch.Tensor | None = None
     if isinstance(dataset, TensorDataset):
         for held in dataset.tensors:
             if tensor is None or (held.dtype == tensor.dtype and held.shape[1:] == tensor.shape[1:]):
-                yield from story(crash, held)
+                yield from _own_story(crash, held)
         return
-    for held in vars(dataset).values() if hasattr(dataset, "__dict__") else ():
+    for held in held_by(dataset).values():
         if isinstance(held, torch.Tensor) and tensor is not None and held.dtype == tensor.dtype:
-            yield from story(crash, held)
+            yield from _own_story(crash, held)
     yield from _of_methods(type(dataset))
 
 

@@ -179,7 +179,8 @@ def _pair(crash: Crash, maps: bool = False) -> tuple[Any, Any] | None:
             differ = first.shape[2:] != second.shape[2:] if maps else first.shape != second.shape
             if first.ndim and second.ndim and differ:
                 return first, second
-    return None
+    product = crash.operation is not None and crash.operation.op in ("matmul", "mm", "bmm", "linear")
+    return (tensors[0], tensors[1]) if product and len(tensors) == 2 and not maps else None
 
 
 def _of_operands(crash: Crash) -> SizeFault | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from stepscope.diagnose.crash.bindings import node_site
 from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.frames import code_of
 from stepscope.diagnose.crash.syntax import assigned_names, tree_of
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
@@ -22,7 +23,7 @@ def wrong_splits(crash: Crash) -> list[tuple[Site, list[str]]]:
     """Such statements in the files the crash went through."""
     found: list[tuple[Site, list[str]]] = []
     for frame in {frame.file: frame for frame in crash.own}.values():
-        codes = [getattr(value, "__code__", None) for value in list(frame.globals.values())]
+        codes = [code_of(value) for value in list(frame.globals.values())]
         helpers = {code.co_filename for code in codes if code is not None and is_own(code)} - {frame.file}
         trees = [tree for file in helpers if (tree := tree_of(file)) is not None]
         tree = tree_of(frame.file)

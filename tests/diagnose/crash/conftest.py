@@ -1,0 +1,58 @@
+"""Crashing a script on purpose, with or without a watch, and reading the crash."""
+
+from __future__ import annotations
+
+import runpy
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.engine import Engine
+from stepscope.diagnose.evidence import Evidence
+from stepscope.record.watch import Watcher
+from stepscope.records import Finding
+
+PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"
+
+
+class Crashed:
+    """A script that has crashed: the crash, what the rules say, and the script's text."""
+
+    def __init__(self, crash: Crash, findings: list[Finding], script: str) -> None:
+        self.crash, self.findings, self.script = crash, findings, script
+
+    def one(self) -> tuple[str, str]:
+        """The one finding: its rule and the line of source it points at."""
+        assert len(self.findings) == 1, [(f.rule, f.line, f.message) for f in self.findings]
+        found = self.findings[0]
+        assert found.line is not None
+        return found.rule, self.script.splitlines()[found.line - 1].strip()
+
+
+@pytest.fixture
+def crash(tmp_path: Path) -> Callable[..., Crashed]:
+    """`crash(code)` runs code that must fail; by default nobody watches it, so the exception alone has to tell."""
+
+    def run(code: str, *, watched: bool = False) -> Crashed:
+        path = tmp_path / "train.py"
+        path.write_text(PRELUDE + textwrap.dedent(code))
+        watcher = Watcher()
+        engine = Engine(Evidence(watcher))
+        if watched:
+            watcher.start()
+        try:
+            runpy.run_path(str(path), run_name="__main__")
+        except BaseException as error:
+            raised = error
+        else:
+            pytest.fail("the script did not crash")
+        finally:
+            watcher.stop()
+        findings = engine.crashed(raised)
+        assert engine.evidence.crash is not None
+        return Crashed(engine.evidence.crash, findings, path.read_text())
+
+    return run
