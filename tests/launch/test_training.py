@@ -71,8 +71,8 @@ CRASH = """
     (w @ torch.zeros(4)).backward()
     """
 STALE = """
-    import torch
-    torch.manual_seed(0)
+    import os, torch
+    torch.manual_seed(0); os.chdir("/")
     model = torch.nn.Linear(4, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for step in range(8):

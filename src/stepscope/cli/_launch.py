@@ -159,6 +159,9 @@ def options_from(values: dict[str, Any], *, check: bool = False) -> Options:
     names = ("fast_dev_run", "max_steps", "max_epochs", "overfit_batches")
     counts: dict[str, Any] = {name: values.pop(name, None) for name in names}
     limits = Limits(**counts, **amounts)
+    for name in ("json", "sarif"):  # the script may change the working directory
+        if values.get(name) is not None and str(values[name]) != "-":
+            values[name] = values[name].absolute()
     switches = ("deterministic", "eager", "no_workers", "detect_nan")
     chosen = Switches(**{name: values.pop(name, False) for name in switches})
     return Options(limits=limits, switches=chosen, check=check, **values)
