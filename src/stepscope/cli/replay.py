@@ -28,9 +28,17 @@ _LOOKED_AT = 50
 @click.option("--rank", type=int, help="The capsule of this rank of a distributed run.")
 @click.option("--current", is_flag=True, help="Run the files as they are on the disk now: is it mended?")
 @click.option("--pdb", "debug", is_flag=True, help="Open a debugger where the step failed.")
+@click.option("--save", type=click.Path(path_type=Path), help="Write the recorded step; stepscope.Step.load reads it.")
 @click.option("--trust", is_flag=True, help="Run the capsule's code without asking.")
 def command(
-    run: str | None, store: Path, step: int | None, rank: int | None, current: bool, debug: bool, trust: bool
+    run: str | None,
+    store: Path,
+    step: int | None,
+    rank: int | None,
+    current: bool,
+    debug: bool,
+    save: Path | None,
+    trust: bool,
 ) -> None:
     """Repeat the failing step of RUN, with its batch, parameters and random numbers, and trace every value.
 
@@ -54,6 +62,8 @@ def command(
     with _opened(run, store, step, rank) as capsule:
         outcome = _replay(capsule, current=current, trust=trust)
         _tell(outcome)
+        if save is not None:
+            _save(outcome, save)
         if debug:
             _debug(outcome)
     sys.exit(1 if not outcome.reached or outcome.failed_again else 0)
@@ -117,6 +127,13 @@ def _tell(outcome: Outcome) -> None:
     color, width = wants_color(sys.stdout), terminal_width(sys.stdout)
     for line in told(outcome, color=color, width=width, root=Path.cwd()):
         click.echo(line)
+
+
+def _save(outcome: Outcome, path: Path) -> None:
+    from stepscope.inspect.step import Step
+
+    if outcome.report is not None:
+        _say(f"the recorded step is in {Step(outcome.report.record).save(path.absolute())}")
 
 
 def _debug(outcome: Outcome) -> None:

@@ -78,7 +78,8 @@ class Rehearsal(Witness):
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
             if rehearsal._depth:
                 return call(module, *args, **kwargs)
-            args, kwargs = rehearsal._before_call(module, args, kwargs)
+            with torch._C.DisableTorchFunction():  # what we do here is no part of the step
+                args, kwargs = rehearsal._before_call(module, args, kwargs)
             rehearsal._depth += 1
             try:
                 return call(module, *args, **kwargs)
@@ -100,18 +101,22 @@ class Rehearsal(Witness):
         if self._given < len(batches) and (
             self.reached or (self._is_at(self.manifest.anchor) and self._is_the(loader))
         ):
-            if not self.reached:
-                self._begin()
-            batch = self._unpacker.unpack(batches[self._given])
-            self._given += 1
-            self.batch_tensors += [said_of_tensor(tensor) for tensor in tensors_in(batch)]
-            self._set_values(sys._getframe(1))  # again at the first model, for what the loop sets itself
-            self._put_random(self.manifest.random)
-            return batch
+            with torch._C.DisableTorchFunction():
+                return self._hand_over()
         if taken:
             raise StopIteration  # one batch of each loader on the way is enough
         taken.append(True)
         return next(_in_this_process(loader))
+
+    def _hand_over(self) -> Any:
+        if not self.reached:
+            self._begin()
+        batch = self._unpacker.unpack(self.manifest.batches[self._given])
+        self._given += 1
+        self.batch_tensors += [said_of_tensor(tensor) for tensor in tensors_in(batch)]
+        self._set_values(sys._getframe(1))  # again at the first model, for what the loop sets itself
+        self._put_random(self.manifest.random)
+        return batch
 
     def _before_call(self, module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
         if not self.reached:

@@ -77,6 +77,17 @@ class Outcome:
         return any(number is not None and not math.isfinite(number) for number in numbers)
 
 
+def run_uncompiled(installed: Installed) -> None:
+    """Have `torch.compile` give back what it gets: inside compiled code no value can be followed."""
+    import torch
+
+    def compile(model: Any = None, **options: Any) -> Any:
+        return model if model is not None else lambda function: function
+
+    installed.patch(torch, "compile", compile)
+    installed.patch(torch.nn.Module, "compile", lambda module, *args, **options: None)
+
+
 def said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
@@ -148,6 +159,7 @@ class _Replay:
 
     def _prepare(self) -> None:
         self._same_arithmetic()
+        run_uncompiled(self.installed)
         self.rehearsal.put_in_place(self.installed)
         self.watcher.start()
 
@@ -162,11 +174,8 @@ class _Replay:
             self.installed.add(lambda: torch.set_num_threads(before))
 
     def _trace(self) -> None:
-        """From here on look closely: at where tensors come from when it crashed, else at every value."""
-        if self.outcome.manifest.why == "error":
-            self.watcher.look_closely(True)
-            return
-        self.watcher.look_closely(False)
+        """From here on follow every value; after a crash also where tensors come from, which its explanation asks."""
+        self.watcher.look_closely(self.outcome.manifest.why == "error")
         self.tracer = Tracer(nan=True, inf=True, model=None)
         self.tracer.__enter__()
 
