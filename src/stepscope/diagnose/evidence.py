@@ -33,6 +33,7 @@ class Evidence:
         self.losses = watcher.losses
         self.wraps = watcher.wraps
         self.finite = watcher.finite
+        self.checkpoints = watcher.checkpoints
         self.numbers = watcher.numbers
         self.batches = watcher.batches_fed
         self.targets = watcher.targets

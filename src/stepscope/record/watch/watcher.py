@@ -18,6 +18,7 @@ from stepscope.record.watch.axes import Axes
 from stepscope.record.watch.batches import Batches
 from stepscope.record.watch.clips import Clips
 from stepscope.record.watch.deliveries import Deliveries
+from stepscope.record.watch.checkpoints import Checkpoints
 from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.finite import Finite
@@ -81,6 +82,7 @@ class Watcher:
         self.losses = Losses(self)
         self.wraps = Wraps(self)
         self.finite = Finite(self)
+        self.checkpoints = Checkpoints(self)
         self.numbers = Numbers(self)
         self.batches_fed = Batches(self)
         self.targets = Targets(self)
@@ -103,6 +105,7 @@ class Watcher:
             self.devices,
             self.losses,
             self.finite,
+            self.checkpoints,
             self.numbers,
             self.batches_fed,
             self.targets,

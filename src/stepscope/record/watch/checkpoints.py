@@ -1,0 +1,262 @@
+"""Checkpoints: what is taken from models, saved, read from files and put back, and what of it was the same memory."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Checkpoints", "FileRead", "FileWritten", "Loading", "Taken"]
+
+_MOST = 200
+_SAMPLE = 4
+
+
+class Taken:
+    """One `state_dict()` of a module; its tensors are the model's own memory."""
+
+    def __init__(self, module: Any, place: Place | None, step: int) -> None:
+        self.module = weakref.ref(module)
+        self.type = type(module).__name__
+        self.place = place
+        self.step = step
+
+
+class Loading:
+    """One `load_state_dict()` of a module."""
+
+    def __init__(self, module: Any, place: Place | None, step: int) -> None:
+        self.module = weakref.ref(module)
+        self.type = type(module).__name__
+        self.place = place
+        self.step = step
+        self.given = 0
+        """How many tensors were given."""
+        self.own = 0
+        """How many of them are the module's own memory."""
+        self.taken: Taken | None = None
+        """The `state_dict()` those came from."""
+        self.missing: list[str] = []
+        self.unexpected: list[str] = []
+        self.shapes_fit: list[tuple[str, str]] = []
+        """(given name, name in the model): names that do not match, but would without a prefix, with the same shape."""
+        self.file: FileRead | None = None
+        """The file it came from."""
+
+    @property
+    def matched(self) -> int:
+        return self.given - len(self.unexpected)
+
+
+class FileRead:
+    """One `torch.load()`."""
+
+    def __init__(self, path: str, place: Place | None, step: int) -> None:
+        self.path = path
+        self.place = place
+        self.step = step
+        self.optimizers = 0
+        """How many states of optimizers are in it."""
+        self.keys: list[str] = []
+        self.restored = 0
+        """How many of those were given to an optimizer."""
+
+
+class FileWritten:
+    """One `torch.save()`."""
+
+    def __init__(self, path: str, place: Place | None, step: int) -> None:
+        self.path = path
+        self.place = place
+        self.step = step
+        self.modules: list[str] = []
+        """Whole modules in it, by type."""
+        self.stale: Taken | None = None
+        """Its tensors are a model's own memory, taken earlier: they are no longer what they were."""
+
+
+class Checkpoints(Witness):
+    """`run.checkpoints`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.loadings: list[Loading] = []
+        self.reads: list[FileRead] = []
+        self.writes: list[FileWritten] = []
+        self.optimizer_loads: list[tuple[int, int]] = []
+        """(number of the optimizer, step) of each `optimizer.load_state_dict()`."""
+        self._taken: dict[int, tuple[Any, Taken]] = {}
+        self._from_file: dict[int, tuple[Any, FileRead]] = {}
+        self._depth = 0
+
+    def install(self, installed: Installed) -> None:
+        self._watch_modules(installed)
+        self._watch_files(installed)
+        load_optimizer, witness = torch.optim.Optimizer.load_state_dict, self
+
+        def load_state_dict(self: Any, state_dict: Any) -> None:
+            load_optimizer(self, state_dict)
+            witness._optimizer_loaded(self, state_dict)
+
+        load_state_dict.__doc__ = load_optimizer.__doc__
+        load_state_dict.__dict__.update(getattr(load_optimizer, "__dict__", {}), __wrapped__=load_optimizer)
+        installed.patch(torch.optim.Optimizer, "load_state_dict", load_state_dict)
+
+    def _watch_modules(self, installed: Installed) -> None:
+        take, load, witness = torch.nn.Module.state_dict, torch.nn.Module.load_state_dict, self
+
+        def state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if witness._depth or not witness.watcher.listens():
+                return take(self, *args, **kwargs)
+            witness._depth += 1
+            try:
+                result = take(self, *args, **kwargs)
+            finally:
+                witness._depth -= 1
+            witness._took(self, result, sys._getframe(1))
+            return result
+
+        def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
+            noted = witness._loading(self, state_dict, sys._getframe(1))
+            result = load(self, state_dict, *args, **kwargs)
+            witness._loaded(noted, self, state_dict, result)
+            return result
+
+        for wrapper, original in ((state_dict, take), (load_state_dict, load)):
+            wrapper.__doc__ = original.__doc__
+            wrapper.__dict__["__wrapped__"] = original
+            installed.patch(torch.nn.Module, original.__name__, wrapper)
+
+    def _watch_files(self, installed: Installed) -> None:
+        save, load, witness = torch.save, torch.load, self
+
+        def save_(obj: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
+            witness._writes(obj, f, sys._getframe(1))
+            return save(obj, f, *args, **kwargs)
+
+        def load_(f: Any, *args: Any, **kwargs: Any) -> Any:
+            result = load(f, *args, **kwargs)
+            witness._read(f, result, sys._getframe(1))
+            return result
+
+        for wrapper, original in ((save_, save), (load_, load)):
+            wrapper.__name__, wrapper.__doc__ = original.__name__, original.__doc__
+            wrapper.__dict__["__wrapped__"] = original
+            installed.patch(torch, original.__name__, wrapper)
+
+    # Modules
+
+    @fence.fenced("following state_dict")
+    def _took(self, module: Any, result: Any, frame: Any) -> None:
+        taken = Taken(module, own_place(frame), self.watcher.step)
+        for tensor in list(_tensors(result))[:_SAMPLE]:
+            self._taken[id(tensor)] = (weakref.ref(tensor), taken)
+        if len(self._taken) > 20 * _MOST:
+            self._taken = {key: known for key, known in self._taken.items() if known[0]() is not None}
+
+    @fence.fenced("following load_state_dict")
+    def _loading(self, module: Any, given: Any, frame: Any) -> Loading | None:
+        if not self.watcher.listens() or not isinstance(given, Mapping) or len(self.loadings) >= _MOST:
+            return None
+        loading = Loading(module, own_place(frame), self.watcher.step)
+        tensors = list(_tensors(given))
+        loading.given = len(given)
+        mine = {t.data_ptr() for t in (*module.parameters(), *module.buffers()) if t.numel()}
+        loading.own = sum(t.data_ptr() in mine for t in tensors if t.numel())
+        for tensor in tensors:
+            loading.taken = loading.taken or _known(self._taken, tensor)
+            loading.file = loading.file or _known(self._from_file, tensor)
+        return loading
+
+    @fence.fenced("following load_state_dict")
+    def _loaded(self, loading: Loading | None, module: Any, given: Any, result: Any) -> None:
+        if loading is None:
+            return
+        loading.missing = list(getattr(result, "missing_keys", []))
+        loading.unexpected = list(getattr(result, "unexpected_keys", []))
+        if loading.unexpected and loading.missing:
+            shapes = {name: tuple(t.shape) for name, t in (*module.named_parameters(), *module.named_buffers())}
+            loading.shapes_fit = _renamable(given, loading.unexpected, {n: shapes.get(n) for n in loading.missing})
+        self.loadings.append(loading)
+
+    # Optimizers and files
+
+    @fence.fenced("following load_state_dict")
+    def _optimizer_loaded(self, optimizer: Any, given: Any) -> None:
+        if self.watcher.listens():
+            self.optimizer_loads.append((self.watcher.optimizers.number_of(optimizer), self.watcher.step))
+
+    @fence.fenced("following torch.save")
+    def _writes(self, obj: Any, file: Any, frame: Any) -> None:
+        if not self.watcher.listens() or len(self.writes) >= _MOST:
+            return
+        written = FileWritten(str(file), own_place(frame), self.watcher.step)
+        written.modules = [type(value).__name__ for value in _parts(obj) if isinstance(value, torch.nn.Module)]
+        for tensor in _tensors(obj):
+            taken = _known(self._taken, tensor)
+            if taken is not None and taken.step < self.watcher.step and _is_memory_of(taken.module(), tensor):
+                written.stale = taken
+        self.writes.append(written)
+
+    @fence.fenced("following torch.load")
+    def _read(self, file: Any, result: Any, frame: Any) -> None:
+        if not self.watcher.listens() or len(self.reads) >= _MOST:
+            return
+        read = FileRead(str(file), own_place(frame), self.watcher.step)
+        read.keys = [str(key) for key in result][:50] if isinstance(result, Mapping) else []
+        read.optimizers = sum(_is_optimizer_state(value) for value in _parts(result))
+        for tensor in list(_tensors(result))[: 50 * _SAMPLE]:
+            self._from_file[id(tensor)] = (weakref.ref(tensor), read)
+        self.reads.append(read)
+
+
+def _parts(value: Any, depth: int = 0) -> Iterator[Any]:
+    """A value and what it holds, two levels down."""
+    yield value
+    if depth < 2 and isinstance(value, Mapping):
+        for inner in list(value.values())[:500]:
+            yield from _parts(inner, depth + 1)
+    elif depth < 2 and isinstance(value, (list, tuple)):
+        for inner in value[:50]:
+            yield from _parts(inner, depth + 1)
+
+
+def _tensors(value: Any) -> Iterator[Any]:
+    return (part for part in _parts(value) if type(part) in (torch.Tensor, torch.nn.Parameter))
+
+
+def _is_optimizer_state(value: Any) -> bool:
+    return isinstance(value, Mapping) and "param_groups" in value and "state" in value
+
+
+def _is_memory_of(module: Any, tensor: Any) -> bool:
+    return module is not None and any(p.data_ptr() == tensor.data_ptr() for p in module.parameters() if p.numel())
+
+
+def _known(where: dict[int, tuple[Any, Any]], tensor: Any) -> Any:
+    found = where.get(id(tensor))
+    return found[1] if found is not None and found[0]() is tensor else None
+
+
+def _renamable(given: Any, unexpected: list[str], missing: dict[str, Any]) -> list[tuple[str, str]]:
+    """Pairs of names that differ by a prefix only, and have the same shape."""
+    found = []
+    for name in unexpected[:500]:
+        shape = tuple(getattr(given.get(name), "shape", ()))
+        for other, wanted in missing.items():
+            if wanted == shape and (name.endswith("." + other) or other.endswith("." + name)):
+                found.append((name, other))
+                break
+    return found
