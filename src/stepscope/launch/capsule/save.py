@@ -106,20 +106,7 @@ def pack_step(
     frames = pack_frames(failure.frames, parts.packer) if parts.used() < most_bytes else []
     sources, contents, left_out = own_sources(around.script if not around.is_module else None)
     manifest = Manifest(
-        why=failure.why,
-        step=failure.step,
-        rank=around.rank,
-        created=time.time(),
-        error=mask_text(failure.error),
-        loss="" if failure.loss is None else float(failure.loss).hex(),
-        grad_norm="" if failure.grad_norm is None else float(failure.grad_norm).hex(),
-        late=failure.late,
-        script=around.script if around.is_module else os.path.abspath(around.script) if around.script else "",
-        is_module=around.is_module,
-        argv=[mask_text(word) for word in around.argv],
-        cwd=os.getcwd(),
-        path=[os.path.abspath(folder or os.curdir) for folder in sys.path if is_own_file(folder or os.curdir)],
-        facts=_facts(),
+        **_about(failure, around),
         sources=sources,
         anchor=_anchor(turn.place),
         loader=_anchor(turn.loader_made),
@@ -135,6 +122,27 @@ def pack_step(
         missing=parts.packer.missing + left_out,
     )
     return Packed(manifest, parts.packer.tensors, contents, parts.used() + sum(map(len, contents.values())))
+
+
+def _about(failure: Failure, around: Surroundings) -> dict[str, Any]:
+    """What went wrong, and how the script was started."""
+    script = around.script if around.is_module or not around.script else os.path.abspath(around.script)
+    return {
+        "why": failure.why,
+        "step": failure.step,
+        "rank": around.rank,
+        "created": time.time(),
+        "error": mask_text(failure.error),
+        "loss": "" if failure.loss is None else float(failure.loss).hex(),
+        "grad_norm": "" if failure.grad_norm is None else float(failure.grad_norm).hex(),
+        "late": failure.late,
+        "script": script,
+        "is_module": around.is_module,
+        "argv": [mask_text(word) for word in around.argv],
+        "cwd": os.getcwd(),
+        "path": [os.path.abspath(folder or os.curdir) for folder in sys.path if is_own_file(folder or os.curdir)],
+        "facts": _facts(),
+    }
 
 
 def _note_changed_batches(turn: Turn, packer: Packer) -> None:
