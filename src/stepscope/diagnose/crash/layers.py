@@ -108,6 +108,8 @@ def built_at(root: nn.Module, path: str) -> Site | None:
     """Where a layer was made: exact where construction was watched, else read off the class that holds it."""
     sites = construction_sites(root)
     site = sites.get(path)
+    if site is None and "." in path:
+        return built_at(root, path.rpartition(".")[0])  # a copy of a layer: where its holder was built
     if site is None:
         return None
     if site.column is None:

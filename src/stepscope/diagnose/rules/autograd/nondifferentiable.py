@@ -6,8 +6,11 @@ from stepscope.diagnose.crash.graph import cut_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
+_FLAT = frozenset({"round", "floor", "ceil", "sign", "sgn", "trunc", "heaviside", "floor_divide", "fix"})
+_BACKWARDS = 5
 
-@rule("autograd.nondifferentiable", severity="error", needs="crash")
+
+@rule("autograd.nondifferentiable", severity="error", needs="crash, steps")
 def nondifferentiable(run: Evidence) -> Iterator[Proof]:
     """The loss is computed through an operation that has no derivative.
 
@@ -22,6 +25,8 @@ def nondifferentiable(run: Evidence) -> Iterator[Proof]:
         loss = F.cross_entropy(logits, y)
     """
     crash = run.crash
+    if crash is None:
+        yield from _silent(run)
     cut = None if crash is None else cut_of(crash)
     if crash is None or cut is None or cut.kind != "no-derivative":
         return
@@ -33,3 +38,28 @@ def nondifferentiable(run: Evidence) -> Iterator[Proof]:
         fix="compute the loss from the scores, with a function that has a derivative",
         related=[(crash.site, "backward fails here")],
     )
+
+
+def _silent(run: Evidence) -> Iterator[Proof]:
+    """Rounding has a derivative of zero everywhere: what lies before it gets gradients, all of them zero."""
+    backwards = [b for b in run.steps.backwards if b.accumulates and b.origin is not None]
+    if len(backwards) < _BACKWARDS:
+        return
+    every = [p for p in run.models.all_parameters() if p.requires_grad]
+    dead = [p for p in every if p.grad is not None and not run.models.grads_seen(p)]
+    if not dead or len(dead) == len(every):
+        return
+    origin = backwards[-1].origin
+    behind = origin.ancestors(2000, through=lambda past: past.requires_grad) if origin is not None else ()
+    for past in behind:
+        if past.op in _FLAT and past.requires_grad and past.place is not None:
+            names = [run.models.name_of(parameter) for parameter in dead]
+            yield Proof(
+                where=past.place,
+                message=f"`{past.op}` has a derivative of zero, and {len(dead)} parameters before it never get another",
+                label="every gradient ends here",
+                evidence={"op": past.op, "parameters": names[:8], "backwards": len(backwards)},
+                fix="pass the gradient straight through: x + (torch.round(x) - x).detach()",
+                severity="warning",
+            )
+            return

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import PARAMETER
+from stepscope.record.watch.steps import Backward
 
 _MOST_SHOWN = 4
 _WRAPS = frozenset({"tensor", "as_tensor", "from_numpy", "requires_grad_", "detach", "Tensor", "FloatTensor"})
@@ -19,7 +19,8 @@ def rewrapped_loss(run: Evidence) -> Iterator[Proof]:
 
     What to do: call backward on the loss itself; where it has no gradient, look for what cut it off.
 
-    How it is found: backward is called on a leaf that no module's parameter is.
+    How it is found: backward is called on a tensor that was made from plain numbers, and no parameter has changed after
+    several steps.
 
     Bad:
         loss = torch.tensor(F.mse_loss(out, y).item(), requires_grad=True)
@@ -28,23 +29,31 @@ def rewrapped_loss(run: Evidence) -> Iterator[Proof]:
         loss = F.mse_loss(out, y)
         loss.backward()
     """
-    cut = [b for b in run.steps.backwards if b.leaf and b.accumulates and b.requires_grad]
-    if len(cut) < 2 or not run.models.roots:
+    cut = [b for b in run.steps.backwards if b.accumulates and b.requires_grad and _is_cut(b)]
+    parameters = list(run.models.all_parameters())
+    if len(cut) < 2 or not run.models.roots or len(run.steps.steps) < 2:
+        return
+    # A number that is itself optimised is a leaf too: then something changes.
+    if not parameters or not all(run.models.unchanged(parameter) for parameter in parameters):
         return
     first = cut[0]
-    origin = first.origin
-    # A parameter of the script's own may be a leaf and a loss at once (optimising a number itself).
-    if origin is not None and origin.kind == "parameter" and origin.tags & PARAMETER and not origin.op:
-        return
-    if any(p is not None and not run.models.unchanged(p) for p in run.models.all_parameters()):
-        return
-    place = None if origin is None or origin.op not in _WRAPS else origin.place
+    wrapped = None if first.origin is None else next((o for o in first.origin.ancestors(200) if o.op in _WRAPS), None)
+    place = None if wrapped is None else wrapped.place
     losses = [b.loss for b in cut[:_MOST_SHOWN]]
     yield Proof(
         where=place or first.place,
         message="backward is called on a loss with no history: no parameter gets a gradient",
-        label=f"a leaf in {len(cut)} of {len(run.steps.backwards)} backwards",
+        label=f"no history in {len(cut)} of {len(run.steps.backwards)} backwards",
         evidence={"backwards": len(cut), "losses": losses},
         fix="call backward on the loss itself, without wrapping it again or requires_grad_()",
         related=[(first.place, "backward stops here")] if place is not None else [],
     )
+
+
+def _is_cut(backward: Backward) -> bool:
+    """Whether everything with a gradient behind the loss was wrapped from plain numbers."""
+    if backward.leaf or backward.origin is None:
+        return backward.leaf
+    behind = backward.origin.ancestors(2000, through=lambda past: past.requires_grad)
+    leaves = [past for past in behind if past.requires_grad and not any(i.requires_grad for i in past.inputs)]
+    return bool(leaves) and all(past.op in _WRAPS for past in leaves)

@@ -78,7 +78,9 @@ def _counts_samples(visit: Visit, calls: list[LossCall]) -> bool:
     shape = visit.shapes_in[0] if visit.shapes_in else ()
     if len(shape) != 3 or min(shape[0], shape[1]) < 2 or shape[0] == shape[1] or not visit.inputs:
         return False
-    if any(past.op in _TURNS for past in visit.inputs[0].ancestors(400) if past.kind != "parameter"):
+    # Behind a loader's batch lies the collation, which stacks; only what came after it could have turned the axes.
+    since = visit.inputs[0].ancestors(400, through=lambda past: past.kind not in ("data", "parameter"))
+    if any(past.op in _TURNS for past in since):
         return False
     targets = [call.shapes["target"] for call in calls if "target" in call.shapes]
     per_sample = [t for t in targets if t[:1] == shape[:1] and (len(t) == 1 or shape[1] not in t[1:])]
