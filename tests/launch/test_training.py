@@ -152,6 +152,7 @@ CASES = {
     "eager": (COMPILED, ["--no-run", "--eager"], []),
     "deterministic": (RANDOM, ["--no-run", "--deterministic"], []),
     "deterministic 2": (RANDOM, ["--no-run", "--deterministic"], []),
+    "nan watched": (TRAIN, ["--no-run", "--detect-nan", "--max-epochs", "1"], []),
     "nan": (NAN, ["--no-run", "--no-diagnose", "--detect-nan"], []),
     "check": (TRAIN, None, []),
     "check crash": (CRASH, None, []),
@@ -240,6 +241,8 @@ def test_switches(done: dict[str, Done]) -> None:
     assert done["deterministic"].out == done["deterministic 2"].out
     assert done["deterministic"].out.endswith("True\n")
     assert "sqrt" in done["nan"].err.lower()
+    assert lines(done["nan watched"], "step") == lines(done["plain"], "step")[:5]
+    assert done["nan watched"].err == "stepscope: stopped after 1 epoch (--max-epochs)\n"
 
 
 def test_the_run_has_what_nobody_logged(done: dict[str, Done], folder: Path) -> None:

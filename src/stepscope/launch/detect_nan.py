@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.launch.loop import Loop
+from stepscope.record.restore import Installed
 
 if TYPE_CHECKING:
     from stepscope.record.values import Tracer
@@ -15,7 +17,11 @@ __all__ = ["DetectNan"]
 
 
 class DetectNan:
-    """One trace from each step to the next; the first that is not clean is told, and tracing ends."""
+    """One trace from the end of each backward to the end of the next; the first that is not clean is told.
+
+    A trace ends and begins outside of every hook: one that came and went inside an optimizer's or the engine's hooks
+    would change the list that torch is walking through.
+    """
 
     def __init__(self, loop: Loop, say: Callable[[str], None]) -> None:
         self.found: str | None = None
@@ -23,16 +29,34 @@ class DetectNan:
         self._say = say
         self._tracer: Tracer | None = None
         self._on = False
-        loop.before_step.append(lambda optimizer: self._look())
-        loop.on_step.append(lambda optimizer: self._begin())
+        self._depth = 0
+        self._installed = Installed()
 
-    def start(self) -> None:
+    def start(self, torch: Any) -> None:
+        for owner in (torch.Tensor, torch.autograd):
+            self._installed.patch(owner, "backward", self._around(owner.__dict__["backward"]))
         self._on = True
         self._begin()
 
     def stop(self) -> None:
         self._look()
         self._on = False
+        self._installed.remove()
+
+    def _around(self, backward: Any) -> Any:
+        @wraps(backward)
+        def whole(*args: Any, **kwargs: Any) -> Any:
+            self._depth += 1
+            try:
+                result = backward(*args, **kwargs)
+            finally:
+                self._depth -= 1
+            if not self._depth and self._on and self._loop.is_on:
+                self._look()
+                self._begin()
+            return result
+
+        return whole
 
     @fence.fenced("--detect-nan")
     def _begin(self) -> None:

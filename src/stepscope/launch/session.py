@@ -122,7 +122,7 @@ class Session:
         if self.detect_nan is not None:
             if self.watcher is not None:
                 self.watcher.trail.shut("--detect-nan follows every value instead")
-            self.detect_nan.start()
+            self.detect_nan.start(torch)
 
     def _watch(self) -> None:
         from stepscope.diagnose.engine import Engine
@@ -163,7 +163,8 @@ class Session:
     def _say_kept(self, kept: Kept) -> None:
         run = self.tracking.run
         again = f"stepscope replay {'last' if run is None else run.name}"
-        self.reporter.note(f"step {kept.step} is kept ({kept.bytes / 1e6:.1f} MB); repeat it with: {again}")
+        size = f"{kept.bytes / 1e6:.1f} MB" if kept.bytes >= 1e5 else f"{kept.bytes / 1e3:.1f} kB"
+        self.reporter.note(f"step {kept.step} is kept ({size}); repeat it with: {again}")
 
     # -- while it runs --------------------------------------------------------------------------------------------
 
