@@ -118,7 +118,9 @@ class Source:
                 file = self.file(os.path.abspath(path))
                 if file is not None and file not in found:
                     found.append(file)
-        return found
+        # A script that has ended may be gone from there, but is known if something asked for it.
+        known = [file for file in self._files.values() if file is not None and is_own_file(file.path)]
+        return found + [file for file in known if file not in found]
 
     def expression(self, where: Place | Site | None) -> ast.expr | None:
         """The expression that ran at a place."""

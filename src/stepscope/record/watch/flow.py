@@ -117,7 +117,7 @@ class Flow(Witness):
                     found.append((past, "host", sync))
         return found
 
-    def _sync_before(self, made: Origin) -> Origin | None:
+    def _sync_before(self, made: Origin) -> Any:
         """The tensor whose values were read in the same function shortly before this one was made of them."""
         for origin, place, index in reversed(self._syncs):
             same = bool(place is not None and made.place is not None and place[0] is made.place[0])

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
+from stepscope.record.statistics import quietly
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.record.restore import Installed
     from stepscope.record.sites import Place
+    from stepscope.record.watch.steps import Step
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Made", "Optimizers", "Zeroing"]
@@ -40,6 +42,8 @@ class Made:
         self.batch = batch
         self.parameters: list[Any] = []
         """Weak references, in order."""
+        self.touched = False
+        """Something has written to its parameters since the optimizer before it that had them stepped last."""
         self.defaults = {k: v for k, v in optimizer.defaults.items() if isinstance(v, (int, float, bool, tuple, str))}
 
     def holds(self, parameter: Any) -> bool:
@@ -69,6 +73,7 @@ class Optimizers(Witness):
         self.zeroings: list[Zeroing] = []
         self._kept: deque[Any] = deque(maxlen=_KEEP)
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._left: dict[int, tuple[Any, int, Any]] = {}
 
     def install(self, installed: Installed) -> None:
         witness = self
@@ -115,11 +120,25 @@ class Optimizers(Witness):
         if self.watcher.listens() and optimizer not in self._numbers:
             self._add(optimizer, own_place(frame))
 
+    def step_done(self, step: Step, optimizer: Any) -> None:
+        """How the step left the first parameter: whether it is still so when another optimizer takes it over."""
+        first = next((p for group in optimizer.param_groups for p in group["params"]), None)
+        if first is not None:
+            self._left[id(first)] = (weakref.ref(first), first._version, _glance(first))
+
+    def _was_touched(self, parameters: list[Any]) -> bool:
+        left = self._left.get(id(parameters[0])) if parameters else None
+        if left is None or left[0]() is not parameters[0]:
+            return False
+        now = _glance(parameters[0])
+        return bool(left[1] != parameters[0]._version or (now is not None and now != left[2]))
+
     def _add(self, optimizer: Any, place: Place | None) -> int:
         made = Made(optimizer, len(self.made), place, self.watcher.step, self.watcher.batches)
         self.made.append(made)
         self._numbers[optimizer] = made.number
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        made.touched = self._was_touched(parameters)
         if sum(p.numel() * p.element_size() for p in parameters) <= _KEEP_BYTES:
             self._kept.append(optimizer)
         self.watcher.steps.made(optimizer)
@@ -153,3 +172,12 @@ class Optimizers(Witness):
         if len(self.zeroings) < _KEPT:
             place = own_place(frame)
             self.zeroings.append(Zeroing(number, place, self.watcher.step, self.watcher.steps.backward_count))
+
+
+def _glance(parameter: Any) -> tuple[float, ...] | None:
+    """A few of its values, where reading them costs nothing."""
+    if parameter.device.type != "cpu" or parameter.layout is not torch.strided or not parameter.numel():
+        return None
+    with quietly():
+        flat = parameter.detach().reshape(-1)
+        return tuple(flat[:: max(1, flat.numel() // 4)][:4].tolist())

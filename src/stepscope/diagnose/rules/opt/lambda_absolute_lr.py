@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.schedulers import Scheduler
+
+
+@rule("opt.lambda-absolute-lr", severity="warning")
+def lambda_absolute_lr(run: Evidence) -> Iterator[Proof]:
+    """The function of a LambdaLR gives a learning rate, but it must give a factor of the optimizer's.
+
+    Why it matters: the two are multiplied, so with 0.01 and 0.01 the learning rate is 0.0001, and nothing learns.
+
+    What to do: return a factor (1.0 for the optimizer's own rate), or set the optimizer's `lr` to 1.0.
+
+    How it is found: the factor is small from the start and never rises, or it is exactly the optimizer's own rate.
+
+    Bad:
+        scheduler = LambdaLR(optimizer, lambda epoch: 0.01 * 0.95**epoch)
+    Good:
+        scheduler = LambdaLR(optimizer, lambda epoch: 0.95**epoch)
+    """
+    for scheduler in run.schedulers.all:
+        if scheduler.type != "LambdaLR" or not scheduler.base_lr or scheduler.base_lr > 0.2:
+            continue
+        factors = _factors(run, scheduler)
+        if len(factors) < 4 or max(factors) >= 0.05 or max(factors) <= 0:
+            continue
+        same = abs(max(factors) - scheduler.base_lr) <= 1e-3 * scheduler.base_lr
+        falling = all(later <= earlier * 1.000001 for earlier, later in itertools.pairwise(factors))
+        # A long warm-up starts as low, and rises.
+        if not falling and not (same and run.over and factors[-1] <= max(factors)):
+            continue
+        yield Proof(
+            where=_where(run, scheduler),
+            message=f"the LambdaLR's function returns {factors[0]:.3g}, a learning rate: it is multiplied with the "
+            f"optimizer's own {scheduler.base_lr:.3g}",
+            label=f"the learning rate is {factors[0] * scheduler.base_lr:.2g}",
+            evidence={"factors": factors[:8], "lr": scheduler.base_lr},
+            fix="return a factor: 1.0 keeps the optimizer's learning rate",
+            related=[(scheduler.place, "the scheduler is made here")] if scheduler.place is not None else (),
+        )
+
+
+def _factors(run: Evidence, scheduler: Scheduler) -> list[float]:
+    rates = [scheduler.first_lr, *(step.lr for step in scheduler.steps[1:])]
+    return [rate / scheduler.base_lr for rate in rates if rate is not None and scheduler.base_lr]
+
+
+def _where(run: Evidence, scheduler: Scheduler) -> Any:
+    """What the function returns; the scheduler itself where that is not known."""
+    code = next((code for code in scheduler.codes if code is not None), None)
+    file = None if code is None else run.source.file(code.co_filename)
+    if code is None or file is None:
+        return scheduler.place
+    for node in file.walk(ast.Lambda, ast.FunctionDef):
+        if node.lineno != code.co_firstlineno:
+            continue
+        if isinstance(node, ast.Lambda):
+            return file.site(node.body)
+        returns = [part for part in ast.walk(node) if isinstance(part, ast.Return)]
+        if returns:
+            return file.site(returns[-1])
+    return scheduler.place

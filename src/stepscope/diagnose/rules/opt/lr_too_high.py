@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.optimizers import Made
+
+_LARGE = 0.1
+
+
+@rule(
+    "opt.lr-too-high",
+    severity="warning",
+    follows=("opt.no-zero-grad", "opt.momentum", "grad.exploding", "init.*", "data.*", "num.div-zero-std", "loss.*"),
+)
+def lr_too_high(run: Evidence) -> Iterator[Proof]:
+    """The learning rate is so high that the steps make the loss grow.
+
+    Why it matters: each step jumps over the minimum, further than the one before; the weights end as NaN, or far away.
+
+    What to do: divide the learning rate by ten until the loss falls, or clip the gradients.
+
+    How it is found: steps move the weights by more than a tenth of their own size, again and again, and the loss grows
+    with them: many times its first value, and it does not come back.
+
+    Bad:
+        optimizer = torch.optim.SGD(model.parameters(), lr=10.0)
+    Good:
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    """
+    for made in run.optimizers.made:
+        steps = run.steps.of_optimizer(made.number)
+        if not 4 <= len(steps) <= 400 or len({step.optimizer for step in run.steps.steps}) > 1:
+            continue
+        losses = [step.backwards[0].loss for step in steps if step.backwards and step.backwards[0].loss is not None]
+        ratios = [one.ratio for one in run.movements.of_optimizer(made.number)]
+        if len(losses) < 4 or len(ratios) < 4 or losses[0] is None or losses[0] <= 0 or min(losses[:2]) <= 0:
+            continue
+        large = sum(ratio > _LARGE for ratio in ratios[:20])
+        if not _diverges(losses) and not _stays_up(losses, ratios):
+            continue
+        if large < 3:
+            continue
+        yield _proof(run, made, losses, ratios)
+
+
+def _diverges(losses: list[float]) -> bool:
+    """Ever larger, by orders of magnitude, or no number at all after that."""
+    finite = [loss for loss in losses if math.isfinite(loss)]
+    if len(finite) < len(losses):
+        last = finite[-3:]
+        return len(last) >= 2 and last[-1] > 10 * losses[0]
+    tail = losses[-4:]
+    grows = all(later > earlier for earlier, later in itertools.pairwise(tail))
+    return grows and losses[-1] > 100 * losses[0]
+
+
+def _stays_up(losses: list[float], ratios: list[float]) -> bool:
+    """Well above where it began, for many steps, while the weights are thrown about."""
+    if len(losses) < 15 or not all(map(math.isfinite, losses)):
+        return False
+    first = sum(losses[:1])
+    late = sorted(losses[-10:])
+    early = sorted(ratios[:10])
+    return late[2] > 1.5 * first and max(losses) > 3 * first and early[len(early) // 2] > _LARGE
+
+
+def _proof(run: Evidence, made: Made, losses: list[float], ratios: list[float]) -> Proof:
+    rate = next((step.lr for step in run.steps.of_optimizer(made.number) if step.lr is not None), None)
+    worst = max((loss for loss in losses if math.isfinite(loss)), default=losses[0])
+    biggest = max(ratios[:20])
+    return Proof(
+        where=made.place,
+        message=f"the learning rate {rate:.3g} is too high: the loss grows from {losses[0]:.3g} to {worst:.3g}"
+        if rate is not None
+        else f"the learning rate is too high: the loss grows from {losses[0]:.3g} to {worst:.3g}",
+        label=f"single steps move the weights by {biggest:.0%} of their size",
+        evidence={"lr": rate, "losses": losses[:12], "update_to_weight": [round(ratio, 4) for ratio in ratios[:12]]},
+        fix="start with a learning rate ten to a hundred times smaller",
+    )

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile
+
+_SOURCES = (
+    "parameters",
+    "named_parameters",
+    "params",
+    "param_groups",
+    "zip",
+    "values",
+    "items",
+    "enumerate",
+    "weights",
+)
+
+
+@rule("opt.rebound-param", severity="error")
+def rebound_param(run: Evidence) -> Iterator[Proof]:
+    """An update makes a new tensor and gives it the loop variable's name; the parameter itself never changes.
+
+    Why it matters: `p = p - lr * p.grad` computes the right numbers and throws them away. Nothing is learned.
+
+    What to do: write into the parameter: `p -= lr * p.grad` or `p.sub_(lr * p.grad)`, under `torch.no_grad()`.
+
+    How it is found: parameters got gradients in at least three backwards and not one of their values has changed, and a
+    loop of the script assigns to its own variable an expression with a gradient, which nothing reads afterwards.
+
+    Bad:
+        for p in model.parameters():
+            p = p - lr * p.grad
+    Good:
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= lr * p.grad
+    """
+    if run.steps.backward_count < 3:
+        return
+    trained = [p for p in run.models.all_parameters() if run.models.grads_seen(p) >= 3]
+    still = [p for p in trained if run.models.unchanged(p)]
+    if not trained or len(still) < len(trained):
+        return
+    places = {b.place[0].co_filename for b in run.steps.backwards if b.place is not None}
+    for path in places:
+        run.source.file(path)
+    for file in run.source.files():
+        for loop in file.walk(ast.For):
+            found = _rebound(loop)
+            if found is None:
+                continue
+            name = ast.unparse(found.targets[0])
+            yield Proof(
+                where=file.site(found),
+                message=f"{name} = ... makes a new tensor and leaves the parameter as it is: nothing is learned",
+                label=f"{len(still)} parameters get gradients and never change",
+                evidence={"parameters": len(still), "backwards": run.steps.backward_count},
+                fix=_fix(file, found),
+            )
+
+
+def _rebound(loop: ast.For) -> ast.Assign | None:
+    """An assignment to the loop's own variable, from itself and a gradient, that is lost when the loop goes on."""
+    names = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    for node in (part for statement in loop.body for part in ast.walk(statement)):
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
+            continue
+        name = node.targets[0].id
+        if name not in names or not isinstance(node.value, ast.BinOp):
+            continue
+        used = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+        used |= {part.attr for part in ast.walk(node.value) if isinstance(part, ast.Attribute)}
+        if name in used and len(used) > 1 and not _read_after(loop, node, name):
+            return node
+    return None
+
+
+def _read_after(loop: ast.For, assignment: ast.Assign, name: str) -> bool:
+    """Whether the new tensor is used; `p.grad.zero_()` afterwards reads the name, but does not use it."""
+    last = assignment.end_lineno or assignment.lineno
+    for node in (part for statement in loop.body for part in ast.walk(statement)):
+        if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
+            continue
+        if node.lineno > last and not _is_grad_of(loop, node):
+            return True
+    return False
+
+
+def _is_grad_of(loop: ast.For, name: ast.Name) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.value is name and n.attr == "grad" for n in ast.walk(loop))
+
+
+def _fix(file: SourceFile, found: ast.Assign) -> str:
+    name = ast.unparse(found.targets[0])
+    value = found.value
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Sub, ast.Add)) and ast.unparse(value.left) == name:
+        sign = "-" if isinstance(value.op, ast.Sub) else "+"
+        return f"{name} {sign}= {ast.unparse(value.right)}, under torch.no_grad()"
+    return f"write into the parameter: {name}.copy_({ast.unparse(value)}), under torch.no_grad()"

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.optimizers import Made
+
+_STATELESS = frozenset(("SGD", "ASGD"))
+
+
+@rule("opt.recreated", severity="warning")
+def recreated(run: Evidence) -> Iterator[Proof]:
+    """A new optimizer is made again and again for the same parameters.
+
+    Why it matters: momentum and the running averages of Adam start from nothing each time, and a scheduler goes on
+    changing the learning rate of the old one.
+
+    What to do: make the optimizer once, before the loop.
+
+    How it is found: the same line has made at least three optimizers with the same settings over the same parameters,
+    each of them stepped, and nothing else wrote to the parameters in between.
+
+    Bad:
+        for epoch in range(epochs):
+            optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    Good:
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        for epoch in range(epochs):
+    """
+    groups: dict[object, list[Made]] = {}
+    for made in run.optimizers.made:
+        if made.place is not None and made.parameters and run.steps.count_of(made.number):
+            key = (made.place, made.type, tuple(id(ref()) for ref in made.parameters[:8]), len(made.parameters))
+            groups.setdefault(key, []).append(made)
+    for group in groups.values():
+        first = group[0]
+        if len(group) < 3 or any(ref() is None for ref in first.parameters):
+            continue
+        if any(made.defaults != first.defaults or made.touched for made in group[1:]):
+            continue
+        updates = run.steps.count_of(first.number)
+        stateless = first.type in _STATELESS and not first.defaults.get("momentum")
+        yield Proof(
+            where=first.place,
+            message=f"a new {first.type} over the same parameters is made again and again: its state is lost each time",
+            label=f"made {len(group)} times, each for {updates} step{'s' if updates > 1 else ''}",
+            evidence={"made": len(group), "steps_each": updates, "settings": dict(first.defaults)},
+            fix="make the optimizer once, before the loop",
+            severity="info" if stateless else None,
+        )

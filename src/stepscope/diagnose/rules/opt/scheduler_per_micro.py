@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.schedulers import Scheduler
+from stepscope.record.watch.steps import Step
+
+_ENOUGH = 10
+_SMALL = 1e-3
+
+
+@rule("opt.scheduler-per-micro", severity="warning", follows=("opt.scheduler-order", "opt.lambda-absolute-lr"))
+def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
+    """The schedule counts in other units than the loop that steps it, so the learning rate ends far too early or late.
+
+    Why it matters: a schedule made for epochs but stepped per batch is at zero after a fraction of the run; the other
+    way round it never decays.
+
+    What to do: give the scheduler the number of times its `step()` will be called, and call it in that rhythm.
+
+    How it is found: the learning rate is next to nothing for a fifth of all updates while training goes on, or the
+    scheduler's length equals the count of the other unit (updates, epochs) exactly.
+
+    Bad:
+        scheduler = LinearLR(optimizer, 1.0, 0.0, total_iters=epochs)
+        for batch in loader:
+            ...
+            scheduler.step()
+    Good:
+        scheduler = LinearLR(optimizer, 1.0, 0.0, total_iters=epochs * len(loader))
+    """
+    for scheduler in run.schedulers.all:
+        if scheduler.optimizer < 0 or scheduler.count < 2 or scheduler.steps[0].metric is not None:
+            continue
+        steps = run.steps.of_optimizer(scheduler.optimizer)
+        rates = [step.lr for step in steps if step.lr is not None]
+        if len(rates) < _ENOUGH or not max(rates):
+            continue
+        said = _ended_early(run, scheduler, rates) or _other_unit(run, scheduler, steps)
+        if said is None:
+            continue
+        message, label = said
+        yield Proof(
+            where=scheduler.steps[-1].place,
+            message=message,
+            label=label,
+            evidence={
+                "scheduler": scheduler.type,
+                "horizon": scheduler.horizon,
+                "scheduler_steps": scheduler.count,
+                "updates": len(steps),
+                "lr_first": rates[0],
+                "lr_last": rates[-1],
+            },
+            fix="call scheduler.step() once per unit that its length counts (epochs, or optimizer steps)",
+            related=[(scheduler.place, f"the {scheduler.type} is made here")] if scheduler.place is not None else (),
+        )
+
+
+def _ended_early(run: Evidence, scheduler: Scheduler, rates: list[float]) -> tuple[str, str] | None:
+    peak = max(rates)
+    after = rates[rates.index(peak) :]  # what comes before is a warm-up
+    per_update = scheduler.count / len(rates)
+    several = per_update >= 1.8
+    small = [rate for rate in after if rate < _SMALL * peak]
+    if len(small) < max(5, 0.2 * len(rates)) or after[-1] > _SMALL * peak:
+        return None
+    # A slow decay that is meant comes down in as many epochs; this one is at the bottom within the run and stays.
+    if after[-1] > 1e-5 * peak and not several and not _beyond(scheduler):
+        return None
+    share = len(small) / len(rates)
+    rhythm = f"it steps {per_update:.0f} times per update" if several else f"it has stepped {scheduler.count} times"
+    horizon = f", its schedule is {scheduler.horizon} long" if scheduler.horizon else ""
+    return (
+        f"the learning rate is already {after[-1]:.2g} (from {peak:.2g}) for {share:.0%} of the updates: "
+        f"the schedule ends too early",
+        rhythm + horizon,
+    )
+
+
+def _beyond(scheduler: Scheduler) -> bool:
+    return scheduler.horizon is not None and scheduler.count > 1.2 * scheduler.horizon
+
+
+def _other_unit(run: Evidence, scheduler: Scheduler, steps: list[Step]) -> tuple[str, str] | None:
+    horizon = scheduler.horizon
+    if horizon is None or not run.over:
+        return None
+    epochs = max((loader.epochs for loader in run.loaders.all if loader.is_training), default=0)
+    if horizon == len(steps) and scheduler.count * 2 <= horizon and epochs and abs(scheduler.count - epochs) <= 1:
+        return (
+            f"the schedule is {horizon} updates long but is stepped once per epoch: it gets through "
+            f"{scheduler.count / horizon:.0%} of it",
+            f"stepped {scheduler.count} times in {len(steps)} updates",
+        )
+    if epochs > 1 and horizon == epochs and abs(scheduler.count - len(steps)) <= 1 and scheduler.count >= 2 * horizon:
+        return (
+            f"the schedule is {horizon} epochs long but is stepped after every batch",
+            f"stepped {scheduler.count} times in {epochs} epochs",
+        )
+    return None
