@@ -52,10 +52,11 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
 def _silent(run: Evidence) -> Iterator[Proof]:
     """Batches that go in first axis first, and losses that count samples along that same axis."""
     calls = [call for call in list(run.losses.calls)[-8:] if call.trains]
-    for visit in run.visits.latest:
-        module = visit.module()
-        if not isinstance(module, SEQUENTIAL) or is_batch_first(module) or not _counts_samples(visit, calls):
+    for module, visits in run.shapes_seen.of(*SEQUENTIAL):
+        training = [visit for visit in visits if visit.grad]
+        if is_batch_first(module) or len(training) < 2 or not all(_counts_samples(v, calls) for v in training[-2:]):
             continue
+        visit = training[-1]
         inner = visit.parent is not None and isinstance(visit.parent.module(), SEQUENTIAL)
         if inner:
             continue
