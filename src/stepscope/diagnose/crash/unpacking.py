@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from stepscope.diagnose.crash.bindings import node_site
+from stepscope.diagnose.crash.bindings import body_nodes, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.frames import code_of
+from stepscope.diagnose.crash.frames import Frame, code_of
 from stepscope.diagnose.crash.syntax import assigned_names, tree_of
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
@@ -28,7 +28,21 @@ def wrong_splits(crash: Crash) -> list[tuple[Site, list[str]]]:
         trees = [tree for file in helpers if (tree := tree_of(file)) is not None]
         tree = tree_of(frame.file)
         found += [] if tree is None else splits_in(frame.file, tree, trees)
-    return found
+    return found or [one for frame in reversed(crash.own) for one in _by_shapes(frame)]
+
+
+def _by_shapes(frame: Frame) -> Iterator[tuple[Site, list[str]]]:
+    """`train_x, train_y, test_x, test_y = helper()`, where the second has the shape of the first one's test half."""
+    scope = scope_of(frame)
+    for node in body_nodes(scope) if scope is not None else ():
+        names = list(assigned_names(node.targets[0])) if isinstance(node, ast.Assign) else []
+        shapes = [tuple(getattr(frame.locals[n], "shape", ())) for n in names if n in frame.locals]
+        if len(names) != 4 or len(shapes) != 4 or not all(shapes) or not _is_wrong(names):
+            continue
+        a, b, c, d = shapes
+        halves = a[1:] == b[1:] and c[1:] == d[1:] and a[1:] != c[1:]
+        if halves and a[0] == c[0] and b[0] == d[0] and a[0] != b[0]:
+            yield node_site(frame.file, node), names
 
 
 def splits_in(file: str, tree: ast.AST, others: Sequence[ast.AST] = ()) -> list[tuple[Site, list[str]]]:
