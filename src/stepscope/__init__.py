@@ -50,6 +50,8 @@ _HOMES = {
     "diff": "stepscope.inspect.diff",
     "trace_values": "stepscope.record.values",
     "watch_layers": "stepscope.record.layer_statistics",
+    # looking at data
+    "data": "stepscope.launch.data",
     # stopping in a debugger
     "breakpoint": "stepscope.launch.breakpoints",
     # reading back: anywhere, without torch
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from stepscope.inspect.summary import summary as summary
     from stepscope.inspect.time_steps import time_steps as time_steps
     from stepscope.launch.breakpoints import breakpoint as breakpoint
+    from stepscope.launch.data import data as data
     from stepscope.record.layer_statistics import watch_layers as watch_layers
     from stepscope.record.values import trace_values as trace_values
     from stepscope.runs.catalogue.run_list import run as run, runs as runs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from stepscope import fence
 from stepscope.launch.endings import LastWord, say_uncaught, wait_for_threads, without_our_frames
@@ -14,14 +15,15 @@ from stepscope.launch.session import Session, is_success
 __all__ = ["launch"]
 
 
-def launch(script: Script, options: Options) -> None:
+def launch(script: Script, options: Options, make: Callable[[Script, Options], Session] = Session) -> None:
     """Run it and leave with its exit code, by SystemExit, after everything Python itself would do.
 
+    `make` gives the session that stands around it: `stepscope data` has one of its own.
     Returns only when the script has ended well and nothing stands against an exit code of 0.
     """
     last_word = LastWord()
     take_place(script)  # before the run is opened: its project and script are named after it
-    session = Session(script, options)
+    session = make(script, options)
     if options.debugpy is not None:
         from stepscope.launch.debugpy_wait import wait_for_editor
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.launch.capsule.keeper import Keeper, Kept
     from stepscope.record.watch import Watcher
+    from stepscope.record.watch.witness import Witness
 
 __all__ = ["Session", "is_success"]
 
@@ -129,17 +130,22 @@ class Session:
         from stepscope.diagnose.evidence import Evidence
         from stepscope.launch.evaluations import Evaluations
         from stepscope.record.watch import Watcher
-        from stepscope.record.watch.tape import Tapes
 
         watcher = Watcher()
         watcher.add(Evaluations(watcher, self._evaluated))
-        if self.options.check:
-            watcher.add(Tapes(watcher))
+        for witness in self._more_witnesses(watcher):
+            watcher.add(witness)
         if self.options.capsule and self.options.record and not self.is_dry:
             fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
         self.engine = Engine(Evidence(watcher), settings=self.settings, on_finding=self.reporter.take)
         watcher.on_moment = self.engine.moment
         self.watcher = watcher.start()
+
+    def _more_witnesses(self, watcher: Watcher) -> list[Witness]:
+        """Those that only some commands need: probes repeat a step, for which it must have been kept."""
+        from stepscope.record.watch.tape import Tapes
+
+        return [Tapes(watcher)] if self.options.check else []
 
     def _keep_capsules(self, watcher: Watcher) -> None:
         from stepscope.launch.capsule.keeper import Keeper

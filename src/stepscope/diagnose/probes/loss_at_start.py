@@ -31,6 +31,12 @@ class Start(NamedTuple):
     """How the chance is reckoned: "ln 10"."""
     node: Node
 
+    @property
+    def is_high(self) -> bool:
+        """Far above chance, or not even a number."""
+        limit = _TOO_HIGH * self.chance + 1.0 if self.kind != "mse_loss" else _FAR_TOO_HIGH * self.chance
+        return not self.value <= limit
+
 
 @probe("loss-at-start")
 def loss_at_start(trial: Trial) -> Outcome:
@@ -43,10 +49,7 @@ def loss_at_start(trial: Trial) -> Outcome:
         raise NotChecked("the loss is none whose value at chance is known")
     facts = {"loss": start.value, "chance": start.chance, "kind": start.kind}
     said = f"{start.kind} starts at {start.value:.3g}; chance is {start.said}"
-    if not math.isfinite(start.value):
-        return Outcome.suspicious(said, **facts)
-    limit = _TOO_HIGH * start.chance + 1.0 if start.kind != "mse_loss" else _FAR_TOO_HIGH * start.chance
-    return Outcome.suspicious(said, **facts) if start.value > limit else Outcome.passed(said, **facts)
+    return Outcome.suspicious(said, **facts) if start.is_high else Outcome.passed(said, **facts)
 
 
 def start_of(tape: Tape) -> Start | None:

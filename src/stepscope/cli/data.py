@@ -1,0 +1,40 @@
+"""`stepscope data`: what a script's pipeline delivers, before anything is trained on it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stepscope.cli._launch import LaunchCommand, options_from, script_named
+
+__all__ = ["command"]
+
+
+@click.command(name="data", cls=LaunchCommand)
+@click.option("--samples", default=256, show_default=True, type=click.IntRange(1), help="How many to look at.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="The report for programs.")
+@click.option("--dir", type=click.Path(path_type=Path), help="Where the pictures' run goes ($STEPSCOPE_DIR).")
+@click.option("--no-run", is_flag=True, help="Keep no pictures.")
+@click.option("--quiet", "-q", is_flag=True, help="No notices; only the report.")
+@click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame.")
+@click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678).")
+@click.pass_context
+def command(ctx: click.Context, /, samples: int, json_file: Path | None, no_run: bool, **values: Any) -> None:
+    """Show what a script's loaders deliver, and what its model and its loss make of it.
+
+    The script runs for a batch or two of each loader, without workers and without saving anything; then its samples and
+    batches are shown, with their types, ranges, labels and pictures, and the shapes through its model.
+
+    \b
+        stepscope data train.py --batch-size 32
+    """
+
+    from stepscope.launch.data.session import DataSession
+    from stepscope.launch.launch import launch
+
+    script = script_named(ctx)
+    options = options_from({**values, "record": False, "capsule": False, "fast_dev_run": 1, "no_workers": True})
+    launch(script, options, partial(DataSession, samples=samples, keep=not no_run, json_file=json_file))
