@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
@@ -9,12 +12,14 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from stepscope.record.watch.origin import DATA, NOISE
+from stepscope.record.watch.places import is_own
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.trail import Call
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
@@ -24,13 +29,18 @@ _KEPT = 400
 _PER_PLACE = 12
 _BACKWARDS = 60
 _ANCESTORS = 6000
+_DROPOUTS = frozenset((
+    "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
+    "scaled_dot_product_attention",
+))  # fmt: skip
 
 
 class Forward:
     """One call of a root module."""
 
     __slots__ = (
-        "backwards", "drawn", "droppers", "forced", "last_train", "loader", "model", "module", "norms", "used", "visit",
+        "backwards", "drawn", "droppers", "followed", "forced", "last_train", "loader", "model", "module", "norms",
+        "used", "visit",
     )  # fmt: skip
 
     def __init__(self, visit: Visit, backwards: int) -> None:
@@ -47,6 +57,8 @@ class Forward:
         """The loader that delivered last."""
         self.used = False
         """A later backward began at something computed from its result."""
+        self.followed = True
+        """The trail was on: it would be known if a loss came of it."""
         self.drawn = False
         """Its inputs are random numbers drawn after training had begun: it samples."""
         self.last_train: tuple[Place | None, bool, int] | None = None
@@ -62,9 +74,15 @@ class Forward:
 class Forwards(Witness):
     """`run.forwards`"""
 
+    ops = _DROPOUTS
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Forward] = []
+        self.norm_batches: dict[str, list[tuple[int, int]]] = {}
+        """By batch norm layer, while training: (samples, values per channel) of the first batches."""
+        self.dropouts: dict[Any, tuple[str, Visit | None, list[bool]]] = {}
+        """By place: a dropout function of the user's own code, and whether its module was in training mode."""
         self._open: dict[int, Forward] = {}
         self._places: dict[Any, int] = {}
         self._looked = 0
@@ -76,6 +94,7 @@ class Forwards(Witness):
             return
         forward = Forward(visit, self.watcher.steps.backward_count)
         forward.droppers, forward.norms = moody_layers(module)
+        forward.followed = self.watcher.trail.on and self._looked < _BACKWARDS
         forward.loader = self.watcher.loaders.current
         forward.forced = type(module).train is not nn.Module.train
         forward.drawn = bool(visit.inputs) and all(_is_drawn(origin, visit.step) for origin in visit.inputs)
@@ -87,6 +106,26 @@ class Forwards(Witness):
         if len(self._open) > 100:
             del self._open[next(iter(self._open))]
 
+    def module_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not isinstance(module, _BatchNorm) or not visit.training or not visit.grad or not visit.shapes_in:
+            return
+        seen = self.norm_batches.setdefault(visit.path, [])
+        shape = visit.shapes_in[0]
+        if len(seen) < _PER_PLACE and len(shape) >= 2:
+            seen.append((shape[0], math.prod(shape) // max(shape[1], 1)))
+
+    def op(self, call: Call) -> None:
+        """A dropout that the user's own code calls: is it one that is always on?"""
+        if call.visit is None or not (call.direct or _called_by_user(call.name)):
+            return
+        if call.name == "scaled_dot_product_attention":
+            on = bool(call.argument(4, "dropout_p", 0.0))
+        else:
+            on = bool(call.argument(1, "p", 0.5)) and bool(call.argument(2, "training", True))
+        seen = self.dropouts.setdefault(call.place, (call.name, call.visit, []))[2]
+        if on and len(seen) < 4 * _PER_PLACE:
+            seen.append(call.visit.training)
+
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         """Which of the calls so far does this loss come from?"""
         if not self._open or backward.origin is None or self._looked >= _BACKWARDS:
@@ -97,6 +136,14 @@ class Forwards(Witness):
                 forward = self._open.pop(id(origin.visit.root), None)
                 if forward is not None:
                     forward.used = True
+
+
+def _called_by_user(name: str) -> bool:
+    """Whether the function of torch that runs now was called by the user's code, and not by a module of torch."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name != name:
+        frame = frame.f_back
+    return frame is not None and frame.f_back is not None and is_own(frame.f_back.f_code)
 
 
 def _is_drawn(origin: Any, step: int) -> bool:

@@ -6,17 +6,23 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import made_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.models import Model
 from stepscope.records.step import Site
 
+_FEW = 4
 
-@rule("mode.bn-small-batch", severity="error", needs="crash")
+
+@rule("mode.bn-small-batch", severity="error", needs="steps, crash")
 def bn_small_batch(run: Evidence) -> Iterator[Proof]:
-    """A batch norm in training mode was given a batch with a single value per channel.
+    """A batch norm in training mode was given next to no values per channel to normalise by.
 
-    Why it matters: one value has no spread to normalise by. It is the last batch of an epoch with one sample left, or a
-    single sample tried out before `eval()`.
+    Why it matters: one value has no spread, and torch refuses it: it is the last batch of an epoch with one sample
+    left, or a single sample tried out before `eval()`. Two always come out as -1 and +1, whatever they were.
 
-    What to do: `DataLoader(..., drop_last=True)`, or `model.eval()` before trying single samples.
+    What to do: `DataLoader(..., drop_last=True)`, or `model.eval()` before trying single samples; with small batches a
+    layer that does not look at the batch (GroupNorm, LayerNorm).
+
+    How it is found: the exception; or every training batch so far gave the layer two to four values per channel.
 
     Bad:
         loader = DataLoader(data, batch_size=32)                       # 65 samples: the last batch has one
@@ -24,7 +30,10 @@ def bn_small_batch(run: Evidence) -> Iterator[Proof]:
         loader = DataLoader(data, batch_size=32, drop_last=True)
     """
     crash = run.crash
-    if crash is None or not crash.says(r"expected more than 1 value per channel", r"more than 1 spatial element"):
+    if crash is None:
+        yield from _few_values(run)
+        return
+    if not crash.says(r"expected more than 1 value per channel", r"more than 1 spatial element"):
         return
     layer = crash.layer
     shape = [] if layer is None or layer.input is None else list(layer.input.shape)
@@ -57,6 +66,38 @@ def bn_small_batch(run: Evidence) -> Iterator[Proof]:
         fix=fix,
         related=[] if layer is None else [(layer.site, "the layer was built here")],
     )
+
+
+def _few_values(run: Evidence) -> Iterator[Proof]:
+    """Layers whose every batch had two to four values per channel."""
+    few = {
+        path: seen
+        for path, seen in run.forwards.norm_batches.items()
+        if len(seen) >= 5 and all(values <= _FEW for _, values in seen)
+    }
+    if not few:
+        return
+    path, seen = min(few.items(), key=lambda item: item[1][0][1])
+    samples, values = seen[0]
+    loader = next((one for one in run.loaders.all if one.is_training and one.batch_size == samples), None)
+    module = next(
+        (m.module.get_submodule(path) for m in run.models.roots if m.module is not None and _has(m, path)), None
+    )
+    built = None if module is None else run.models.made_at(module)
+    where = loader.made if loader is not None and loader.made is not None else built
+    yield Proof(
+        where=where,
+        message=f"batch norm {path or 'layer'} normalises over {values} values per channel: that is mostly noise",
+        label=f"batches of {samples}",
+        evidence={"layers": sorted(few), "batch_size": samples, "values_per_channel": values},
+        fix="use larger batches, or GroupNorm or LayerNorm instead",
+        related=[(built, "the layer was built here")] if built is not None else (),
+        severity="warning",
+    )
+
+
+def _has(model: Model, path: str) -> bool:
+    return any(name == path for name, _ in model.module.named_modules())
 
 
 def _call(crash: Crash) -> Site | None:

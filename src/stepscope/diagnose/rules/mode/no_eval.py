@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import called_name
+from stepscope.record.watch.forwards import Forward
+
+
+@rule("mode.no-eval", severity="warning", follows=("mode.teacher-train",))
+def no_eval(run: Evidence) -> Iterator[Proof]:
+    """The model is evaluated in training mode.
+
+    Why it matters: dropout goes on deleting values, so the result is random and too low; batch norm normalises with the
+    evaluation batch, and takes its statistics into the model.
+
+    What to do: `model.eval()` before evaluating, `model.train()` before going on.
+
+    How it is found: a model that is being trained was called with gradients off, or on the batches of a loader that
+    trains nothing, while dropout or batch norm were in training mode. No loss came of it, and no `train()` was called
+    for it.
+
+    Bad:
+        with torch.no_grad():
+            accuracy = evaluate(model, val_loader)
+    Good:
+        model.eval()
+        with torch.no_grad():
+            accuracy = evaluate(model, val_loader)
+    """
+    trained = {id(f.module()) for f in run.forwards.all if f.used and f.visit.grad and f.module() is not None}
+    places: dict[Any, list[Forward]] = {}
+    for forward in run.forwards.all:
+        if id(forward.module()) in trained and not forward.used and _evaluates(run, forward):
+            places.setdefault(forward.visit.place, []).append(forward)
+    for place, forwards in places.items():
+        first = forwards[0]
+        at_place = [f for f in run.forwards.all if f.visit.place == place]
+        # The same line trains, or has been called in eval mode: it is no line of its own for evaluation.
+        if place is None or any(f.used for f in at_place) or len(forwards) < len([f for f in at_place if f.backwards]):
+            continue
+        if not run.over and run.steps.backward_count <= forwards[-1].backwards:
+            continue  # what it computed may yet become part of a loss
+        if len(forwards) < 2 and not run.over:
+            continue
+        missing = _without_parentheses(run, place)
+        what = _kinds(first)
+        yield Proof(
+            where=missing or place,
+            message=f"{first.model} is evaluated in training mode: {what} behave{'' if ' and ' in what else 's'} as in "
+            "training",
+            label="`.eval` without parentheses does nothing"
+            if missing
+            else f"{', '.join(first.layers[:3])} in train mode",
+            evidence={"layers": first.layers[:12], "calls": len(forwards), "gradients": first.visit.grad},
+            fix="write .eval() with parentheses"
+            if missing
+            else "call model.eval() before this, and model.train() after it",
+            related=[(place, "the model is called here")] if missing else (),
+        )
+
+
+def _evaluates(run: Evidence, forward: Forward) -> bool:
+    visit = forward.visit
+    if not visit.training or not forward.layers or forward.drawn or forward.backwards == 0 or visit.error:
+        return False
+    if forward.last_train is not None and forward.last_train[1] and forward.last_train[2] >= forward.backwards:
+        return False  # train() was called after the last backward: they want it so
+    call = run.source.call(visit.place)
+    if call is not None and called_name(call) == "update_bn":
+        return False
+    loader = forward.loader
+    last = run.over and forward.backwards == run.steps.backward_count
+    if not visit.grad and (forward.followed or last):
+        return True
+    return loader is not None and loader.trains == 0 and loader.batches >= 1 and any(o.trains for o in run.loaders.all)
+
+
+def _kinds(forward: Forward) -> str:
+    words = (["dropout"] if forward.droppers else []) + (["batch norm"] if forward.norms else [])
+    return " and ".join(words)
+
+
+def _without_parentheses(run: Evidence, place: Any) -> Any:
+    """A statement `model.eval` in the same file, near the place or in a function it is called from."""
+    file = run.source.file(place[0].co_filename)
+    for node in file.walk(ast.Expr) if file is not None else ():
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "eval":
+            return file.site(node) if file is not None else None
+    return None

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.forwards import Forward
+
+_ENOUGH = 3
+
+
+@rule("mode.teacher-train", severity="warning")
+def teacher_train(run: Evidence) -> Iterator[Proof]:
+    """A network that only gives targets runs in training mode.
+
+    Why it matters: its dropout makes the targets random, and its batch norm drifts with every batch it sees.
+
+    What to do: `teacher.eval()` once, after it is made.
+
+    How it is found: the model was only ever called with gradients off, with dropout or batch norm in training mode, and
+    losses were computed from its results. Copies that follow by a moving average may be meant to run like that.
+
+    Bad:
+        teacher = build_teacher()
+        with torch.no_grad():
+            target = teacher(x)
+    Good:
+        teacher = build_teacher().eval()
+    """
+    models: dict[int, list[Forward]] = {}
+    for forward in run.forwards.all:
+        if forward.module() is not None:
+            models.setdefault(id(forward.module()), []).append(forward)
+    for forwards in models.values():
+        first, module = forwards[0], forwards[0].module()
+        noisy = [f for f in forwards if f.visit.training and f.layers and f.used]
+        # A network trained earlier in the script is a teacher from then on.
+        taught = [f for f in forwards if f.visit.grad]
+        if len(noisy) < _ENOUGH or any(f.visit.time > noisy[0].visit.time for f in taught):
+            continue
+        if noisy[-1].last_train is not None and noisy[-1].last_train[1] and not taught:
+            continue  # train() was called on it: they want it so
+        moves = _moves(run, module)
+        if moves == "little by little" or (moves == "loaded" and not first.droppers):
+            continue
+        if _is_trained(run, module):
+            continue
+        made = run.models.made_at(module)
+        kinds = (["dropout"] if noisy[0].droppers else []) + (["batch norm"] if noisy[0].norms else [])
+        yield Proof(
+            where=made or noisy[0].visit.place,
+            message=f"{noisy[0].model} only gives targets, but runs in training mode: {' and '.join(kinds)} "
+            "make them random",
+            label=f"never put into eval mode; {', '.join(noisy[0].layers[:3])}",
+            evidence={"layers": noisy[0].layers[:12], "calls": len(noisy)},
+            fix="call .eval() on it once it is made",
+            related=[(noisy[0].visit.place, "it is called here, without gradients")],
+        )
+
+
+def _is_trained(run: Evidence, module: Any) -> bool:
+    """An optimizer that steps has its parameters, and they get gradients elsewhere."""
+    return any(run.models.grads_seen(p) for p in module.parameters())
+
+
+def _moves(run: Evidence, module: Any) -> str:
+    """How its parameters change: not at all, by loading, or by an average that follows another network."""
+    parameters = [p for p in module.parameters() if p.is_floating_point()]
+    if not parameters or all(run.models.unchanged(p) for p in parameters):
+        return "never"
+    return "loaded" if run.models.was_loaded(module) else "little by little"

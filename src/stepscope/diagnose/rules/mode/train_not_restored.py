@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.forwards import Forward
+
+_ENOUGH = 3
+
+
+@rule("mode.train-not-restored", severity="error")
+def train_not_restored(run: Evidence) -> Iterator[Proof]:
+    """After an evaluation the model goes on training in eval mode.
+
+    Why it matters: dropout is off and batch norm uses frozen statistics from the second epoch on, so the model
+    overfits, or learns something else than it is tested with.
+
+    What to do: call `model.train()` at the start of every epoch (or after each evaluation).
+
+    How it is found: a model that was trained in training mode is trained in eval mode now. `eval()` was called after
+    its training had begun, an evaluation followed, and `train()` was never called again.
+
+    Bad:
+        model.train()
+        for epoch in range(epochs):
+            train_one_epoch(model)
+            evaluate(model)            # calls model.eval()
+    Good:
+        for epoch in range(epochs):
+            model.train()
+            train_one_epoch(model)
+            evaluate(model)
+    """
+    models: dict[int, list[Forward]] = {}
+    for forward in run.forwards.all:
+        module = forward.module()
+        if module is not None and not forward.forced:
+            models.setdefault(id(module), []).append(forward)
+    for forwards in models.values():
+        before = [f for f in forwards if f.visit.training and f.visit.grad and f.layers and f.used]
+        after = [f for f in forwards if not f.visit.training and f.visit.grad and f.used]
+        if not before or len(after) < _ENOUGH or before[0].visit.time > after[0].visit.time:
+            continue
+        switch = after[0].last_train
+        # Frozen from the start, or on purpose, at a line of its own: eval() that nothing was evaluated after.
+        if switch is None or switch[1] or switch[0] is None or switch[2] == 0:
+            continue
+        between = [f for f in forwards if before[-1].visit.time < f.visit.time < after[0].visit.time]
+        if not any(not f.visit.training and (not f.visit.grad or not f.used) for f in between):
+            continue
+        if any(f.visit.training and f.used and f.visit.time > after[0].visit.time for f in forwards):
+            continue
+        place = after[0].visit.place
+        kinds = (["dropout"] if before[0].droppers else []) + (["batch norm"] if before[0].norms else [])
+        yield Proof(
+            where=switch[0],
+            message=f"{after[0].model} is never put back into training mode: from here on it trains with "
+            f"{' and '.join(kinds)} in eval mode",
+            label="eval mode stays on for the training that follows",
+            evidence={"layers": before[0].layers[:12], "trained_in_eval_mode": len(after)},
+            fix="call model.train() before training goes on",
+            related=[(place, "trained here, in eval mode")] if place is not None else (),
+        )
