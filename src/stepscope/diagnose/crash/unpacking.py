@@ -6,6 +6,9 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import torch
+
 from stepscope.diagnose.crash.bindings import body_nodes, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame, code_of
@@ -36,7 +39,8 @@ def _by_shapes(frame: Frame) -> Iterator[tuple[Site, list[str]]]:
     scope = scope_of(frame)
     for node in body_nodes(scope) if scope is not None else ():
         names = list(assigned_names(node.targets[0])) if isinstance(node, ast.Assign) else []
-        shapes = [tuple(getattr(frame.locals[n], "shape", ())) for n in names if n in frame.locals]
+        held = [frame.locals.get(name) for name in names]
+        shapes = [tuple(value.shape) for value in held if isinstance(value, (torch.Tensor, np.ndarray))]
         if len(names) != 4 or len(shapes) != 4 or not all(shapes) or not _is_wrong(names):
             continue
         a, b, c, d = shapes
