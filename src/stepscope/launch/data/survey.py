@@ -134,11 +134,11 @@ def _fields(rows: list[list[tuple[str, Any]]]) -> list[Field]:
 
 
 def _describe_source(survey: Survey, source: Any) -> None:
-    dataset = getattr(source, "dataset", None)
+    dataset = getattr(source, "dataset", None) if hasattr(source, "collate_fn") else None  # a Subset has one too
     survey.kind = type(source).__name__
     survey.dataset = "" if dataset is None else type(dataset).__name__
     survey.length = _length(source if dataset is None else dataset)
-    if dataset is None or not hasattr(source, "collate_fn"):
+    if dataset is None:
         return
     survey.batch_size = getattr(source, "batch_size", None)
     survey.sampler = type(getattr(source, "sampler", None)).__name__
@@ -155,7 +155,7 @@ def _describe_labels(survey: Survey, source: Any, parts: list[list[tuple[str, An
     if label is None:
         return
     survey.label = label.path
-    whole = whole_histogram(getattr(source, "dataset", source))
+    whole = whole_histogram(source.dataset if hasattr(source, "collate_fn") else source)
     survey.histogram = whole or label.values
     survey.histogram_of = f"{sum(whole.values()):,} samples" if whole else f"{label.count:,} samples looked at"
     values = [str(value) for row in parts for path, value in row if path == label.path]
