@@ -30,9 +30,13 @@ class Evidence:
         self.modes = watcher.modes
         self.loaders = watcher.loaders
         self.devices = watcher.devices
+        self.keeping = watcher.keeping
         self.losses = watcher.losses
         self.wraps = watcher.wraps
+        self.shapes_seen = watcher.shapes_seen
         self.finite = watcher.finite
+        self.layers = watcher.layers
+        self.starts = watcher.starts
         self.checkpoints = watcher.checkpoints
         self.numbers = watcher.numbers
         self.batches = watcher.batches_fed

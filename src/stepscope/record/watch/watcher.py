@@ -16,14 +16,16 @@ from stepscope.record.restore import Installed
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.axes import Axes
 from stepscope.record.watch.batches import Batches
+from stepscope.record.watch.checkpoints import Checkpoints
 from stepscope.record.watch.clips import Clips
 from stepscope.record.watch.deliveries import Deliveries
-from stepscope.record.watch.checkpoints import Checkpoints
 from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.finite import Finite
 from stepscope.record.watch.flow import Flow
 from stepscope.record.watch.forwards import Forwards
+from stepscope.record.watch.keeping import Keeping
+from stepscope.record.watch.layers import Layers
 from stepscope.record.watch.loaders import Loader, Loaders
 from stepscope.record.watch.losses import Losses
 from stepscope.record.watch.metrics import Metrics
@@ -33,6 +35,8 @@ from stepscope.record.watch.movements import Movements
 from stepscope.record.watch.numbers import Numbers
 from stepscope.record.watch.optimizers import Optimizers
 from stepscope.record.watch.schedulers import Schedulers
+from stepscope.record.watch.shapes_seen import ShapesSeen
+from stepscope.record.watch.starts import Starts
 from stepscope.record.watch.steps import Step, Steps
 from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
@@ -79,9 +83,13 @@ class Watcher:
         self.modes = Modes(self)
         self.loaders = Loaders(self)
         self.devices = Devices(self)
+        self.keeping = Keeping(self)
         self.losses = Losses(self)
         self.wraps = Wraps(self)
+        self.shapes_seen = ShapesSeen(self)
         self.finite = Finite(self)
+        self.layers = Layers(self)
+        self.starts = Starts(self)
         self.checkpoints = Checkpoints(self)
         self.numbers = Numbers(self)
         self.batches_fed = Batches(self)
@@ -103,8 +111,11 @@ class Watcher:
             self.modes,
             self.loaders,
             self.devices,
+            self.keeping,
             self.losses,
             self.finite,
+            self.layers,
+            self.starts,
             self.checkpoints,
             self.numbers,
             self.batches_fed,
@@ -114,6 +125,7 @@ class Watcher:
             self.axes,
             self.metrics,
             self.wraps,
+            self.shapes_seen,
             self.activations,
             self.clips,
             self.flow,

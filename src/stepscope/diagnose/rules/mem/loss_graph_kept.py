@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_STEPS = 8
+
+
+@rule("mem.loss-graph-kept", severity="warning", follows=("autograd.graph-freed",))
+def loss_graph_kept(run: Evidence) -> Iterator[Proof]:
+    """A running total of losses keeps the graph of every step, so memory grows until the epoch ends.
+
+    Why it matters: each step's graph hangs on the total and is never freed; long epochs run out of memory.
+
+    What to do: add the number, not the tensor: `total += loss.item()`, or `loss.detach()`.
+
+    How it is found: step after step a line takes up what it made itself in an earlier step, together with its graph.
+
+    Bad:
+        total += loss
+    Good:
+        total += loss.item()
+    """
+    for place, steps in run.keeping.dragged.items():
+        longest = _longest_run(sorted(steps))
+        if longest < _STEPS:
+            continue
+        yield Proof(
+            where=place,
+            message="this line keeps the graph of every step alive",
+            label=f"{longest} steps in a row its own earlier result comes back with its graph",
+            evidence={"steps_in_a_row": longest},
+            fix="use loss.item() or loss.detach() here",
+        )
+
+
+def _longest_run(steps: list[int]) -> int:
+    longest = current = 1
+    for before, now in pairwise(steps):
+        current = current + 1 if now - before == 1 else 1
+        longest = max(longest, current)
+    return longest

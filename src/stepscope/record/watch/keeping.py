@@ -1,0 +1,124 @@
+"""Keeping: what of earlier steps is still there: graphs that a running total drags along, tensors in lists, hooks."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope import fence
+from stepscope.record.arguments import tensors_in
+from stepscope.record.sites import Place, site_at
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.watch.steps import Backward, Step
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Keeping"]
+
+_WATCHED = 400
+_REGISTRARS = (
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+    "register_backward_hook",
+)
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+class Keeping(Witness):
+    """`run.keeping`"""
+
+    ops = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"})
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.dragged: dict[Place, set[int]] = {}
+        """Where an op took up what the same line made in an earlier step, graph and all -> the steps in which it did."""
+        self.alive: list[int] = []
+        """After each step: how many tensors of earlier steps still hold their graph."""
+        self.hooks: list[int] = []
+        """After each step: how many hooks the models have."""
+        self.registered: Counter[Place] = Counter()
+        """Where hooks were registered, how often."""
+        self._held: list[tuple[int, Any]] = []
+        self._lines: dict[Place, tuple[str, int]] = {}
+
+    def install(self, installed: Installed) -> None:
+        for name in _REGISTRARS:
+            self._follow(installed, name)
+
+    def _follow(self, installed: Installed, name: str) -> None:
+        register, witness = torch.nn.Module.__dict__[name], self
+
+        def registering(self: Any, *args: Any, **kwargs: Any) -> Any:
+            handle = register(self, *args, **kwargs)
+            witness._note(sys._getframe(1))
+            return handle
+
+        registering.__name__, registering.__doc__ = name, register.__doc__
+        registering.__dict__["__wrapped__"] = register
+        installed.patch(torch.nn.Module, name, registering)
+
+    @fence.fenced("following hooks")
+    def _note(self, frame: Any) -> None:
+        if self.watcher.listens():
+            place = own_place(frame)
+            if place is not None:
+                self.registered[place] += 1
+
+    def op(self, call: Call) -> None:
+        now = self.watcher.step
+        if call.place is None or not call.outputs or not call.outputs[0].requires_grad:
+            return
+        old = [o for o in call.origins if o.kind == "op" and o.step < now and o.requires_grad and o.place is not None]
+        # What this very line has made in an earlier step comes back into it: a total that grows.
+        if any(self._line(o.place) == self._line(call.place) for o in old):
+            steps = self.dragged.setdefault(call.place, set())
+            if len(steps) < _WATCHED:
+                steps.add(now)
+
+    def _line(self, place: Place | None) -> tuple[str, int]:
+        if place is None:
+            return "", 0
+        known = self._lines.get(place)
+        if known is None:
+            site = site_at(place)
+            known = self._lines[place] = (site.file, site.line)
+        return known
+
+    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        for tensor in tensors_in(result)[:2]:
+            self._hold(tensor)
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        for root in roots[:1]:
+            if isinstance(root, torch.Tensor):
+                self._hold(root)
+
+    def _hold(self, tensor: Any) -> None:
+        if tensor.grad_fn is not None and len(self._held) < _WATCHED:
+            self._held.append((self.watcher.step, weakref.ref(tensor)))
+
+    def step_done(self, step: Step, optimizer: Any) -> None:
+        now = self.watcher.step
+        if now > _WATCHED:
+            return
+        self._held = [(made, ref) for made, ref in self._held if (t := ref()) is not None and t.grad_fn is not None]
+        self.alive.append(len({made for made, _ in self._held if made < now - 1}))
+        if now <= 60:
+            self.hooks.append(self._count_hooks())
+
+    def _count_hooks(self) -> int:
+        roots = (model.module for model in self.watcher.models.roots)
+        modules = (part for root in roots if root is not None for part in root.modules())
+        return sum(len(getattr(module, name)) for module in modules for name in _HOOKS)
