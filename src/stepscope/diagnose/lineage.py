@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from stepscope.records.step import Site
 
 __all__ = [
-    "CASTS", "REDUCTIONS", "VIEWS", "Term", "axes_of", "constant_of", "reduces_all", "source", "terms", "where_applied",
+    "CASTS", "REDUCTIONS", "RESHAPES", "VIEWS", "Term", "axes_of", "constant_of", "is_number", "reduces_all", "source",
+    "terms", "where_applied",
 ]  # fmt: skip
 
 CASTS = frozenset({
@@ -28,11 +29,14 @@ CASTS = frozenset({
     "detach_", "data", "requires_grad_", "alias", "as_tensor", "tensor",
 })  # fmt: skip
 """Ops that keep the values and the shape."""
-VIEWS = CASTS | frozenset({
+RESHAPES = CASTS | frozenset({
     "view", "reshape", "view_as", "reshape_as", "flatten", "unflatten", "ravel", "squeeze", "squeeze_", "unsqueeze",
-    "unsqueeze_", "permute", "transpose", "transpose_", "movedim", "swapaxes", "t", "T", "mT", "getitem", "select",
-    "narrow", "index_select", "expand", "expand_as", "chunk", "split", "unbind", "swapdims", "moveaxis",
-    "masked_select", "atleast_1d", "atleast_2d",
+    "unsqueeze_", "permute", "transpose", "transpose_", "movedim", "swapaxes", "swapdims", "moveaxis", "t", "T", "mT",
+    "expand", "expand_as", "atleast_1d", "atleast_2d",
+})  # fmt: skip
+"""Ops that keep all values."""
+VIEWS = RESHAPES | frozenset({
+    "getitem", "select", "narrow", "index_select", "chunk", "split", "unbind", "masked_select",
 })  # fmt: skip
 """Ops that keep the values, or some of them."""
 REDUCTIONS = frozenset({"mean", "sum", "nanmean", "nansum"})
@@ -78,11 +82,17 @@ class Term:
     factor: float
     reductions: tuple[Origin, ...] = ()
     """The means and sums between the whole and this part."""
+    joins: tuple[Origin, ...] = ()
+    """The + and - between the whole and this part."""
 
     @property
     def value(self) -> float | None:
         """What it adds to the whole, where it is a single number."""
         return None if self.origin.value is None else self.factor * self.origin.value
+
+    def part(self, origin: Origin, times: float = 1.0, join: Origin | None = None) -> Term:
+        joins = self.joins if join is None else (*self.joins, join)
+        return Term(origin, self.factor * times, self.reductions, joins)
 
 
 def terms(whole: Origin, inside_reductions: bool = False, most: int = 400) -> Iterator[Term]:
@@ -97,58 +107,53 @@ def terms(whole: Origin, inside_reductions: bool = False, most: int = 400) -> It
 
 
 def _parts(term: Term, inside: bool) -> Iterator[Term]:
-    origin, factor, way = term.origin, term.factor, term.reductions
+    origin = term.origin
     op, inputs = origin.op.rstrip("_"), origin.inputs
     if not inputs:
         return
     if op == "add":
-        yield from (Term(part, factor, way) for part in inputs)
+        yield from (term.part(part, join=origin if len(inputs) > 1 else None) for part in inputs)
     elif op == "sub":
-        yield Term(inputs[0], factor, way)
-        yield from (Term(part, -factor, way) for part in inputs[1:])
+        join = origin if len(inputs) > 1 else None
+        yield term.part(inputs[0], join=join)
+        yield from (term.part(part, -1.0, join) for part in inputs[1:])
     elif op in ("neg", "negative", "rsub"):
-        yield from (Term(part, -factor, way) for part in inputs)
+        yield from (term.part(part, -1.0) for part in inputs)
     elif op in ("mul", "multiply", "div", "true_divide"):
         yield from _scaled(term, op)
-    elif op in VIEWS:
-        yield Term(inputs[0], factor, way)
-    elif op in _JOINS and inside:
-        yield from (Term(part, factor, way) for part in inputs)
-    elif op in REDUCTIONS and (inside or _of_numbers(inputs[0])):
-        yield from _joined(Term(inputs[0], factor, way if _of_numbers(inputs[0]) else (*way, origin)))
+    elif op in RESHAPES or op == "masked_select" or (op == "getitem" and len(inputs) > 1):
+        yield term.part(inputs[0])
+    elif op in _JOINS and (inside or _of_numbers(origin)):
+        yield from (term.part(part) for part in inputs)
+    elif op in REDUCTIONS and inside:
+        yield Term(inputs[0], term.factor, (*term.reductions, origin), term.joins)
+    elif op in REDUCTIONS and _of_numbers(inputs[0]):
+        yield from (term.part(part) for part in inputs[0].inputs)
 
 
 def _of_numbers(origin: Origin) -> bool:
-    """`torch.stack(losses).sum()`: a sum of single numbers."""
+    """`torch.stack(losses)`: nothing but single numbers."""
     return origin.op in _JOINS and all(len(part.shape) == 0 or part.shape == (1,) for part in origin.inputs)
-
-
-def _joined(term: Term) -> Iterator[Term]:
-    if _of_numbers(term.origin):
-        yield from (Term(part, term.factor, term.reductions) for part in term.origin.inputs)
-    else:
-        yield term
 
 
 def _scaled(term: Term, op: str) -> Iterator[Term]:
     inputs = term.origin.inputs
     if len(inputs) == 1:
-        number = constant_of(term.origin)
-        yield from _with_factor(term, inputs[0], number, op)
-        return
-    first, second = inputs[:2]
-    if _is_number(second):
-        yield from _with_factor(term, first, second.value, op)
-    elif _is_number(first) and op in ("mul", "multiply"):
-        yield from _with_factor(term, second, first.value, op)
+        yield from _with_factor(term, inputs[0], constant_of(term.origin), op)
+    elif is_number(inputs[1]):
+        yield from _with_factor(term, inputs[0], inputs[1].value, op)
+    elif is_number(inputs[0]) and op.startswith("mul"):
+        yield from _with_factor(term, inputs[1], inputs[0].value, op)
 
 
 def _with_factor(term: Term, part: Origin, number: float | None, op: str) -> Iterator[Term]:
-    if number is not None and number == number and not (op.endswith("div") and number == 0):
-        yield Term(part, term.factor / number if "div" in op else term.factor * number, term.reductions)
+    divides = not op.startswith("mul")
+    if number is not None and number == number and not (divides and number == 0):
+        yield term.part(part, 1 / number if divides else number)
 
 
-def _is_number(origin: Origin) -> bool:
+def is_number(origin: Origin) -> bool:
+    """A single number that nothing is learned about."""
     return not origin.shape and not origin.requires_grad and origin.value is not None
 
 

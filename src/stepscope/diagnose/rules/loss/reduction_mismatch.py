@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.lineage import Term, reduces_all, terms
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.signs import divergences
+from stepscope.record.sites import Place
+from stepscope.record.watch.losses import LOSSES
+from stepscope.record.watch.origin import Origin
+
+_RATIO = 10.0
+_SMALLEST_BATCH = 8
+
+
+@rule("loss.reduction-mismatch", severity="warning", follows=("num.*", "loss.kl-sign", "loss.broadcast"))
+def reduction_mismatch(run: Evidence) -> Iterator[Proof]:
+    """One term of the loss is a sum over the batch, another a mean: the sum drowns the mean.
+
+    Why it matters: the sum grows with the batch size (and the number of elements), the mean does not. The smaller term
+    has hardly any say in the gradient, and changing the batch size changes the balance.
+
+    What to do: reduce all terms the same way: sum per sample, then mean over the batch.
+
+    How it is found: the loss is taken apart into its terms. One is a sum over the whole batch with no factor that would
+    make up for it, one is a mean over the same batch, and the first is at least ten times the second, or is the KL
+    divergence of a variational autoencoder.
+
+    Bad:
+        loss = F.mse_loss(recon, x) - 0.5 * torch.sum(1 + logvar - mu**2 - logvar.exp())
+    Good:
+        kl = -0.5 * torch.sum(1 + logvar - mu**2 - logvar.exp(), dim=1)
+        loss = F.mse_loss(recon, x, reduction="none").sum(1).mean() + kl.mean()
+    """
+    reductions = {call.result: call.reduction for call in run.losses.calls if call.result is not None}
+    found: dict[Place | None, list[tuple[_Part, _Part]]] = {}
+    for backward in list(run.steps.backwards)[:30]:
+        loss = backward.origin
+        if loss is None:
+            continue
+        parts = [part for term in terms(loss, most=40) if (part := _part(term, reductions)) is not None]
+        pair = _mismatch(parts)
+        if pair is not None:
+            pair[0].is_divergence = any(pair[0].origin in one.exponential.reductions for one in divergences(loss))
+            found.setdefault(_adding(loss), []).append(pair)
+    for place, pairs in found.items():
+        if len(pairs) < 3 or place is None:
+            continue
+        ratio = max(abs(summed.value / mean.value) for summed, mean in pairs[:5] if mean.value)
+        summed, mean = pairs[0]
+        if ratio < _RATIO and not summed.is_divergence:
+            continue
+        yield Proof(
+            where=place,
+            message=f"a sum over the batch ({summed.said}) is added to a mean ({mean.said})",
+            label=f"{summed.value:.3g} (sum) + {mean.value:.3g} (mean), a batch of {summed.batch}",
+            evidence={"sum": [p[0].value for p in pairs[:4]], "mean": [p[1].value for p in pairs[:4]]},
+            fix="reduce both the same way: sum over a sample's elements, then mean over the batch",
+            related=[(summed.origin.place, "summed over the batch"), (mean.origin.place, "averaged over the batch")],
+        )
+
+
+@dataclass
+class _Part:
+    origin: Origin
+    kind: str
+    batch: int
+    value: float
+    said: str
+    is_divergence: bool = False
+
+
+def _part(term: Term, reductions: dict[Origin, str]) -> _Part | None:
+    origin, value = term.origin, term.value
+    if not origin.inputs or value is None or not origin.requires_grad or not origin.inputs[0].shape:
+        return None
+    batch, kind = origin.inputs[0].shape[0], ""
+    if origin.op in LOSSES:
+        kind = {"mean": "mean", "batchmean": "mean", "sum": "sum"}.get(reductions.get(origin, ""), "")
+    elif reduces_all(origin):
+        kind = "sum" if origin.op == "sum" else "mean"
+    if not kind or not _of_data(origin):
+        return None
+    if kind == "sum" and abs(term.factor) < 0.4:
+        kind = "weighted"  # a factor was chosen for it
+    return _Part(origin, kind, batch, value, origin.op)
+
+
+def _of_data(origin: Origin) -> bool:
+    """It depends on the batch; a penalty on weights does not."""
+    leaves = [one for one in origin.ancestors(3000) if not one.inputs]
+    return any(leaf.kind not in ("parameter", "buffer") for leaf in leaves)
+
+
+def _mismatch(parts: list[_Part]) -> tuple[_Part, _Part] | None:
+    for summed in (part for part in parts if part.kind == "sum" and part.batch >= _SMALLEST_BATCH):
+        for mean in (part for part in parts if part.kind == "mean" and part.batch == summed.batch):
+            return summed, mean
+    return None
+
+
+def _adding(loss: Origin) -> Place | None:
+    """Where the terms are added."""
+    origin = loss
+    while origin.op.rstrip("_") not in ("add", "sub") and origin.inputs:
+        origin = origin.inputs[0]
+    return origin.place

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.lineage import CASTS, Term, source, terms
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.signs import is_log_likelihood, pulls
+from stepscope.record.watch.losses import LOSSES
+from stepscope.record.watch.origin import Origin
+from stepscope.record.watch.steps import Backward
+
+_WANTED = re.compile(r"adv|reward|return|gain|(^|_)(ret|rets|R|G|y|r)($|_)|target|label|one_?hot|truth", re.I)
+_UNWANTED = re.compile(r"cost|regret|penalt|loss|delta|td|neg", re.I)
+
+
+@rule("loss.sign", severity="error", follows=("loss.kl-sign", "math.logdet-sign", "loss.swapped-args"))
+def sign(run: Evidence) -> Iterator[Proof]:
+    """The loss has the wrong sign: training makes the error larger, or what is wanted less likely.
+
+    Why it matters: an optimizer makes the loss smaller. A log-likelihood, or a reward-weighted log-probability, must
+    become larger, so it needs a minus; an error must not have one.
+
+    What to do: turn the sign of the term.
+
+    How it is found: the loss is taken apart with the sign of each part. A squared error between prediction and target
+    enters it only with a minus; or a log-probability times a reward enters with a plus.
+
+    Bad:
+        loss = dist.log_prob(y).mean()
+    Good:
+        loss = -dist.log_prob(y).mean()
+    """
+    found: dict[object, list[tuple[str, str, Origin]]] = {}
+    for backward in _of_trained_models(run):
+        if backward.origin is None:
+            continue
+        for kind, said, where in (*_repelled(backward.origin), *_discouraged(run, backward.origin)):
+            found.setdefault((kind, where.place), []).append((kind, said, where))
+    losses = [backward.loss for backward in run.steps.backwards if backward.loss is not None]
+    for several in found.values():
+        if len(several) < 3 and not (run.over and len(several) > 1):
+            continue
+        kind, said, where = several[0]
+        yield Proof(
+            where=where.place,
+            message=said,
+            label="this has the wrong sign",
+            evidence={"steps": len(several), "loss": losses[:4] + losses[-1:]},
+            fix="put a minus before it" if kind != "loss" else "take the minus away",
+            severity="error" if kind == "error" else "warning",
+        )
+
+
+def _of_trained_models(run: Evidence) -> list[Backward]:
+    """Backwards of steps that train a model: an attack or a search for an input may well make a loss larger."""
+    of_models = {id(p) for model in run.models.roots if model.module is not None for p in model.module.parameters()}
+    numbers = [made.number for made in run.optimizers.made if any(id(ref()) in of_models for ref in made.parameters)]
+    steps = [step for step in list(run.steps.steps)[:40] if step.optimizer in numbers]
+    if len(run.optimizers.made) > 1 and len({step.optimizer for step in steps}) > 1:
+        return []  # players against each other: what one makes smaller the other makes larger
+    return [backward for step in steps for backward in step.backwards if backward.accumulates]
+
+
+def _repelled(loss: Origin) -> Iterator[tuple[str, str, Origin]]:
+    """Errors that are only ever counted negative."""
+    for origin, signs in pulls(loss).values():
+        if signs == {-1} and not _is_repulsion(loss, origin):
+            yield "error", "training makes the squared error between prediction and target larger", _outer(loss, origin)
+    parts = list(terms(loss))
+    if len(parts) == 1 and parts[0].origin.op in LOSSES and parts[0].factor < 0:
+        yield "loss", f"{parts[0].origin.op} is made larger by training: it enters the loss with a minus", loss
+
+
+def _is_repulsion(loss: Origin, error: Origin) -> bool:
+    """A kernel's cross terms, a margin: signs that are meant."""
+    between = [one.op for one in loss.ancestors(400) if one.index > error.index]
+    return any(op in ("relu", "clamp", "clamp_min", "maximum", "hinge_embedding_loss") for op in between)
+
+
+def _outer(loss: Origin, inner: Origin) -> Origin:
+    """The line to change: where the whole is reduced to one number."""
+    origin = loss
+    while origin.op in CASTS and origin.inputs:
+        origin = origin.inputs[0]
+    first = next(iter(terms(loss)), None)
+    single = first is not None and len(list(terms(loss))) == 1
+    if single or first is None:
+        return origin
+    return next((t.origin for t in terms(loss) if inner in list(t.origin.ancestors(400))), origin)
+
+
+def _discouraged(run: Evidence, loss: Origin) -> Iterator[tuple[str, str, Origin]]:
+    """log p * reward, or y * log p, with a plus."""
+    for term in terms(loss, inside_reductions=True):
+        if term.factor <= 0 or not term.origin.inputs:
+            continue
+        origin = term.origin
+        if origin.op in ("mul", "multiply") and len(origin.inputs) == 2:
+            yield from _weighted(run, origin)
+        elif origin.op in ("gather", "getitem") and is_log_likelihood(origin) and _is_whole(loss, term):
+            yield "likelihood", "training makes the log-likelihood of the targets smaller", _outer(loss, origin)
+
+
+def _is_whole(loss: Origin, term: Term) -> bool:
+    return len([one for one in terms(loss, inside_reductions=True) if one.origin.requires_grad]) == 1
+
+
+def _weighted(run: Evidence, product: Origin) -> Iterator[tuple[str, str, Origin]]:
+    first, second = product.inputs
+    learned, given = (first, second) if first.requires_grad else (second, first)
+    if given.requires_grad or not learned.requires_grad or not given.shape or source(given).op in ("neg", "rsub"):
+        return
+    if not (is_log_likelihood(learned) or source(learned).op in ("log", "log_softmax", "logsigmoid")):
+        return
+    expression = run.source.expression(product.place)
+    names = [node.id for node in ast.walk(expression) if isinstance(node, ast.Name)] if expression is not None else []
+    names += [node.attr for node in ast.walk(expression) if isinstance(node, ast.Attribute)] if expression else []
+    if any(_UNWANTED.search(name) for name in names):
+        return
+    wanted = [name for name in names if _WANTED.search(name)]
+    if wanted:
+        said = f"training makes what {wanted[0]} rewards less likely: its log-probability enters the loss with a plus"
+        yield "likelihood", said, product

@@ -1,0 +1,1 @@
+"""Mathematics inside models and losses: axes, masks, signs."""

@@ -1,0 +1,1 @@
+"""Reinforcement learning: targets, episodes, target networks."""
