@@ -62,6 +62,8 @@ def _losses(trial: Trial, rate: float) -> list[float]:
             return losses
         if update is None:
             update = _Adam(copies.parameters(), rate)
+            if not update.parameters:
+                raise NotChecked("the model holds no parameters of its own that could be trained")
         update.step(torch.autograd.grad(loss, update.parameters, allow_unused=True))
     return losses
 

@@ -78,7 +78,7 @@ class Trial:
         if witness is None:
             raise NotChecked("probes were not prepared when the script began")
         if not witness.all:
-            raise NotChecked(witness.problem or "no backward was seen")
+            raise NotChecked(witness.problem or "no backward() of a loss was seen")
         return witness.all
 
     @property

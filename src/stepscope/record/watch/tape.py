@@ -172,7 +172,7 @@ class Tapes(Witness):
             return
         loss = self._slot_of(roots[0])
         if loss is None:
-            self.problem = self._broken or "the loss was made by code that could not be followed"
+            self.problem = self._broken or "the loss is made by operations that could not be followed"
         elif not any(tape.place == backward.place for tape in self.all):
             self.all.append(Tape(needed(self._nodes, loss), loss, backward.loss, backward.place, self.watcher.step))
 
@@ -229,7 +229,7 @@ class Tapes(Witness):
         if tensor.is_leaf and tensor.requires_grad:
             return Leaf(weakref.ref(tensor))
         if tensor.requires_grad:
-            raise Unreplayable("the loss goes through code that could not be followed (a function of autograd's own?)")
+            raise Unreplayable("the loss is made by operations that could not be followed")
         known = self._constants.get(id(tensor))
         if known is not None and known[0]() is tensor and known[1] == _version(tensor):
             return known[2]
