@@ -50,7 +50,7 @@ class Flow(Witness):
         super().__init__(watcher)
         self.cuts: list[Cut] = []
         self.norms: dict[int, list[float]] = {}
-        """By a parameter's number: its gradient's norm in the first backwards."""
+        """By a parameter's number: how large its gradient is, relative to its weights, in the first backwards."""
         self._parameters: dict[int, Any] = {}
         self._syncs: deque[tuple[Origin, Any, int]] = deque(maxlen=_SYNCS)
 
@@ -84,7 +84,9 @@ class Flow(Witness):
             if known is None or known() is not parameter:
                 self._parameters[id(parameter)] = weakref.ref(parameter)
                 self.norms[id(parameter)] = []
-            self.norms[id(parameter)].append(float(gradient.detach().norm()))
+            weight = float(parameter.detach().norm())
+            if weight > 0:
+                self.norms[id(parameter)].append(float(gradient.detach().norm()) / weight)
 
     def _look_for_cuts(self, backward: Backward) -> None:
         without: dict[int, Any] = {}
@@ -108,20 +110,24 @@ class Flow(Witness):
         found = []
         for past in loss.ancestors(_ANCESTORS):
             if past.requires_grad or not past.op:
+                if not past.inputs and past.kind == "outside" and not past.requires_grad:
+                    sync = self._sync_before(past, step)  # `from_numpy` is not seen: a tensor from nowhere
+                    found += [(sync, "host", sync)] if sync is not None else []
                 continue
             if any(source.requires_grad for source in past.inputs):
                 found.append((past, _way(past), past))
             elif past.tags & HOST and not past.inputs and past.step == step:
-                sync = self._sync_before(past)
-                if sync is not None:
-                    found.append((past, "host", sync))
+                sync = self._sync_before(past, step)
+                found += [(past, "host", sync)] if sync is not None else []
         return found
 
-    def _sync_before(self, made: Origin) -> Any:
-        """The tensor whose values were read in the same function shortly before this one was made of them."""
+    def _sync_before(self, made: Origin, step: int) -> Any:
+        """The tensor whose values were read in this step, before this one was made of them."""
         for origin, place, index in reversed(self._syncs):
-            same = bool(place is not None and made.place is not None and place[0] is made.place[0])
-            if same and index < made.index and origin.step == made.step:
+            if origin.step != step or (made.index and index > made.index):
+                continue
+            same = place is not None and made.place is not None and place[0] is made.place[0]
+            if same or (made.place is None and origin.shape == made.shape and origin.shape):
                 return origin
         return None
 

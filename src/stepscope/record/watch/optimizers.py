@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,7 @@ class Made:
 class Zeroing:
     """One call of `zero_grad`."""
 
-    __slots__ = ("backward", "optimizer", "place", "step")
+    __slots__ = ("backward", "optimizer", "place", "step", "time")
 
     def __init__(self, optimizer: int | None, place: Place | None, step: int, backward: int) -> None:
         self.optimizer = optimizer
@@ -62,6 +63,7 @@ class Zeroing:
         self.step = step
         self.backward = backward
         """How many backwards had run before it."""
+        self.time = time.perf_counter()
 
 
 class Optimizers(Witness):

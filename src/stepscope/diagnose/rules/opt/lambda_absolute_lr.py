@@ -10,7 +10,7 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.watch.schedulers import Scheduler
 
 
-@rule("opt.lambda-absolute-lr", severity="warning")
+@rule("opt.lambda-absolute-lr", severity="warning", follows=("num.int-division",))
 def lambda_absolute_lr(run: Evidence) -> Iterator[Proof]:
     """The function of a LambdaLR gives a learning rate, but it must give a factor of the optimizer's.
 

@@ -1,0 +1,33 @@
+"""How large the gradient of each layer is, relative to its weights, in the order of the layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
+    from stepscope.record.watch.models import Model
+
+__all__ = ["LayerGradient", "layer_gradients"]
+
+
+@dataclass(frozen=True)
+class LayerGradient:
+    name: str
+    module: Any
+    sizes: list[float]
+    """Norm of the gradient by norm of the weights, one for each backward looked at."""
+
+
+def layer_gradients(run: Evidence, model: Model, enough: int) -> list[LayerGradient]:
+    """The layers with a matrix of weights and at least that many gradients, the first layer first."""
+    found = []
+    for path, module in model.module.named_modules() if model.module is not None else ():
+        for name, parameter in module._parameters.items():
+            if parameter is None or parameter.ndim < 2 or not parameter.requires_grad:
+                continue
+            sizes = run.flow.norms_of(parameter)
+            if len(sizes) >= enough:
+                found.append(LayerGradient(f"{path}.{name}".lstrip("."), module, sizes))
+    return found

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from stepscope.diagnose.crash.graph import no_grad_around
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import site_at
+from stepscope.record.watch.flow import Cut
+
+_ENOUGH = 5
+_MANY = 100
+_SAID = {
+    "detach": "is cut off from the graph here",
+    "no_grad": "runs with gradients off here",
+    "rebuilt": "is copied into a new tensor here, which knows nothing of where it came from",
+    "host": "is taken out of torch and put back in here, as a new tensor",
+    "steps": "goes through an op without a derivative here",
+}
+_FIXES = {
+    "detach": "remove the .detach() (or .data) on this line",
+    "no_grad": "run this part outside of torch.no_grad(), or leave its parameters out of the optimizer",
+    "rebuilt": "use the tensor itself instead of making a new one of it",
+    "host": "stay in torch: numpy() and item() end the graph",
+    "steps": "use something that has a derivative",
+}
+
+
+@rule(
+    "grad.detached-needed",
+    severity="error",
+    follows=("opt.wrong-params", "opt.stale-params", "opt.step-before-backward", "autograd.*"),
+)
+def detached_needed(run: Evidence) -> Iterator[Proof]:
+    """The way of the gradient is cut before a part of the model that the optimizer should train.
+
+    Why it matters: that part stays at its random start while the rest trains on top of it, and no error is raised.
+
+    What to do: remove the `detach()`, `.data`, `no_grad()` or the way through numpy; if the part is meant to stay as it
+    is, leave it out of the optimizer.
+
+    How it is found: parameters of an optimizer never got a gradient and never changed, though the loss was computed
+    from them; on the way between lies an op that read something with a gradient and gave something without.
+
+    Bad:
+        z = encoder(x).detach()
+        loss = F.mse_loss(decoder(z), x)
+    Good:
+        z = encoder(x)
+        loss = F.mse_loss(decoder(z), x)
+    """
+    count = run.steps.backward_count
+    if count < _ENOUGH or not (run.over or count >= _MANY):
+        return
+    groups: dict[Any, list[Cut]] = {}
+    for cut in run.flow.cuts:
+        parameter = cut.parameter()
+        if parameter is None or run.models.grads_seen(parameter) or not run.models.unchanged(parameter):
+            continue
+        if not any(made.holds(parameter) and run.steps.count_of(made.number) >= 3 for made in run.optimizers.made):
+            continue
+        groups.setdefault(_where(cut), []).append(cut)
+    seen: set[int] = set()
+    for where, cuts in groups.items():
+        lost = [p for cut in cuts if (p := cut.parameter()) is not None and id(p) not in seen]
+        seen.update(map(id, lost))
+        if not lost:
+            continue
+        names = [run.models.name_of(p) for p in lost]
+        owners = [owner[0] for p in lost if (owner := run.models.owner_of(p)) is not None]
+        way = cuts[0].way
+        yield Proof(
+            where=where,
+            message=f"no gradient reaches {', '.join(names[:3])}{' ...' if len(names) > 3 else ''}: what comes "
+            f"from there {_SAID[way]}",
+            label=f"{len(lost)} parameters of the optimizer never change",
+            evidence={"parameters": names[:20], "op": cuts[0].origin.op, "backwards": count},
+            fix=_FIXES[way],
+            related=[(cuts[0].loss, "backward starts here")] if cuts[0].loss is not None else (),
+            severity="info" if owners and all(map(run.models.was_loaded, owners)) else None,
+        )
+
+
+def _where(cut: Cut) -> Any:
+    """The line of the cut; for a `no_grad`, the block or decorator itself, seen from the outermost module inside it."""
+    if cut.way != "no_grad":
+        return cut.origin.place
+    visit, place = cut.origin.visit, cut.origin.place
+    while visit is not None and not visit.grad:
+        place = visit.place or place
+        visit = visit.parent
+    found = None if place is None else no_grad_around(site_at(place))
+    return (found.file, found.line) if found is not None else place

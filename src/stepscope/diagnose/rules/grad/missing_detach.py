@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import Place, site_at
+from stepscope.record.watch.origin import Origin
+from stepscope.record.watch.reaches import Reach
+
+_ROUNDS = 3
+_DISCOUNT = re.compile(r"\b(gamma|discount|GAMMA|DISCOUNT)\b|\.gamma\b|\.discount\b")
+_LOG_PROB = re.compile(r"log_?p(rob|i)?s?\b|log_prob", re.I)
+_ADVANTAGE = re.compile(r"\b\w*(adv|advantage|delta|td_error|td_err)\w*\b", re.I)
+_DIFFERENCES = frozenset({"sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"})
+
+
+@rule("grad.missing-detach", severity="warning")
+def missing_detach(run: Evidence) -> Iterator[Proof]:
+    """A target, an advantage or a fake sample is not detached, so the gradient goes where it should not.
+
+    Why it matters: the network is pulled towards its own moving target from both sides, or a generator is
+    differentiated for nothing in every step of its critic.
+
+    What to do: `target.detach()`, `fake.detach()`, or compute it under `torch.no_grad()`.
+
+    How it is found: backward gave gradients to a network whose optimizer threw them away each time, although it stands
+    before the one that used them; or a discounted value, or an advantage next to a log-probability, carries a gradient.
+
+    Bad:
+        d_loss = criterion(discriminator(fake), zeros)
+    Good:
+        d_loss = criterion(discriminator(fake.detach()), zeros)
+    """
+    yield from _thrown_away(run)
+    yield from _moving_targets(run)
+
+
+def _thrown_away(run: Evidence) -> Iterator[Proof]:
+    """Gradients for what stands before the trained network, cleared unused every time."""
+    rounds: dict[tuple[Place | None, int, int], list[Reach]] = {}
+    for reach in run.reaches.all:
+        for before, after in reach.feeds:
+            if {before, after} <= reach.optimizers and _used(run, reach, after) and not _used(run, reach, before):
+                rounds.setdefault((reach.backward.place, before, after), []).append(reach)
+    for (place, before, after), reaches in rounds.items():
+        at_place = [r for r in run.reaches.all if r.backward.place == place]
+        settled = [r for r in at_place if r.backward.index < run.steps.backward_count - 2]
+        if len(reaches) < _ROUNDS or len(reaches) < len(settled):
+            continue
+        visit = reaches[-1].feeds[before, after]
+        yield Proof(
+            where=visit.place,
+            message=f"the input of {visit.type} is not detached: backward also computes gradients for what made it, "
+            "and they are thrown away",
+            label=f"{len(reaches)} times; its optimizer never used them",
+            evidence={"rounds": len(reaches), "backward_line": None if place is None else site_at(place).line},
+            fix="pass it .detach()ed, or make it under torch.no_grad()",
+            related=[(place, "this backward goes all the way")],
+        )
+
+
+def _used(run: Evidence, reach: Reach, number: int) -> bool:
+    """Whether the optimizer stepped before its gradients were cleared."""
+    after = reach.backward.time
+    step = next((s.time for s in run.steps.steps if s.optimizer == number and s.time > after), None)
+    cleared = next(
+        (z.time for z in run.optimizers.zeroings if z.optimizer in (number, None) and z.time > after), float("inf")
+    )
+    return step is not None and step < cleared
+
+
+def _moving_targets(run: Evidence) -> Iterator[Proof]:
+    seen: dict[tuple[Place, str], int] = {}
+    for backward in list(run.steps.backwards)[1:6]:
+        if backward.origin is None or not backward.accumulates:
+            continue
+        for origin in backward.origin.ancestors(3000, through=lambda o: o.requires_grad):
+            kind = _suspect(run, origin)
+            if kind is not None and origin.place is not None:
+                seen[origin.place, kind] = seen.get((origin.place, kind), 0) + 1
+    for (place, kind), times in seen.items():
+        if times < _ROUNDS:
+            continue
+        target = kind == "target"
+        yield Proof(
+            where=place,
+            message="the discounted target carries a gradient: the network is also trained to move its target"
+            if target
+            else "the advantage carries a gradient: the policy's loss also trains the critic",
+            label="both sides of this difference have gradients" if target else "both factors have gradients",
+            evidence={"kind": kind, "backwards": times},
+            fix="compute the target under torch.no_grad(), or .detach() it"
+            if target
+            else "use advantage.detach() here",
+        )
+        return
+
+
+def _suspect(run: Evidence, origin: Origin) -> str | None:
+    if origin.place is None or len(origin.inputs) < 2 or not all(o.requires_grad for o in origin.inputs[:2]):
+        return None
+    if origin.op in _DIFFERENCES and any(_is_discounted(side) for side in origin.inputs[:2]):
+        return "target"
+    if origin.op == "mul":
+        text = site_at(origin.place).text
+        if _LOG_PROB.search(text) and _ADVANTAGE.search(text):
+            return "advantage"
+    return None
+
+
+def _is_discounted(side: Origin) -> bool:
+    """Computed as `reward + gamma * value`, with the gradient of the value."""
+    for past in side.ancestors(8, through=lambda o: o.requires_grad and o.op in ("add", "mul", "rsub", "sub", "")):
+        if past.op == "mul" and past.requires_grad and past.place is not None:
+            return bool(_DISCOUNT.search(site_at(past.place).text))
+    return False

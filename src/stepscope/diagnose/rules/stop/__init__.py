@@ -1,0 +1,1 @@
+"""When training ends, and with which weights."""
