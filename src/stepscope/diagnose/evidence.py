@@ -31,7 +31,9 @@ class Evidence:
         self.loaders = watcher.loaders
         self.devices = watcher.devices
         self.keeping = watcher.keeping
+        self.habits = watcher.habits
         self.losses = watcher.losses
+        self.contractions = watcher.contractions
         self.wraps = watcher.wraps
         self.shapes_seen = watcher.shapes_seen
         self.finite = watcher.finite
@@ -51,6 +53,7 @@ class Evidence:
         self.forwards = watcher.forwards
         self.movements = watcher.movements
         self.schedulers = watcher.schedulers
+        self.reaches = watcher.reaches
         self.source = source or Source()
         self.probes = Probes(watcher)
         self.crash: Crash | None = None

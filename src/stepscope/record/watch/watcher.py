@@ -16,14 +16,17 @@ from stepscope.record.restore import Installed
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.axes import Axes
 from stepscope.record.watch.batches import Batches
+from stepscope.record.watch.borrowed import Borrowed
 from stepscope.record.watch.checkpoints import Checkpoints
 from stepscope.record.watch.clips import Clips
+from stepscope.record.watch.contractions import Contractions
 from stepscope.record.watch.deliveries import Deliveries
 from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.finite import Finite
 from stepscope.record.watch.flow import Flow
 from stepscope.record.watch.forwards import Forwards
+from stepscope.record.watch.habits import Habits
 from stepscope.record.watch.keeping import Keeping
 from stepscope.record.watch.layers import Layers
 from stepscope.record.watch.loaders import Loader, Loaders
@@ -34,6 +37,7 @@ from stepscope.record.watch.modes import Modes
 from stepscope.record.watch.movements import Movements
 from stepscope.record.watch.numbers import Numbers
 from stepscope.record.watch.optimizers import Optimizers
+from stepscope.record.watch.reaches import Reaches
 from stepscope.record.watch.schedulers import Schedulers
 from stepscope.record.watch.shapes_seen import ShapesSeen
 from stepscope.record.watch.starts import Starts
@@ -84,7 +88,9 @@ class Watcher:
         self.loaders = Loaders(self)
         self.devices = Devices(self)
         self.keeping = Keeping(self)
+        self.habits = Habits(self)
         self.losses = Losses(self)
+        self.contractions = Contractions(self)
         self.wraps = Wraps(self)
         self.shapes_seen = ShapesSeen(self)
         self.finite = Finite(self)
@@ -104,6 +110,7 @@ class Watcher:
         self.forwards = Forwards(self)
         self.movements = Movements(self)
         self.schedulers = Schedulers(self)
+        self.reaches = Reaches(self)
         self.witnesses: list[Witness] = [
             self.optimizers,
             self.steps,
@@ -112,12 +119,15 @@ class Watcher:
             self.loaders,
             self.devices,
             self.keeping,
+            self.habits,
             self.losses,
+            self.contractions,
             self.finite,
             self.layers,
             self.starts,
             self.checkpoints,
             self.numbers,
+            Borrowed(self),
             self.batches_fed,
             self.targets,
             self.deliveries,
@@ -132,6 +142,7 @@ class Watcher:
             self.forwards,
             self.movements,
             self.schedulers,
+            self.reaches,
         ]
         self._listeners: dict[str, list[Callable[..., None]]] = {}
 

@@ -1,0 +1,1 @@
+"""How a model is built: layers nobody sees, layers that do nothing, outputs that cannot reach their targets."""

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import nn
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+
+@rule("model.bias-before-bn", severity="info", needs="end")
+def bias_before_bn(run: Evidence) -> Iterator[Proof]:
+    """A layer has a bias, and the batch normalisation right after it takes it away again.
+
+    Why it matters: nothing breaks; the bias is a parameter that cannot do anything.
+
+    What to do: `bias=False` in the layer before a batch normalisation.
+
+    How it is found: a BatchNorm layer reads exactly what a layer with a bias returned.
+
+    Bad:
+        nn.Sequential(nn.Conv2d(3, 16, 3), nn.BatchNorm2d(16))
+    Good:
+        nn.Sequential(nn.Conv2d(3, 16, 3, bias=False), nn.BatchNorm2d(16))
+    """
+    for visits in list(run.layers.calls.values()):
+        made = {id(visit.outputs[0]): visit for visit in visits if visit.outputs}
+        for visit in visits:
+            if not isinstance(visit.module(), nn.modules.batchnorm._BatchNorm) or not visit.inputs:
+                continue
+            before = made.get(id(visit.inputs[0]))
+            layer = None if before is None else before.module()
+            if (
+                before is not None
+                and isinstance(layer, (nn.Linear, nn.modules.conv._ConvNd))
+                and layer.bias is not None
+            ):
+                yield Proof(
+                    where=run.models.made_at(layer) or before.place,
+                    message=f"the bias of {before.path or before.type} is taken away by {visit.path or visit.type}",
+                    label="bias=False would do the same",
+                    evidence={"layer": before.path, "norm": visit.path},
+                    fix="bias=False in this layer",
+                )

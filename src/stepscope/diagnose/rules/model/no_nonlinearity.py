@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import nn
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.origin import Origin
+from stepscope.record.watch.visits import Visit
+
+
+@rule("model.no-nonlinearity", severity="warning", needs="steps, end")
+def no_nonlinearity(run: Evidence) -> Iterator[Proof]:
+    """Linear layers follow each other with nothing between them, so together they are one linear layer.
+
+    Why it matters: the depth adds parameters and nothing else; the model can only learn a linear function there.
+
+    What to do: put an activation between them.
+
+    How it is found: a linear layer (or convolution) reads exactly what another one returned, through nothing but
+    reshaping or dropout, and what is between them is not narrower than both ends (a low rank on purpose). A warning
+    when they are neighbours in one `nn.Sequential` or the whole model is linear, otherwise info.
+
+    Bad:
+        nn.Sequential(nn.Linear(2, 64), nn.Linear(64, 64), nn.Linear(64, 2))
+    Good:
+        nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+    """
+    for root, visits in list(run.layers.calls.items()):
+        pairs = _pairs(visits)
+        if not pairs:
+            continue
+        whole = _is_linear(visits[0])
+        neighbours = [pair for pair in pairs if _are_neighbours(root, *pair)]
+        first, second = (neighbours or pairs)[0]
+        made = run.models.made_at(second.module())
+        yield Proof(
+            where=made or second.place,
+            message=f"{_said(second)} reads what {_said(first)} returns, with no activation between them"
+            + ("; nothing in the whole model is nonlinear" if whole else ""),
+            label="two linear layers in a row are one",
+            evidence={"pairs": [[a.path or a.type, b.path or b.type] for a, b in pairs[:5]], "whole_model": whole},
+            fix="put an activation (nn.ReLU(), nn.GELU()) between the two",
+            severity=None if whole or neighbours else "info",
+        )
+
+
+_LINEAR = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+_MOVES = frozenset((
+    "view", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute", "contiguous", "dropout", "to",
+    "float",
+))  # fmt: skip
+_LINEAR_OPS = _MOVES | frozenset((
+    "", "linear", "conv1d", "conv2d", "conv3d", "matmul", "mm", "bmm", "addmm", "add", "add_", "sub", "mean", "sum",
+    "mul", "div", "cat", "stack", "getitem", "embedding", "avg_pool2d", "adaptive_avg_pool2d", "T", "mT", "neg",
+    "expand",
+))  # fmt: skip
+
+
+def _pairs(visits: list[Visit]) -> list[tuple[Visit, Visit]]:
+    made: dict[int, Visit] = {}
+    found = []
+    for visit in visits:
+        module = visit.module()
+        if not isinstance(module, _LINEAR) or not visit.inputs or not visit.outputs:
+            continue
+        before = made.get(id(visit.inputs[0].back_through(_MOVES)))
+        if before is not None and before.module() is not module and _is_wide(before.module(), module):
+            found.append((before, visit))
+        made[id(visit.outputs[0])] = visit
+    return found
+
+
+def _is_wide(first: Any, second: Any) -> bool:
+    """Not a low rank on purpose, nor a depthwise and pointwise convolution, nor layers that are not trained."""
+    if isinstance(first, nn.Linear) != isinstance(second, nn.Linear) or not all(
+        p.requires_grad for m in (first, second) for p in m.parameters()
+    ):
+        return False
+    if isinstance(first, nn.Linear):
+        return bool(first.out_features >= min(first.in_features, second.out_features))
+    if first.groups > 1 or second.groups > 1 or 1 in (max(first.kernel_size), max(second.kernel_size)):
+        return False
+    if len(set(first.kernel_size)) > 1 or len(set(second.kernel_size)) > 1:
+        return False  # a separable kernel
+    return bool(first.out_channels >= min(first.in_channels, second.out_channels))
+
+
+def _are_neighbours(root: Any, first: Visit, second: Visit) -> bool:
+    """Whether both stand in the same Sequential, with nothing that matters between them."""
+    for part in root.modules():
+        if isinstance(part, nn.Sequential):
+            inside = [m for m in part if not isinstance(m, (nn.Dropout, nn.Identity, nn.Flatten))]
+            if any(a is first.module() and b is second.module() for a, b in pairwise(inside)):
+                return True
+    return False
+
+
+def _is_linear(root: Visit) -> bool:
+    """Whether nothing between the model's inputs and its output bends: every op is known to be linear."""
+    if not root.outputs:
+        return False
+    starts = {id(origin) for origin in root.inputs}
+    output: Origin = root.outputs[0]
+    for origin in output.ancestors(3000, through=lambda o: id(o) not in starts):
+        if id(origin) in starts or origin.kind != "op" or not isinstance(origin.dtype, torch.dtype):
+            continue
+        if origin.op not in _LINEAR_OPS:
+            return False
+        if origin.op in ("mul", "div", "matmul", "bmm") and sum(o.kind != "parameter" for o in origin.inputs) > 1:
+            return False  # a product of two activations
+    return True
+
+
+def _said(visit: Visit) -> str:
+    module = visit.module()
+    name = f"{visit.path} " if visit.path else ""
+    return f"{name}({type(module).__name__})"

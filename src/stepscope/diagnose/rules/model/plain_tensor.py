@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from stepscope.diagnose.attributes import assigned_at
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.origin import NOISE, Origin
+
+
+@rule("model.plain-tensor", severity="error", needs="steps, crash")
+def plain_tensor(run: Evidence) -> Iterator[Proof]:
+    """A weight of a module is a plain tensor, not an `nn.Parameter`: it never learns.
+
+    Why it matters: `model.parameters()` does not have it, so the optimizer never moves it; it is not saved and does not
+    go to the device either.
+
+    What to do: `nn.Parameter(...)` for what should learn, `register_buffer` for what should not.
+
+    How it is found: an attribute of a module is a plain float tensor that the loss was computed from and that no
+    optimizer has. An error when it asks for gradients, and gets them; a warning when it was drawn at random, is called
+    as weights are, and never changed.
+
+    Bad:
+        self.weight = torch.randn(8, 8, requires_grad=True)
+    Good:
+        self.weight = nn.Parameter(torch.randn(8, 8))
+    """
+    if max((len(run.steps.of_optimizer(made.number)) for made in run.optimizers.made), default=0) < 3:
+        return
+    held = {id(ref()) for made in run.optimizers.made for ref in made.parameters}
+    used: set[int] | None = None
+    for part, name, tensor in _plain_attributes(run):
+        if id(tensor) in held or tensor.grad_fn is not None:
+            continue
+        if tensor.requires_grad:
+            if tensor.grad is not None:
+                yield _proof(run, part, name, tensor, "asks for gradients and gets them")
+            continue
+        origin = run.trail.known(tensor)
+        if origin is None or not _is_weight(name, tensor, origin):
+            continue
+        used = _used(run) if used is None else used
+        if id(origin) in used:
+            yield _proof(run, part, name, tensor, "was drawn at random and has not changed since")
+
+
+_WEIGHTS = re.compile(r"weight|kernel|query|embed|token|latent|^w\d*$|^W\w*$|prompt|proto|codebook", re.I)
+
+
+def _is_weight(name: str, tensor: Any, origin: Origin) -> bool:
+    random = bool(origin.tags & NOISE) and origin.visit is None and origin.step == 0
+    return random and tensor.dim() > 0 and tensor._version <= 1 and bool(_WEIGHTS.search(name))
+
+
+def _plain_attributes(run: Evidence) -> Iterator[tuple[Any, str, Any]]:
+    seen: set[int] = set()
+    for model in run.models.roots:
+        for part in model.module.modules() if model.module is not None else ():
+            for name, value in vars(part).items():
+                if type(value) is torch.Tensor and value.is_floating_point() and id(value) not in seen:
+                    seen.add(id(value))
+                    yield part, name, value
+
+
+def _used(run: Evidence) -> set[int]:
+    """What the losses were computed from."""
+    found: set[int] = set()
+    for backward in list(run.steps.backwards)[:3]:
+        if backward.origin is not None:
+            found.update(id(origin) for origin in backward.origin.ancestors(10_000))
+            found.update(id(source) for origin in backward.origin.ancestors(10_000) for source in origin.inputs)
+    return found
+
+
+def _proof(run: Evidence, part: Any, name: str, tensor: Any, why: str) -> Proof:
+    origin = run.trail.known(tensor)
+    where = assigned_at(run, part, name) or (origin.place if origin is not None else None)
+    return Proof(
+        where=where,
+        message=f"self.{name} of {type(part).__name__} is a plain tensor: it {why}, but no optimizer can have it",
+        label="not an nn.Parameter: model.parameters() leaves it out",
+        evidence={"attribute": name, "module": type(part).__name__, "shape": list(tensor.shape)},
+        fix=f"self.{name} = nn.Parameter(...)",
+        severity=None if tensor.requires_grad else "warning",
+    )

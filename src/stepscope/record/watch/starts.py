@@ -1,0 +1,135 @@
+"""Starts: how weights were when a model was first called, and which line had filled them."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Filling", "Start", "Starts"]
+
+_FILLS = frozenset((
+    "zeros_", "ones_", "constant_", "zero_", "fill_", "normal_", "uniform_", "xavier_uniform_", "xavier_normal_",
+    "kaiming_uniform_", "kaiming_normal_", "trunc_normal_", "orthogonal_", "eye_", "sparse_", "dirac_", "copy_",
+))  # fmt: skip
+_FACTORIES = frozenset({"zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "randn", "rand", "mul", "div"})
+_MOST = 20_000
+_LARGEST = 2**24
+
+
+class Filling:
+    """The op that gave a piece of memory its values last."""
+
+    __slots__ = ("arguments", "op", "place")
+
+    def __init__(self, call: Call) -> None:
+        self.op = call.name
+        self.place: Place | None = call.place
+        self.arguments = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, (int, float))]
+
+
+class Start:
+    """A weight (of two or more axes) as it was when its model was first called."""
+
+    __slots__ = ("constant", "filling", "mean", "name", "owner", "path", "ref", "std", "step", "type")
+
+    def __init__(self, name: str, parameter: Any, owner: Any, filling: Filling | None, step: int) -> None:
+        self.name = name
+        self.path = name.rpartition(".")[0]
+        self.ref = weakref.ref(parameter)
+        self.owner = None if owner is None else weakref.ref(owner)
+        """The module that holds it; None for a tensor of the script's own."""
+        self.type = "" if owner is None else type(owner).__name__
+        self.filling = filling
+        self.step = step
+        flat = parameter.detach().reshape(-1)
+        self.constant: float | None = float(flat[0]) if bool((flat == flat[0]).all()) else None
+        """The value all of it has."""
+        self.mean = float(flat.float().mean())
+        self.std = float(flat.float().std())
+
+    @property
+    def gain(self) -> float:
+        """By how much a layer makes its input larger, about."""
+        parameter = self.ref()
+        fan_in = 1 if parameter is None else parameter.numel() // max(parameter.shape[0], 1)
+        return self.std * math.sqrt(fan_in)
+
+
+class Starts(Witness):
+    """`run.starts`"""
+
+    ops: ClassVar[frozenset[str]] = _FILLS | _FACTORIES
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.weights: list[Start] = []
+        self._filled: dict[int, Filling] = {}
+        self._seen: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._known: dict[int, Any] = {}
+        self._optimizers = 0
+
+    def op(self, call: Call) -> None:
+        if call.visit is not None or len(self._filled) > _MOST:
+            return  # a model being built runs in no forward pass
+        if self.watcher.steps.backward_count and call.name in ("mul", "div"):
+            return  # most likely the loss
+        filled = call.inputs[0] if call.name in _FILLS and call.inputs else call.outputs[0] if call.outputs else None
+        if filled is not None and type(filled) in (torch.Tensor, torch.nn.Parameter) and filled.numel() > 1:
+            self._filled[filled.data_ptr()] = Filling(call)
+
+    def filling_of(self, parameter: Any) -> Filling | None:
+        return self._filled.get(parameter.data_ptr())
+
+    def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
+        if module in self._seen:
+            return
+        self._seen.add(module)
+        for path, part in module.named_modules():
+            for name, parameter in part._parameters.items():
+                if parameter is not None:
+                    self._note(f"{path}.{name}" if path else name, parameter, part)
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        """New optimizers may have parameters that no model had when it was first called (adapters, free tensors)."""
+        models = self.watcher.models
+        for made in self.watcher.optimizers.made[self._optimizers :]:
+            for parameter in (ref() for ref in made.parameters):
+                if parameter is not None and not self._knows(parameter):
+                    part, path = models.owner_of(parameter) or (None, "")
+                    names = [] if part is None else [n for n, p in part._parameters.items() if p is parameter]
+                    name = ".".join(filter(None, (path, *names[:1]))) or models.name_of(parameter)
+                    self._note(name, parameter, part)
+        self._optimizers = len(self.watcher.optimizers.made)
+
+    def _knows(self, parameter: Any) -> bool:
+        known = self._known.get(id(parameter))
+        return known is not None and known() is parameter
+
+    def _note(self, name: str, parameter: Any, owner: Any) -> None:
+        if _is_weight(parameter) and not self._knows(parameter):
+            self._known[id(parameter)] = weakref.ref(parameter)
+            filling = self._filled.get(parameter.data_ptr())
+            self.weights.append(Start(name, parameter, owner, filling, self.watcher.step))
+
+
+def _is_weight(parameter: Any) -> bool:
+    return (
+        type(parameter) in (torch.nn.Parameter, torch.Tensor)
+        and parameter.dim() >= 2
+        and parameter.device.type == "cpu"
+        and parameter.is_floating_point()
+        and parameter.layout is torch.strided
+        and 1 < parameter.numel() <= _LARGEST
+    )
