@@ -55,7 +55,9 @@ class Axes(Witness):
             return
         origin = call.origins[0]
         before, after = tuple(call.inputs[0].shape), tuple(call.outputs[0].shape)
-        if len(before) < 2 or origin.op in _FACTORIES or not origin.tags & ~(PARAMETER | CONSTANT):
+        if len(before) < 2 or origin.op in _FACTORIES or origin.kind in ("parameter", "buffer"):
+            return
+        if origin.tags and not origin.tags & ~(PARAMETER | CONSTANT):  # weights or tables, no data
             return
         how = mixes(before, after)
         if not how and origin.op in _RECURRENT and _last_states_as_rows(before, after):

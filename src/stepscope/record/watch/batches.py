@@ -33,13 +33,15 @@ _KNOWN, _SELDOM = 40, 16
 class Fed:
     """One call of a model that has parameters."""
 
-    __slots__ = ("grad", "inputs", "loader", "look", "marks", "model", "origin", "step", "training", "visit")
+    __slots__ = ("grad", "graph", "inputs", "loader", "look", "marks", "model", "origin", "step", "training", "visit")
 
     def __init__(self, visit: Visit, model: Diet) -> None:
         self.visit = visit
         self.model = model
         self.step = visit.step
         self.grad, self.training = visit.grad, visit.training
+        self.graph = False
+        """Its result has a graph, and no input asks for a gradient."""
         self.inputs: list[Any] = []
         """Weak references to the tensors it was given."""
         self.origin: Origin | None = None
@@ -60,6 +62,8 @@ class Evaluated:
         self.calls = 0
         self.rows: set[int] = set()
         self.drawn = 0
+        self.repeats = 0
+        """Rows that were twice in one call."""
         self.seen: set[int] = set()
         """Those of the rows on which this model had been trained before."""
         self.origin: Origin | None = None
@@ -83,6 +87,8 @@ class Diet:
         """Of the data it was first trained on."""
         self.loaders: list[Loader] = []
         self.places: list[Place] = []
+        self.idle: dict[Place, int] = {}
+        """Calls in eval mode that built a graph which no backward used, by place."""
         self.nothing_new = {True: 0, False: 0}
         """How many calls in a row (in training, in evaluation) brought no row that was not known."""
 
@@ -115,6 +121,7 @@ class Batches(Witness):
         fed = Fed(visit, diet)
         tensors = tensors_in((args, kwargs))
         fed.inputs = [weakref.ref(tensor) for tensor in tensors]
+        fed.graph = not any(t.requires_grad for t in tensors) and any(t.requires_grad for t in tensors_in(result))
         data = [t for t in tensors if not t.requires_grad and t.ndim and can_look(t)]
         if data:
             tensor = max(data, key=lambda one: int(one.numel()))
@@ -179,18 +186,32 @@ class Batches(Witness):
         if len(evaluated.rows) < _MOST_ROWS:
             before = len(evaluated.rows)
             evaluated.drawn += len(fed.marks)
+            evaluated.repeats += len(fed.marks) - len(set(fed.marks))
             evaluated.rows.update(fed.marks)
             diet.note_new(False, len(evaluated.rows) > before)
             evaluated.seen.update(diet.trained.intersection(fed.marks))
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
-        if not backward.accumulates:
+        if not backward.accumulates:  # gradients by themselves: whatever is pending may be what they are of
+            self.pending.clear()
             return
         used = self._used(backward)
         for fed in self.pending:
             if fed.training if used is None else fed.visit in used:
                 self._trained(fed)
+            elif used is not None:
+                self._idle(fed)
         self.pending.clear()
+
+    def finish(self) -> None:
+        for fed in self.pending:
+            self._idle(fed)
+        self.pending.clear()
+
+    def _idle(self, fed: Fed) -> None:
+        place = fed.visit.place
+        if fed.graph and not fed.training and place is not None:
+            fed.model.idle[place] = fed.model.idle.get(place, 0) + 1
 
     def _used(self, backward: Backward) -> set[Visit] | None:
         """The calls this loss was computed from, where the trail has seen it."""

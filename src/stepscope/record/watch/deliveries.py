@@ -49,6 +49,8 @@ class Delivery:
         self.arrays: list[_Array] = []
         self.dataset: Any = None
         """The dataset, kept when it is small, to be asked once more when the script is over."""
+        self.collate: Any = None
+        """Its collate function, beside it."""
 
 
 class _Array:
@@ -122,7 +124,7 @@ class Deliveries(Witness):
             return
         arrays = arrays_of(dataset)
         if sum(1 for one in self.all if one.dataset is not None) < _KEEP and _bytes_of(arrays) <= _KEEP_BYTES:
-            delivery.dataset = dataset
+            delivery.dataset, delivery.collate = dataset, getattr(loader, "collate_fn", None)
         if not delivery.loader.workers:
             floats = [(name, rows) for name, rows in arrays if _is_data(rows)]
             base = base_of(dataset)

@@ -20,9 +20,13 @@ VIEWS = frozenset((
     "clone", "getitem", "permute", "transpose", "data", "T", "mT", "t", "movedim", "swapaxes", "view_as", "numpy",
     "softmax", "log_softmax",
 ))  # fmt: skip
+_KEEP_AXES = frozenset(
+    {"detach", "cpu", "to", "float", "double", "contiguous", "clone", "data", "softmax", "log_softmax"}
+)
 _LOGIT_LOSSES = frozenset({"binary_cross_entropy_with_logits"})
 _CLASS_LOSSES = frozenset({"cross_entropy", "nll_loss"})
 _COMPARES = frozenset({"gt", "ge", "lt", "le", "greater", "greater_equal", "less", "less_equal"})
+_DECISIONS = frozenset({"round", "argmax", "max", "topk", "argmin", "min"})
 _MOST, _LOOKS = 80, 20
 
 
@@ -40,16 +44,30 @@ class Decision:
         self.whole = False
         """No axis was given: the largest of everything."""
         self.shape: tuple[int, ...] = ()
+        self.rearranged = False
+        """Axes were swapped, joined or picked from since the numbers were made."""
         self.outside = 0
         """How often there were values below 0 or above 1."""
         self.low, self.high = 0.0, 0.0
+
+
+class Picked:
+    """One place where rows of a model's output are picked by a mask or a list of numbers."""
+
+    def __init__(self, place: Place | None, rows: int, count: int) -> None:
+        self.place = place
+        self.rows = rows
+        self.count = count
 
 
 class Metrics(Witness):
     """`run.metrics`"""
 
     ops: ClassVar[frozenset[str]] = (
-        _LOGIT_LOSSES | _CLASS_LOSSES | _COMPARES | frozenset({"round", "argmax", "max", "topk", "argmin", "min"})
+        _LOGIT_LOSSES
+        | _CLASS_LOSSES
+        | _COMPARES
+        | frozenset({"round", "argmax", "max", "topk", "argmin", "min", "getitem"})
     )
 
     def __init__(self, watcher: Watcher) -> None:
@@ -59,11 +77,17 @@ class Metrics(Witness):
         """Maker of numbers that a loss takes as logits of yes or no -> where the loss is."""
         self.classes: dict[Any, tuple[int, int, int, Place | None]] = {}
         """Maker of the scores of classes -> (axes of the maker's result, axis of the classes, how many, the loss)."""
+        self.ambiguous: set[Any] = set()
+        self.picked: list[Picked] = []
         self._by_place: dict[Any, Decision] = {}
+        self._picks: set[Any] = set()
         self._allowance = Allowance(0.1)
 
     def op(self, call: Call) -> None:
         if not call.origins:
+            return
+        if call.name == "getitem":
+            self._pick(call)
             return
         maker, origin = maker_of(call.origins[0])
         if call.name in _LOGIT_LOSSES:
@@ -74,13 +98,24 @@ class Metrics(Witness):
         elif call.origins[0].tags & PARAMETER and call.outputs and call.inputs[0].ndim:
             self._decision(call, maker, origin)
 
+    def _pick(self, call: Call) -> None:
+        if len(call.inputs) < 2 or call.place in self._picks or call.visit is not None or len(self.picked) >= _MOST:
+            return
+        if call.inputs[0].ndim and call.origins[0].tags & PARAMETER and call.outputs and call.outputs[0].ndim:
+            self._picks.add(call.place)
+            self.picked.append(Picked(call.place, call.inputs[0].shape[0], call.outputs[0].shape[0]))
+
     def _classes(self, call: Call, maker: Any, origin: Origin) -> None:
         scores = call.inputs[0]
-        if maker in self.classes or len(self.classes) >= _MOST or scores.ndim < 2:
+        if len(self.classes) >= _MOST or scores.ndim < 2:
             return
         count = scores.shape[1]
         axes = [axis for axis, size in enumerate(origin.shape) if size == count]
-        if len(axes) == 1 and axes[0] > 0:
+        if not _is_rearranged(call.origins[0], origin) and origin.shape == call.origins[0].shape:
+            axes = [1]
+        elif count == scores.shape[0]:  # a square that is also taken the other way round (contrastive losses)
+            self.ambiguous.add(maker)
+        if len(axes) == 1 and axes[0] > 0 and maker not in self.classes:
             self.classes[maker] = (len(origin.shape), axes[0], count, call.place)
 
     def _decision(self, call: Call, maker: Any, origin: Origin) -> None:
@@ -91,6 +126,7 @@ class Metrics(Witness):
                 return
             decision = self._by_place[call.place] = Decision(call, maker, origin)
             decision.shape = tuple(tensor.shape)
+            decision.rearranged = _is_rearranged(call.origins[0], origin)
             if call.name in _COMPARES:
                 other = call.argument(1, "other")
                 decision.threshold = float(other) if isinstance(other, (int, float)) else None
@@ -112,9 +148,21 @@ class Metrics(Witness):
             decision.outside += look.low < 0 or look.high > 1
 
 
+def _is_rearranged(origin: Origin, maker: Origin) -> bool:
+    while origin is not maker and origin.inputs:
+        if origin.op not in _KEEP_AXES:
+            return True
+        origin = origin.inputs[0]
+    return False
+
+
 def maker_of(origin: Origin) -> tuple[Any, Origin]:
     """What has computed these numbers, seen through views, casts and softmax: the line that did, and its origin."""
     while origin.op in VIEWS and origin.inputs:
         origin = origin.inputs[0]
     visit = origin.visit
-    return (origin.op, origin.place, None if visit is None else visit.path), origin
+    if visit is None:
+        return (origin.op, origin.place), origin
+    # Inside a layer of torch's own the nearest line of the user is the call of the model, which is elsewhere each time.
+    place = None if origin.place == visit.place or origin.place == visit.root.place else origin.place
+    return (origin.op, place, visit.root.module, visit.path), origin

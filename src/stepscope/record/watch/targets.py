@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.record.watch.looks import Allowance, can_look, labels_in
-from stepscope.record.watch.origin import CONSTANT, PARAMETER, Origin
+from stepscope.record.watch.origin import PARAMETER, Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.record.sites import Place
     from stepscope.record.watch.batches import Fed
+    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 
@@ -34,6 +35,10 @@ _MOST_LABELS = 30_000
 _WIDEST = 4096
 _DRAWS = frozenset({"randperm", "randint", "multinomial", "random_", "rand"})
 _PICKS = frozenset({"getitem", "index_select", "take", "gather", "take_along_dim", "index"})
+_FILLS = frozenset((
+    "ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "fill_",
+    "zero_",
+))  # fmt: skip
 _MOVES = frozenset({"to", "float", "double", "long", "int", "view", "reshape", "squeeze", "unsqueeze", "flatten"})
 
 
@@ -67,6 +72,12 @@ class Target:
         self.distinct: set[float] = set()
         self.width: tuple[int, ...] = ()
         """The shape of one row of the data."""
+        self.strange = 0
+        self.strange_loader: tuple[Loader, Loader] | None = None
+        """The targets came from a loader of which the model got nothing: (loader of the data, that loader)."""
+        self.whole = 0
+        """How often the loss took all rows of a model's output, with nothing picked or masked."""
+        self.rows = 0
         self.apart: list[tuple[Origin, Origin]] = []
         """Random draws that picked the rows and not the targets, and the other way round."""
 
@@ -114,27 +125,34 @@ class Targets(Witness):
     def _note(self, found: Target, call: Call, target: Any, origin: Origin, feds: list[Fed]) -> None:
         rows = target.shape[0] if target.ndim else 0
         fed = next((one for one in reversed(feds) if len(one.marks) == rows or _has_rows(one, rows)), None)
-        if call.name not in _DIFFERENCE and not origin.tags & CONSTANT:
+        if call.name not in _DIFFERENCE and not _is_filled(origin):
             self._labels(found, target, fed)
-        if fed is not None and found.data is None:
-            found.data, found.loader = fed.origin, fed.loader
+        if found.data is None:
+            if fed is not None:
+                found.data, found.loader = fed.origin, fed.loader
+            elif not feds:  # a model that is no module
+                found.data = _data_behind(call.origins[0], rows)
+                found.loader = None if found.data is None else found.data.loader
         if found.looks >= _LOOKS:
             return
         found.looks += 1
+        found.rows = rows
+        found.whole += rows > 0 and not _picked(call.origins[0])
         for fed in feds[-4:]:
             self._compare(found, target, fed)
+        self._loaders(found, origin, feds)
         if len(found.apart) < 3:
             self._draws(found, origin, feds)
 
     def _labels(self, found: Target, target: Any, fed: Fed | None) -> None:
-        if fed is None or found.labelled >= _MOST_LABELS:
+        if found.labelled >= _MOST_LABELS or (fed is None and self.watcher.batches_fed.pending):
             return
         labels = labels_in(target)
         if labels is None:
             return
         found.labels.append(labels)
         found.labelled += len(labels)
-        if len(fed.marks) != len(labels):
+        if fed is None or len(fed.marks) != len(labels):
             return
         for mark, label in zip(fed.marks, labels, strict=True):
             before = found.label_of.setdefault(mark, label)
@@ -175,6 +193,15 @@ class Targets(Witness):
         else:
             found.leaking = {c: how if now[c] == how else "scaled" for c, how in before.items() if c in now}
 
+    def _loaders(self, found: Target, origin: Origin, feds: list[Fed]) -> None:
+        own = next((past.loader for past in origin.ancestors(60) if past.loader is not None), None)
+        fed_by = [fed.loader for fed in feds if fed.loader is not None]
+        if own is None or not fed_by or own in fed_by or len(fed_by) < len(feds):
+            return
+        if own.sampler == fed_by[-1].sampler == "RandomSampler":
+            found.strange += 1
+            found.strange_loader = (fed_by[-1], own)
+
     def _draws(self, found: Target, origin: Origin, feds: list[Fed]) -> None:
         of_target = draws_behind(origin)
         of_data: dict[int, Origin] = {}
@@ -185,6 +212,26 @@ class Targets(Witness):
         only_target = [draw for index, draw in of_target.items() if index not in of_data]
         if only_data and only_target:
             found.apart.append((only_data[0], only_target[0]))
+
+
+def _picked(origin: Origin) -> bool:
+    """Whether rows were picked or masked between the model's output and the loss."""
+    outside = (past for past in origin.ancestors(60, through=lambda one: one.visit is None))
+    return any(past.visit is None and past.op in (*_PICKS, "masked_select", "where", "mul") for past in outside)
+
+
+def _is_filled(origin: Origin) -> bool:
+    """Whether a target is one number all over, made for the occasion: the real and the fake of an adversary."""
+    made = origin.ancestors(40, through=lambda one: one.op not in _PICKS and one.kind != "data")
+    return any(past.op in _FILLS for past in made)
+
+
+def _data_behind(origin: Origin, rows: int) -> Origin | None:
+    """What a prediction was computed from that no parameter has touched."""
+    for past in origin.ancestors(400):
+        if past.shape[:1] == (rows,) and past.dtype.is_floating_point and not past.tags & PARAMETER:
+            return past
+    return None
 
 
 def _has_rows(fed: Fed, rows: int) -> bool:

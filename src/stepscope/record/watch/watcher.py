@@ -20,8 +20,10 @@ from stepscope.record.watch.borrowed import Borrowed
 from stepscope.record.watch.checkpoints import Checkpoints
 from stepscope.record.watch.clips import Clips
 from stepscope.record.watch.contractions import Contractions
+from stepscope.record.watch.collectives import Collectives
 from stepscope.record.watch.deliveries import Deliveries
 from stepscope.record.watch.devices import Devices
+from stepscope.record.watch.distributed import Distributed
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.finite import Finite
 from stepscope.record.watch.flow import Flow
@@ -111,6 +113,8 @@ class Watcher:
         self.movements = Movements(self)
         self.schedulers = Schedulers(self)
         self.reaches = Reaches(self)
+        self.distributed = Distributed(self)
+        self.collectives = Collectives(self)
         self.witnesses: list[Witness] = [
             self.optimizers,
             self.steps,
@@ -143,6 +147,8 @@ class Watcher:
             self.movements,
             self.schedulers,
             self.reaches,
+            self.distributed,
+            self.collectives,
         ]
         self._listeners: dict[str, list[Callable[..., None]]] = {}
 
@@ -257,6 +263,8 @@ class Watcher:
             self.trail.shut("the script compiles its model")
             self.visits.look_inside(False)
             self.visits.step_aside()
+            for witness in self.witnesses:
+                witness.step_aside()
 
 
 _running: weakref.WeakSet[Watcher] = weakref.WeakSet()

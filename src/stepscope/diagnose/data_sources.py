@@ -1,0 +1,175 @@
+"""Where data comes from in the user's source: the line that made an array, the names it goes by, its dataset's code."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from stepscope.diagnose.array_story import story_of
+from stepscope.diagnose.source import SourceFile, dotted
+from stepscope.record.sites import site_at
+from stepscope.record.watch.deliveries import base_of
+from stepscope.record.watch.places import is_own_file
+from stepscope.records.step import Site
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.loaders import Loader
+    from stepscope.record.watch.origin import Origin
+
+__all__ = [
+    "birth", "dataset_line", "held_out", "host_call", "loader_call", "loader_names", "method_of",
+    "names_in", "of_training", "statement_of", "words_of",
+]  # fmt: skip
+
+_HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
+_COLLATING = frozenset({"stack", "cat", "to", "float", "cpu", "pin_memory", "clone", "detach"})
+
+
+def birth(run: Evidence, origin: Origin | None) -> Site | None:
+    """The line that made this data: where it left numpy or Python for torch, else its first op in the user's code."""
+    if origin is None:
+        return None
+    first: Place | None = None
+    for past in origin.ancestors(300):
+        if past.op and past.place is not None and is_own_file(past.place[0].co_filename):
+            if past.op in _HOST:
+                return site_at(past.place)
+            if past.op not in _COLLATING:
+                first = past.place
+    return None if first is None else site_at(first)
+
+
+def host_call(run: Evidence, origin: Origin | None) -> Origin | None:
+    """The op that took this data from numpy or Python."""
+    if origin is None:
+        return None
+    return next((past for past in origin.ancestors(300) if past.op in _HOST and past.place is not None), None)
+
+
+def statement_of(file: SourceFile, node: ast.AST) -> ast.stmt | None:
+    found = node if isinstance(node, ast.stmt) else file.enclosing(node, ast.stmt)
+    return found if isinstance(found, ast.stmt) else None
+
+
+def names_in(node: ast.AST) -> list[str]:
+    """The variables an expression reads, `self.x` as one name; not the functions it calls."""
+    called = {id(call.func) for call in ast.walk(node) if isinstance(call, ast.Call)}
+    found: list[str] = []
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and id(part) not in called and dotted(part).startswith("self."):
+            found.append(dotted(part))
+        elif isinstance(part, ast.Name) and id(part) not in called and part.id not in ("torch", "np", "numpy", "self"):
+            found.append(part.id)
+    return list(dict.fromkeys(found))
+
+
+def words_of(run: Evidence, place: Place | Site | None) -> list[str]:
+    """The names in the arguments of the call that ran at a place."""
+    node = run.source.expression(place)
+    if node is None:
+        return []
+    if isinstance(node, ast.Call):
+        parts: Iterable[ast.AST] = (*node.args, *(word.value for word in node.keywords))
+    else:
+        parts = (node,)
+    return [part.attr if isinstance(part, ast.Attribute) else part.id for arg in parts for part in ast.walk(arg)
+            if isinstance(part, (ast.Name, ast.Attribute))]  # fmt: skip
+
+
+def loader_call(run: Evidence, loader: Loader) -> tuple[SourceFile, ast.Call] | None:
+    """The call that made a loader."""
+    call = run.source.call(loader.made)
+    if call is None or loader.made is None:
+        return None
+    file = run.source.file(site_at(loader.made).file)
+    return None if file is None else (file, call)
+
+
+def dataset_line(run: Evidence, loader: Loader) -> Site | None:
+    """Where a loader's dataset was made: the statement behind its variable, else the loader's own line."""
+    made = loader_call(run, loader)
+    if made is None:
+        return None if loader.made is None else site_at(loader.made)
+    file, call = made
+    words = {word.arg: word.value for word in call.keywords}
+    dataset = words.get("dataset") or (call.args[0] if call.args else None)
+    if dataset is None or not dotted(dataset):
+        return file.site(call)
+    behind = story_of(run, file, dataset)
+    return behind[0] if behind else file.site(call)
+
+
+def loader_names(run: Evidence, loader: Loader, *, made_from: bool = True) -> list[str]:
+    """What the script calls a loader: the variable it is bound to and (unless told not to) those it is made from."""
+    found: list[str] = []
+    made = loader_call(run, loader)
+    if made is not None:
+        file, call = made
+        statement = statement_of(file, call)
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            found += _targets_of(targets, statement.value, call)
+        if made_from:
+            found += words_of(run, loader.made)
+    for place in (loader.iterated,):
+        node = run.source.expression(place)
+        if node is not None:
+            found += [name.rpartition(".")[2] for name in names_in(node)]
+    return found
+
+
+def _targets_of(targets: list[Any], value: ast.expr | None, call: ast.Call) -> list[str]:
+    """The names a call's value goes to, also in `a, b = f(), g()`."""
+    for target in targets:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            pairs = zip(target.elts, value.elts, strict=True)
+            return [dotted(one).rpartition(".")[2] for one, made in pairs if call in list(ast.walk(made))]
+    return [dotted(one).rpartition(".")[2] for target in targets for one in getattr(target, "elts", [target])]
+
+
+_HELD_OUT = re.compile(r"^(test|tst|val|valid|validation|eval|holdout|heldout|unseen)(?!u)", re.I)
+_SHORT = re.compile(r"^[xy]?_?(te|tst|va|val|dev|test)(_?(x|y|dl|ds|set|loader|idx|data|mask))?$", re.I)
+_TRAINING = re.compile(r"(^|_)(x|y)?_?(train|tr|trn|fit)|train", re.I)
+
+
+def held_out(names: Iterable[str]) -> bool:
+    """Whether one of these names says: kept away from training.
+
+    >>> held_out(["X_test"]), held_out(["testloader"]), held_out(["values"]), held_out(["device"])
+    (True, True, False, False)
+    """
+    for name in names:
+        parts = [part for part in re.split(r"[_\d.]+|(?<=[a-z])(?=[A-Z])", name) if part]
+        if _SHORT.match(name) or any(_HELD_OUT.match(part) for part in parts):
+            return True
+    return False
+
+
+def of_training(names: Iterable[str]) -> bool:
+    """Whether one of these names says: for training.
+
+    >>> of_training(["train_loader"]), of_training(["Xtr"]), of_training(["x"])
+    (True, True, False)
+    """
+    return any(_TRAINING.search(name) for name in names)
+
+
+def method_of(run: Evidence, owner: Any, name: str) -> tuple[SourceFile, ast.FunctionDef] | None:
+    """The source of a method of a dataset (or of the function itself), where it is the user's own."""
+    function = getattr(type(base_of(owner)), name, None) if name else owner
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    if code is None or not is_own_file(code.co_filename):
+        return None
+    file = run.source.file(code.co_filename)
+    if file is None:
+        return None
+    for node in file.walk(ast.FunctionDef):
+        first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
+        if node.name == code.co_name and code.co_firstlineno in (first, node.lineno):
+            return file, node
+    return None

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stepscope.diagnose.data_sources import dataset_line, loader_names
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.samples_again import varying_samples
+from stepscope.record.watch.deliveries import Delivery
+
+
+@rule("data.augment-eval", severity="warning", needs="steps, end", follows=("data.inplace-dataset",))
+def augment_eval(run: Evidence) -> Iterator[Proof]:
+    """The validation data is augmented at random, like the training data.
+
+    Why it matters: the score is measured on distorted samples and changes from one evaluation to the next, so it is
+    lower than the truth and too noisy to choose a model by.
+
+    What to do: give the evaluation's dataset its own transform, without the random parts.
+
+    How it is found: a loader that trains nothing hands out the same labels in the same order, but other samples; or,
+    asked again when the script is over, its dataset gives the same sample twice in two versions. Test-time
+    augmentation and data that is made noisy to be cleaned are left alone.
+
+    Bad:
+        val = Images(val_files, transform=train_transform)
+    Good:
+        val = Images(val_files, transform=plain_transform)
+    """
+    if not any(fact.is_training for fact in run.loaders.all):
+        return
+    for delivery in run.deliveries.all:
+        fact = delivery.loader
+        if fact.is_training or not delivery.batches or not _is_supervised(delivery):
+            continue
+        if any(re.search(r"tta|augment|noisy|train", name, re.I) for name in loader_names(run, fact, made_from=False)):
+            continue
+        changed = _other_samples(delivery)
+        if changed is None and run.over and delivery.dataset is not None:
+            changed = varying_samples(run, delivery) >= 4
+        if not changed:
+            continue
+        yield Proof(
+            where=dataset_line(run, fact) or fact.made,
+            message="the evaluation gets randomly augmented samples: the same sample is different each time",
+            label="its samples change from one time to the next",
+            evidence={"passes": fact.epochs, "batches": fact.batches},
+            fix="use a transform without random parts for the evaluation's dataset",
+            related=[(fact.made, "the loader of the evaluation")],
+        )
+
+
+def _is_supervised(delivery: Delivery) -> bool:
+    large = [shape for shape in delivery.shapes if len(shape) >= 2 and shape[1:] != (1,)]
+    has_labels = any(labels is not None for epoch in delivery.head_labels for labels in epoch)
+    return has_labels and len(set(large)) == len(large)
+
+
+def _other_samples(delivery: Delivery) -> bool | None:
+    """Whether samples changed between passes though their labels did not; None when there was one pass only."""
+    if delivery.loader.sampler != "SequentialSampler" or len(delivery.heads) < 2:
+        return None
+    for marks, labels in zip(delivery.heads[1:], delivery.head_labels[1:], strict=True):
+        before, before_labels = delivery.heads[0], delivery.head_labels[0]
+        if not marks or not before or labels[0] is None or labels[0] != before_labels[0]:
+            return None
+        if len(marks[0]) != len(before[0]):
+            return None
+        differ = sum(one != other for one, other in zip(marks[0], before[0], strict=True))
+        if differ < 0.5 * len(marks[0]):
+            return False
+    return True

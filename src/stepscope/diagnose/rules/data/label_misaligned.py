@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from stepscope.diagnose.array_story import binding_of
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.samples_again import misplaced_labels
+from stepscope.diagnose.source import SourceFile, called_name, dotted
+
+_LABELS = re.compile(
+    r"^(y|t|lab|labels?|targets?|classes|gold|ys|answers?|out(puts?)?)(_|\d|$)|_(y|labels?|targets?)$", re.I
+)
+_ORDERS = ("permutation", "randperm")
+
+
+@rule("data.label-misaligned", severity="error", needs="steps, source, end")
+def label_misaligned(run: Evidence) -> Iterator[Proof]:
+    """Samples and labels are put into different random orders.
+
+    Why it matters: each sample gets the label of another, so there is nothing to learn and the result is at chance.
+
+    What to do: draw one order and use it for both: `order = torch.randperm(n); x, y = x[order], y[order]`. A collate
+    function that sorts must sort samples and labels together.
+
+    How it is found: the random draw that picked the rows is not the one that picked the targets; or the source
+    shuffles two arrays one after the other; or a batch from `collate_fn` has its samples in another order than its
+    labels.
+
+    Bad:
+        x, y = x[torch.randperm(n)], y[torch.randperm(n)]
+    Good:
+        order = torch.randperm(n)
+        x, y = x[order], y[order]
+    """
+    for target in run.targets.all:
+        if len(target.apart) >= 3:
+            of_data, of_target = target.apart[0]
+            yield _proof(of_target.place, "the rows and their targets are picked by two different random draws",
+                         [(of_data.place, "the draw that picks the rows")])  # fmt: skip
+        elif target.strange_loader is not None and target.strange >= 3:
+            fed_by, targets_by = target.strange_loader
+            yield _proof(targets_by.made or target.place, "samples and labels come from two loaders that shuffle apart",
+                         [(fed_by.made, "the loader of the samples")])  # fmt: skip
+    if run.watcher.step >= 2 or run.over:
+        for file in run.source.files():
+            for one, other in _apart_in_source(file):
+                yield _proof(file.site(other), "samples and labels are shuffled one after the other, in two orders",
+                             [(file.site(one), "the first order")])  # fmt: skip
+    if run.over:
+        for site in misplaced_labels(run):
+            yield _proof(
+                site, "the collate function puts samples into a new order and leaves the labels in the old", []
+            )
+
+
+def _proof(where: Any, message: str, related: list[tuple[Any, str]]) -> Proof:
+    return Proof(
+        where=where,
+        message=message,
+        label="labels no longer belong to their samples",
+        fix="use one order for both: order = torch.randperm(n); x, y = x[order], y[order]",
+        related=related,
+    )
+
+
+def _apart_in_source(file: SourceFile) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """Two random orders in one scope, close to each other: one for an array only, one for its labels only."""
+    for scope in file.walk(ast.Module, ast.FunctionDef):
+        orders = [found for node in _own_statements(scope) if (found := _order(file, node)) is not None]
+        users: dict[ast.AST, set[bool]] = {}
+        for name, draw, _ in orders:
+            users.setdefault(draw, set()).add(bool(_LABELS.search(name)))
+        for (name, draw, first), (other, draw2, second) in pairwise(orders):
+            if draw is draw2 or not (name and other) or len(users[draw]) > 1 or len(users[draw2]) > 1:
+                continue
+            if users[draw] == users[draw2] or second.lineno - first.lineno > 6:
+                continue
+            if not _seeded_between(scope, first, second):
+                yield first, second
+
+
+def _own_statements(scope: ast.AST) -> list[ast.stmt]:
+    found: list[ast.stmt] = []
+    stack = list(getattr(scope, "body", []))
+    while stack:
+        node = stack.pop(0)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        found.append(node)
+        for field in ("body", "orelse"):
+            stack += [child for child in getattr(node, field, []) if isinstance(child, ast.stmt)]
+    return sorted(found, key=lambda node: node.lineno)
+
+
+def _order(file: SourceFile, node: ast.stmt) -> tuple[str, ast.AST, ast.stmt] | None:
+    """(what is put into a new order, the draw of the order, the statement): `shuffle(x)`, `x = x[permutation(n)]`."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called_name(node.value) == "shuffle":
+        arguments = node.value.args
+        return (dotted(arguments[0]).rpartition(".")[2], node.value, node) if arguments else None
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Subscript):
+        return None
+    index: ast.AST = node.value.slice
+    if isinstance(index, ast.Name):
+        binding = binding_of(file, index.id, node)
+        index = index if binding is None or binding.value is None else binding.value
+    if called_name(index) in _ORDERS and not _seeds_itself(index):
+        return dotted(node.value.value).rpartition(".")[2], index, node
+    return None
+
+
+def _seeds_itself(call: ast.AST) -> bool:
+    """`default_rng(0).permutation(n)`, `randperm(n, generator=...)`: the second may be the same as the first."""
+    inner = [called_name(part) for part in ast.walk(call) if part is not call]
+    words = {word.arg for word in getattr(call, "keywords", ())}
+    return (
+        any(name in ("default_rng", "RandomState", "Random", "manual_seed") for name in inner) or "generator" in words
+    )
+
+
+def _seeded_between(scope: ast.AST, first: ast.stmt, second: ast.stmt) -> bool:
+    return any(
+        first.lineno < getattr(node, "lineno", 0) < second.lineno
+        and called_name(node) in ("seed", "manual_seed", "set_state", "setstate", "default_rng", "RandomState")
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Call)
+    )

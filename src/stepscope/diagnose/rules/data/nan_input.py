@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from stepscope.diagnose.data_sources import birth
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_CAUSES = (
+    "num.log-zero", "num.div-zero-std", "num.sqrt-zero", "num.sqrt-negative", "num.exp-overflow", "num.acos", "num.pow",
+)  # fmt: skip
+
+
+@rule("data.nan-input", severity="error", follows=_CAUSES)
+def nan_input(run: Evidence) -> Iterator[Proof]:
+    """The data holds NaN or infinite values, and they reach the loss.
+
+    Why it matters: one NaN in a batch makes the loss NaN, the gradients NaN, and after one step every weight.
+
+    What to do: drop or fill those rows before training (`torch.nan_to_num`, `df.dropna()`), or mask them in the loss.
+
+    How it is found: what the model is given is looked at; the finding counts once a loss is NaN too. NaN that a mask
+    keeps away from the loss is fine.
+
+    Bad:
+        x = torch.tensor(table)                  # with empty cells
+    Good:
+        x = torch.nan_to_num(torch.tensor(table))
+    """
+    fed = run.batches.bad
+    if fed is None or fed.look is None:
+        return
+    broken = [b for b in run.steps.backwards if b.loss is not None and not math.isfinite(b.loss)]
+    if not broken or broken[0].step < fed.step:
+        return
+    before = [b for b in run.steps.backwards if b.step < fed.step]
+    if any(b.loss is not None and not math.isfinite(b.loss) for b in before):
+        return
+    loader = fed.loader
+    yield Proof(
+        where=birth(run, fed.origin) or (None if loader is None else loader.made) or fed.visit.place,
+        message=f"the data given to {fed.model.type} holds {fed.look.nan} values that are NaN or infinite",
+        label=f"NaN from here reaches the loss at step {broken[0].step + 1}",
+        evidence={"bad_values": fed.look.nan, "shape": list(fed.look.shape), "first_bad_loss_step": broken[0].step},
+        fix="drop or fill these values before training, for example with torch.nan_to_num",
+        related=[(fed.visit.place, "the model is given it here")],
+    )

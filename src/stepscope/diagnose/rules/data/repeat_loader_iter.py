@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import site_at
+
+_TIMES = 5
+
+
+@rule("data.repeat-loader-iter", severity="warning")
+def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
+    """`next(iter(loader))` inside the loop gives the same first batch again and again.
+
+    Why it matters: the model sees one batch of the dataset, over and over, and learns that by heart.
+
+    What to do: make the iterator once, before the loop, or write `for batch in loader`.
+
+    How it is found: the loader was started anew five times and more, each time only its first batch was taken, it was
+    the same batch each time, and it trained the model. A batch taken once, before the loop, to overfit on purpose, is
+    fine, and so is a loader that shuffles.
+
+    Bad:
+        for step in range(steps):
+            x, y = next(iter(loader))
+    Good:
+        batches = iter(loader)
+        for step in range(steps):
+            x, y = next(batches)
+    """
+    for delivery in run.deliveries.all:
+        fact = delivery.loader
+        if fact.epochs < _TIMES or fact.batches != fact.epochs or fact.trains < _TIMES or fact.finished:
+            continue
+        heads = [head[0] for head in delivery.heads if head]
+        if len(heads) < _TIMES or any(head != heads[0] for head in heads):
+            continue
+        loader = fact.loader
+        length = None if loader is None else len(loader)
+        if length == 1 or fact.iterated is None or not _inside_loop(run, fact.iterated):
+            continue
+        yield Proof(
+            where=fact.iterated,
+            message=f"every step trains on the same first batch; the loader was started {fact.epochs} times",
+            label="a new iterator each time, only its first batch is used",
+            evidence={"times": fact.epochs, "batches_in_loader": length},
+            fix="make the iterator before the loop (batches = iter(loader)), or loop with `for batch in loader`",
+            related=[(fact.made, "the loader")],
+        )
+
+
+def _inside_loop(run: Evidence, place: object) -> bool:
+    """It stands in a loop (or in a function that is called in one: we cannot tell, so that counts)."""
+    site = site_at(place)  # type: ignore[arg-type]
+    file, node = run.source.file(site.file), run.source.expression(site)
+    if file is None or node is None:
+        return True
+    return any(isinstance(outer, (ast.For, ast.While, ast.FunctionDef)) for outer in file.up(node))

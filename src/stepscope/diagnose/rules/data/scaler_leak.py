@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.diagnose.crash.bindings import body_nodes
+from stepscope.diagnose.data_sources import names_in
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile, called_name, dotted
+
+_FITS = ("fit", "fit_transform")
+_SPLITS = ("train_test_split", "random_split", "split")
+
+
+@rule("data.scaler-leak", severity="info", needs="source")
+def scaler_leak(run: Evidence) -> Iterator[Proof]:
+    """The scaling is computed from all data, the test part included.
+
+    Why it matters: means and deviations of the test rows flow into training, so the test result is a little too good.
+
+    What to do: split first, fit the scaler on the training part, apply it to both.
+
+    How it is found: the source fits a scaler (or takes mean and deviation) on an array that is split afterwards.
+
+    Bad:
+        X = StandardScaler().fit_transform(X)
+        X_train, X_test = train_test_split(X)
+    Good:
+        X_train, X_test = train_test_split(X)
+        scaler = StandardScaler().fit(X_train)
+    """
+    for file in run.source.files():
+        for scope in file.walk(ast.Module, ast.FunctionDef):
+            yield from _in_scope(file, scope)
+
+
+def _in_scope(file: SourceFile, scope: ast.AST) -> Iterator[Proof]:
+    nodes = list(body_nodes(scope))
+    splits = [
+        (call.lineno, names_in(call)) for call in nodes if isinstance(call, ast.Call) and called_name(call) in _SPLITS
+    ]
+    cuts = [
+        (node.lineno, [dotted(node.value)])
+        for node in nodes
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.ctx, ast.Load)
+        and (node.slice.upper is None) != (node.slice.lower is None)
+    ]  # fmt: skip
+    for statement in nodes:
+        if not isinstance(statement, (ast.Assign, ast.Expr)):
+            continue
+        fitted = _fitted(statement)
+        if fitted is None:
+            continue
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        results = [name for target in targets for name in names_in_target(target)] or [fitted]
+        where = next(
+            (line for line, names in splits if line > statement.lineno and set(names) & {*results, fitted}), None
+        ) or _both_sides(cuts, statement.lineno, {*results, fitted})
+        if where is None:
+            continue
+        yield Proof(
+            where=file.site(statement),
+            message=f"the scaling is computed from all of {fitted}, which is split into training and test only later",
+            label=f"sees the test rows too; the split is in line {where}",
+            evidence={"array": fitted, "split_line": where},
+            fix="split first, fit the scaler on the training part only and apply it to both",
+        )
+
+
+def names_in_target(target: ast.expr) -> list[str]:
+    return [dotted(part) for part in getattr(target, "elts", [target]) if dotted(part)]
+
+
+def _fitted(statement: ast.Assign | ast.Expr) -> str | None:
+    """The array whose statistics this statement takes for a scaling."""
+    value = statement.value
+    for call in ast.walk(value):
+        if not isinstance(call, ast.Call) or called_name(call) not in _FITS or len(call.args) != 1:
+            continue
+        scaler = ast.unparse(call.func).lower()
+        if any(word in scaler for word in ("scal", "norm", "pca", "imputer", "sc.", "encoder")):
+            return dotted(call.args[0]) or None
+    if isinstance(statement, ast.Assign) and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
+        means = {_asked(node, "mean", "min") for node in ast.walk(value.left)}
+        spreads = {_asked(node, "std", "max") for node in ast.walk(value.right)}
+        both = (means & spreads) - {""}
+        return next(iter(both), None)
+    return None
+
+
+def _asked(node: ast.AST, *names: str) -> str:
+    """Of `x.mean(0)` the x."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names:
+        return dotted(node.func.value)
+    return ""
+
+
+def _both_sides(cuts: list[tuple[int, list[str]]], after: int, names: set[str]) -> int | None:
+    """The line of the first of two cuts (`x[:n]` and `x[n:]`) of one of the arrays."""
+    lines = [line for line, cut in cuts if line > after and set(cut) & names]
+    return lines[0] if len(lines) >= 2 else None

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.array_story import story_at
+from stepscope.diagnose.data_sources import birth, host_call
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.target_lines import cut_at
+from stepscope.record.sites import site_at
+from stepscope.record.watch.targets import Target
+from stepscope.records.step import Site
+
+_FEWEST_ROWS = 48
+
+
+@rule("data.target-leak", severity="error")
+def target_leak(run: Evidence) -> Iterator[Proof]:
+    """The target is among the features the model is given.
+
+    Why it matters: the model reads the answer off its input. The loss looks excellent, and in use, where nobody knows
+    the answer, the model is worthless.
+
+    What to do: take the target's column out of the features; end the window one step before the value to predict.
+
+    How it is found: one column of the data (or the last step of the window) equals the target in every row of every
+    batch.
+
+    Bad:
+        X, y = table[:, :], table[:, -1]
+    Good:
+        X, y = table[:, :-1], table[:, -1]
+    """
+    for target in run.targets.all:
+        if not target.leaking or target.leak_calls < 2 or target.leak_rows < _FEWEST_ROWS:
+            continue
+        columns = {column: how for column, how in target.leaking.items() if _counts(target, column, how)}
+        if not columns:
+            continue
+        column, how = next(iter(columns.items()))
+        where = _where(run, target)
+        what = _named(target, column)
+        same = "is the target itself" if how == "same" else "is the target, only scaled"
+        yield Proof(
+            where=where or target.place,
+            message=f"the target is among the inputs: {what} {same} in all {target.leak_rows} rows looked at",
+            label=f"{what} {same}",
+            evidence={"column": column, "rows": target.leak_rows, "batches": target.leak_calls, "how": how},
+            fix=f"leave {what} out of what the model is given",
+            related=[(target.place, "the loss compares with it here")],
+        )
+
+
+def _counts(target: Target, column: int, how: str) -> bool:
+    """Whether this match is a leak and no accident of a toy problem."""
+    if len(target.distinct) < 2 or (how == "scaled" and _size(target) < 3):
+        return False
+    steps = _steps(target)
+    if steps is None:
+        return True
+    # Of a sequence only the last step counts: recalling an earlier one is a task by itself.
+    width = _size(target) // steps
+    return how == "same" and column // width == steps - 1
+
+
+def _size(target: Target) -> int:
+    size = 1
+    for one in target.width:
+        size *= one
+    return size
+
+
+def _steps(target: Target) -> int | None:
+    return target.width[0] if len(target.width) == 2 else None
+
+
+def _named(target: Target, column: int) -> str:
+    steps = _steps(target)
+    return f"column {column}" if steps is None else "the last step of the window"
+
+
+def _where(run: Evidence, target: Target) -> Site | None:
+    """Where the features were put together: behind the hand-over to torch, in the source."""
+    made = host_call(run, target.data)
+    if made is None or made.place is None:
+        return cut_at(run, target.data) or birth(run, target.data)
+    behind = story_at(run, made.place)
+    return behind[-1] if behind else site_at(made.place)

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from stepscope.diagnose.data_sources import held_out, loader_names, of_training, words_of
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.held_out_lines import training_line
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.batches import Diet, Evaluated
+
+_SHARE = 0.05
+_SHARE_UNNAMED = 0.1
+_FEWEST_ROWS = 8
+
+
+@rule("data.test-in-train", severity="error")
+def test_in_train(run: Evidence) -> Iterator[Proof]:
+    """Rows the model is tested on were trained on before.
+
+    Why it matters: the test result is that of data the model knows, so it is too good and says nothing about new data.
+
+    What to do: split once, train on one part, test on the other; make both parts from the same split.
+
+    How it is found: rows that go into the model are marked by their values. Rows evaluated under a name such as `test`
+    or `val` that this very model had been trained on before are a leak; so is an evaluation where part of the rows were
+    trained on and part were not. Evaluating the training data as such, folds with a model each, and plain repeats in
+    the data are fine.
+
+    Bad:
+        fit(model, X, y); evaluate(model, X_test, y_test)         # X_test is part of X
+    Good:
+        fit(model, X_train, y_train); evaluate(model, X_test, y_test)
+    """
+    for diet in run.batches.diets:
+        if diet.trained_calls < 3:
+            continue
+        for evaluated in diet.evaluated.values():
+            share = _share(diet, evaluated)
+            if share is None:
+                continue
+            named = _says(run, evaluated)
+            if named == "training":
+                continue
+            if named == "held out" and share >= _SHARE:
+                yield _proof(run, diet, evaluated, share, sure=True)
+            elif _is_partial(diet, evaluated, share):
+                yield _proof(run, diet, evaluated, share, sure=False)
+    yield from _all_nodes(run)
+
+
+def _share(diet: Diet, evaluated: Evaluated) -> float | None:
+    """Which share of the evaluated rows was trained on; None when it can be chance or is none."""
+    rows = len(evaluated.rows)
+    if rows < _FEWEST_ROWS or not evaluated.seen or evaluated.drawn < _FEWEST_ROWS:
+        return None
+    share = len(evaluated.seen) / rows
+    if evaluated.look is not None and not evaluated.look.dtype.is_floating_point and share < 0.5:
+        return None  # codes and tokens repeat by themselves
+    by_chance = max(20 * evaluated.repeats / evaluated.drawn, 3 * diet.repeats / max(1, diet.rows))
+    return share if share >= _SHARE and share > by_chance else None
+
+
+def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
+    if evaluated.look is None or not evaluated.look.dtype.is_floating_point:
+        return False
+    left_out = len(diet.trained - evaluated.rows)
+    return _SHARE_UNNAMED <= share <= 0.95 and left_out >= 0.05 * len(diet.trained) and len(evaluated.rows) >= 16
+
+
+def _says(run: Evidence, evaluated: Evaluated) -> str:
+    """What the names at the places of the call say about the data: the innermost that says anything."""
+    chains = [words_of(run, place) for place in evaluated.places]
+    if evaluated.loader is not None:
+        chains.insert(0, loader_names(run, evaluated.loader))
+    for names in chains:
+        if of_training(names):
+            return "training"
+        if held_out(names):
+            return "held out"
+    return ""
+
+
+def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sure: bool) -> Proof:
+    seen, rows = len(evaluated.seen), len(evaluated.rows)
+    folds = any("fold" in name.lower() for place in evaluated.places for name in words_of(run, place))
+    where, how = training_line(run, diet, evaluated)
+    related: list[tuple[Any, str]] = []
+    if evaluated.places:
+        related.append((evaluated.places[0], "evaluated here"))
+    return Proof(
+        where=where,
+        message=f"{seen} of the {rows} rows {diet.type} is evaluated on were trained on before",
+        label=how or f"{share:.0%} of the evaluated rows are in the training data",
+        evidence={"rows": rows, "trained_on": seen, "share": round(share, 3)},
+        fix="split the data once and keep the rows of the evaluation out of training",
+        related=related,
+        severity="info" if folds else None if sure else "warning",
+    )
+
+
+def _all_nodes(run: Evidence) -> Iterator[Proof]:
+    """One graph is given whole; the loss takes all of its nodes although some are kept for the test."""
+    for picked in run.metrics.picked:
+        if not held_out(words_of(run, picked.place) or ()):
+            continue
+        for target in run.targets.all:
+            if target.whole and target.whole == target.looks >= 3 and target.rows == picked.rows:
+                yield Proof(
+                    where=target.place,
+                    message=f"the loss takes all {target.rows} rows, also those picked for the test",
+                    label="the rows of the test are in the loss",
+                    evidence={"rows": target.rows, "test_rows": picked.count},
+                    fix="compute the loss on the rows for training only: loss(out[train_mask], y[train_mask])",
+                    related=[(picked.place, "the test rows are picked here")],
+                )

@@ -1,0 +1,1 @@
+"""Evaluation: what it costs and what it disturbs."""

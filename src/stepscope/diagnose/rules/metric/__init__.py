@@ -1,0 +1,1 @@
+"""Metrics that measure something else than they should."""

@@ -1,0 +1,145 @@
+"""Asking datasets once more when the script is over: is a sample the same twice, does a batch keep labels in place?
+
+Only map-style datasets, a few samples, never a slow one, and never while the script runs: `__getitem__` may draw random
+numbers of its own or write to its data.
+"""
+
+from __future__ import annotations
+
+import ast
+import time
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.diagnose.data_sources import method_of
+from stepscope.diagnose.probes.probe import undisturbed
+from stepscope.diagnose.source import called_name
+from stepscope.record.arguments import tensors_in
+from stepscope.record.watch.looks import can_look
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
+    from stepscope.record.watch.deliveries import Delivery
+    from stepscope.records.step import Site
+
+__all__ = ["misplaced_labels", "varying_samples"]
+
+_SLOW_S = 0.05
+_SAMPLES = 8
+
+
+def varying_samples(run: Evidence, delivery: Delivery) -> int:
+    """How many of a few samples come with another first tensor, but the same label, when they are taken twice."""
+    dataset = delivery.dataset
+    if dataset is None:
+        return 0
+    with undisturbed(run.watcher):
+        pairs = [(_taken(dataset, i), _taken(dataset, i)) for i in _numbers(dataset)]
+    differ = 0
+    for first, second in pairs:
+        if first is None or second is None or len(first) < 2 or len(first) != len(second):
+            return 0
+        same_rest = all(_same(one, other) for one, other in zip(first[1:], second[1:], strict=True))
+        differ += same_rest and not _same(first[0], second[0])
+    return differ
+
+
+def misplaced_labels(run: Evidence) -> list[Site]:
+    """Collate functions of the user's own after which samples stand in another order than their labels."""
+    found: list[Site] = []
+    for delivery in run.deliveries.all:
+        collate, dataset = delivery.collate, delivery.dataset
+        known = None if collate is None or dataset is None else method_of(run, collate, "")
+        if known is None or delivery.loader.batch_size is None:
+            continue
+        with undisturbed(run.watcher):
+            misplaced = _is_misplaced(dataset, collate)
+        if misplaced:
+            file, function = known
+            sorts = [c for c in ast.walk(function) if called_name(c) in ("sorted", "sort", "argsort", "shuffle")]
+            found.append(file.site(sorts[0] if sorts else function))
+    return found
+
+
+def _numbers(dataset: Any) -> list[int]:
+    try:
+        size = len(dataset)
+    except Exception:  # the user's own code may raise anything
+        return []
+    return list(range(0, size, max(1, size // _SAMPLES)))[:_SAMPLES]
+
+
+def _taken(dataset: Any, number: int) -> list[Any] | None:
+    """A sample as a list of its parts; None when it cannot be had quickly."""
+    clock = time.perf_counter()
+    try:
+        sample = dataset[number]
+    except Exception:  # the user's own code may raise anything
+        return None
+    if time.perf_counter() - clock > _SLOW_S:
+        return None
+    parts = list(sample.values()) if isinstance(sample, dict) else list(sample) if _is_row(sample) else [sample]
+    return [part.clone() if isinstance(part, torch.Tensor) else part for part in parts]
+
+
+def _is_row(sample: Any) -> bool:
+    return isinstance(sample, (tuple, list))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return one.shape == other.shape and torch.equal(one, other)
+    if type(one).__module__ == "numpy":
+        return bool(one.shape == other.shape and (one == other).all()) if hasattr(one, "shape") else bool(one == other)
+    return bool(one == other)
+
+
+def _is_misplaced(dataset: Any, collate: Any) -> bool:
+    """Whether the first part of the samples comes in a new order and a later part in the old one."""
+    samples = [sample for i in _numbers(dataset) if (sample := _taken(dataset, i)) is not None]
+    if len(samples) < 4 or len({len(sample) for sample in samples}) != 1 or len(samples[0]) < 2:
+        return False
+    try:
+        rows = [dataset[i] for i in _numbers(dataset)]
+        batch = [tensor for tensor in tensors_in(collate(rows)) if tensor.ndim and tensor.shape[0] == len(rows)]
+    except Exception:  # the user's own code may raise anything
+        return False
+    columns = [[_flat(sample[part]) for sample in samples] for part in range(len(samples[0]))]
+    orders = [order for tensor in batch if can_look(tensor) for order in [_order(tensor, columns[0])] if order]
+    moved = next((order for order in orders if order != sorted(order)), None)
+    if moved is None:
+        return False
+    for labels in columns[1:]:
+        if any(label is None for label in labels):
+            continue
+        old = torch.stack([label[:1] for label in labels if label is not None]).reshape(-1)
+        new = old[torch.tensor(moved)]
+        found = [t.reshape(-1).to(old.dtype) for t in batch if t.numel() == len(rows)]
+        if not torch.equal(old, new) and any(torch.equal(t, old) for t in found):
+            return not any(torch.equal(t, new) for t in found)
+    return False
+
+
+def _flat(part: Any) -> Any:
+    """A part of a sample as a flat tensor of doubles; None when it is no numbers."""
+    try:
+        flat = torch.as_tensor(part).detach().reshape(-1).to(torch.float64)
+    except Exception:  # text, or anything else
+        return None
+    return flat if flat.numel() else None
+
+
+def _order(batch: Any, samples: list[Any]) -> list[int] | None:
+    """Which sample each row of a batch is (padding behind it allowed); None when that cannot be told."""
+    order: list[int] = []
+    if any(sample is None for sample in samples):
+        return None
+    for row in batch.detach().reshape(batch.shape[0], -1).to(torch.float64):
+        fits = [i for i, s in enumerate(samples) if s.numel() <= row.numel() and torch.equal(row[: s.numel()], s)]
+        longest = max((samples[i].numel() for i in fits), default=0)
+        fits = [i for i in fits if samples[i].numel() == longest]
+        if len(fits) != 1:
+            return None
+        order.append(fits[0])
+    return order if len(set(order)) == len(order) else None

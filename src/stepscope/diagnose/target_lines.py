@@ -1,0 +1,42 @@
+"""The line where a target, or the data beside it, was cut out of what it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stepscope.record.sites import site_at
+from stepscope.record.watch.places import is_own_file
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.evidence import Evidence
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.targets import Target
+    from stepscope.records.step import Site
+
+__all__ = ["cut_at", "target_line"]
+
+_CUTS = frozenset(
+    {"getitem", "narrow", "index_select", "tensor", "from_numpy", "as_tensor", "clone", "unfold", "split", "chunk",
+     "roll", "select"}
+)  # fmt: skip
+
+
+def target_line(run: Evidence, target: Target) -> Site | None:
+    """Where the target was cut out, in the user's own code."""
+    return cut_at(run, target.origin)
+
+
+def cut_at(run: Evidence, origin: Origin | None) -> Site | None:
+    """The nearest line of the user's own code that cut a tensor out of another, or made it."""
+    if origin is None:
+        return None
+    from_loader = any(past.kind == "data" for past in origin.ancestors(40))
+    beyond = not from_loader
+    for past in origin.ancestors(200):
+        if past.kind == "data":
+            beyond = True
+            continue
+        own = past.place is not None and is_own_file(past.place[0].co_filename)
+        if beyond and own and past.op in _CUTS and past.place is not None:
+            return site_at(past.place)
+    return None
