@@ -31,7 +31,6 @@ def command(ctx: click.Context, /, samples: int, json_file: Path | None, no_run:
     \b
         stepscope data train.py --batch-size 32
     """
-
     from stepscope.launch.data.session import DataSession
     from stepscope.launch.launch import launch
 

@@ -85,6 +85,8 @@ class DataSession(Session):
 
     @fence.fenced("reporting on the data")
     def _sum_up(self, crashed: bool) -> None:
+        if self._rank != 0:  # the others see their share of the same data
+            return
         surveys = self._surveys()
         if self._keep:
             place = self.settings.dir
