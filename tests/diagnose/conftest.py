@@ -49,6 +49,7 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
     if probe:
         watcher.add(Tapes(watcher))
     evidence = Evidence(watcher)
+    evidence.source.file(str(path))
     engine = Engine(evidence)
     watcher.on_moment = engine.moment
     before = set(sys.modules)
@@ -91,5 +92,6 @@ def diagnose(tmp_path: Path) -> Diagnose:
         finally:
             torch.set_num_threads(threads)
             torch.set_grad_enabled(True)
+            torch.autograd.set_detect_anomaly(False)
 
     return run

@@ -9,6 +9,7 @@ from stepscope.diagnose.source import Source
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
+    from stepscope.record.watch.ranks import Rank
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Evidence"]
@@ -54,6 +55,10 @@ class Evidence:
         self.movements = watcher.movements
         self.schedulers = watcher.schedulers
         self.reaches = watcher.reaches
+        self.distributed = watcher.distributed
+        self.collectives = watcher.collectives
+        self.ranks: list[Rank] = []
+        """What the ranks of a distributed training have written down, when the run is over."""
         self.source = source or Source()
         self.probes = Probes(watcher)
         self.crash: Crash | None = None

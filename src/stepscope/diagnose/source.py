@@ -44,16 +44,27 @@ class SourceFile:
     def parents(self) -> dict[ast.AST, ast.AST]:
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
+    @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
+    @cached_property
+    def _calls(self) -> dict[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for node in self._nodes:
+            if isinstance(node, ast.Call):
+                found.setdefault(called_name(node), []).append(node)
+        return found
+
     def walk(self, *kinds: type[ast.AST]) -> Iterator[Any]:
-        for node in ast.walk(self.tree):
+        for node in self._nodes:
             if not kinds or isinstance(node, kinds):
                 yield node
 
     def calls(self, *names: str) -> Iterator[ast.Call]:
         """Calls whose function ends in one of these names: `dropout` finds `F.dropout(x)`."""
-        for node in self.walk(ast.Call):
-            if called_name(node) in names:
-                yield node
+        for name in names:
+            yield from self._calls.get(name, ())
 
     def up(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node is inside of, the nearest first."""
@@ -102,6 +113,7 @@ class Source:
 
     def __init__(self) -> None:
         self._files: dict[str, SourceFile | None] = {}
+        self._listed: tuple[tuple[int, int, int], list[SourceFile]] | None = None
 
     def file(self, path: str) -> SourceFile | None:
         if path not in self._files:
@@ -111,6 +123,15 @@ class Source:
 
     def files(self) -> list[SourceFile]:
         """The script and every module of its project that is loaded now."""
+        state = (len(sys.modules), len(self._files), id(sys.modules.get("__main__")))
+        if self._listed is None or self._listed[0] != state:
+            found = self._loaded()
+            # A script that has ended may be gone from there, but is known if something asked for it.
+            known = [file for file in self._files.values() if file is not None and is_own_file(file.path)]
+            self._listed = state, found + [file for file in known if file not in found]
+        return self._listed[1]
+
+    def _loaded(self) -> list[SourceFile]:
         found = []
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
@@ -118,9 +139,7 @@ class Source:
                 file = self.file(os.path.abspath(path))
                 if file is not None and file not in found:
                     found.append(file)
-        # A script that has ended may be gone from there, but is known if something asked for it.
-        known = [file for file in self._files.values() if file is not None and is_own_file(file.path)]
-        return found + [file for file in known if file not in found]
+        return found
 
     def expression(self, where: Place | Site | None) -> ast.expr | None:
         """The expression that ran at a place."""

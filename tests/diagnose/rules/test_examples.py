@@ -3,7 +3,7 @@
 A block under `## Setup` goes before every block after it. Under `## Buggy: ...` the rule must find the fault at the
 line with the comment `# cause` (within one line; without the comment, anywhere), and no other rule may find anything at
 warning or above. Under `## Healthy: ...` no rule at all may. `## Buggy, probe: ...` asks the probes too, `## Buggy,
-info: ...` expects severity info.
+info: ...` expects severity info, `bare` leaves out the imports and the seed that come before every example.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _id(example: tuple[str, str, str]) -> str:
 def test_finds_what_is_wrong(diagnose, example: tuple[str, str, str]) -> None:
     rule, head, code = example
     options = head.split(":")[0]
-    found = diagnose(code, probe="probe" in options)
+    found = diagnose(code, probe="probe" in options, prelude="bare" not in options)
     severity = "info" if "info" in options else all_rules()[rule].severity
     mine = [finding for finding in found if finding.rule == rule]
     said = [(f.rule, f.severity, f.line, f.message) for f in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +29,14 @@ _LOOKS = 40
 class Clip:
     """One call of `clip_grad_norm_` or `clip_grad_value_`."""
 
-    __slots__ = ("after_step", "empty", "function", "limit", "parameters", "place", "step", "without_grad")
+    __slots__ = ("after_step", "empty", "function", "limit", "parameters", "place", "step", "time", "without_grad")
 
     def __init__(self, function: str, place: Place | None, step: int, limit: float) -> None:
         self.function = function
         self.place = place
         self.step = step
         """How many optimizer steps had been taken."""
+        self.time = time.perf_counter()
         self.limit = limit
         self.parameters = 0
         """How many it was given."""

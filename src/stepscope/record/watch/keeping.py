@@ -43,7 +43,7 @@ class Keeping(Witness):
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.dragged: dict[Place, set[int]] = {}
-        """Where an op took up what the same line made in an earlier step, graph and all -> the steps in which it did."""
+        """Where a line took up what it made in an earlier step, graph and all -> the steps in which it did."""
         self.alive: list[int] = []
         """After each step: how many tensors of earlier steps still hold their graph."""
         self.hooks: list[int] = []

@@ -42,6 +42,13 @@ class Loader:
         """How often it ended by itself."""
         self.batches = 0
         self.wait_s = 0.0
+        self.steady_batches = 0
+        """Batches but the first two of each pass (workers start then), with the time waited for them and the whole
+        time from one batch to the next."""
+        self.steady_wait_s = 0.0
+        self.steady_turn_s = 0.0
+        self._last = 0.0
+        self._of_pass = 0
         self.trains = 0
         """How many of its batches were followed by a backward before the next batch of any loader."""
         self.data = _weakly(getattr(loader, "dataset", None))
@@ -51,6 +58,22 @@ class Loader:
         self.batch_size = getattr(loader, "batch_size", None)
         self.drop_last = bool(getattr(loader, "drop_last", False))
         self.workers = getattr(loader, "num_workers", 0)
+
+    def count(self, wait_s: float) -> None:
+        """One more batch, after waiting so long for it."""
+        now = time.perf_counter()
+        self.batches += 1
+        self.wait_s += wait_s
+        self._of_pass += 1
+        if self._of_pass > 2:
+            self.steady_batches += 1
+            self.steady_wait_s += wait_s
+            self.steady_turn_s += now - self._last
+        self._last = now
+
+    def begin_pass(self) -> None:
+        self.epochs += 1
+        self._of_pass = 0
 
     @property
     def loader(self) -> Any:
@@ -122,7 +145,7 @@ class Loaders(Witness):
     def _started(self, loader: Any, frame: Any) -> Loader:
         fact = self._known.get(loader) or self._add(loader, None)
         fact.iterated = own_place(frame)
-        fact.epochs += 1
+        fact.begin_pass()
         self.watcher.new_epoch(fact)
         return fact
 
@@ -131,8 +154,7 @@ class Loaders(Witness):
         self.batches += 1
         self.watcher.batches = self.batches
         self.current = fact
-        fact.batches += 1
-        fact.wait_s += wait_s
+        fact.count(wait_s)
         trail = self.watcher.trail
         if trail.on:
             with torch._C.DisableTorchFunction():

@@ -26,7 +26,8 @@ def is_own(code: CodeType) -> bool:
 
 
 def is_own_file(path: str) -> bool:
-    return is_own(_NOTHING.replace(co_filename=path))
+    known = _OWN.get(path)
+    return is_own(_NOTHING.replace(co_filename=path)) if known is None else known
 
 
 _NOTHING = compile("0", "", "eval")

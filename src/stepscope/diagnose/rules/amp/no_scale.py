@@ -6,7 +6,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("amp.no-scale", severity="error", needs="crash")
+@rule("amp.no-scale", severity="error", needs="crash", follows=("amp.no-update",))
 def no_scale(run: Evidence) -> Iterator[Proof]:
     """A GradScaler's steps come in the wrong order, or one is missing.
 

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_TIMES = 3
+
+
+@rule("amp.clip-scaled-grads", severity="error")
+def clip_scaled_grads(run: Evidence) -> Iterator[Proof]:
+    """Gradients are clipped while they still carry the scaler's factor.
+
+    Why it matters: they are tens of thousands of times too large, so clipping shrinks every update to almost nothing.
+
+    What to do: call `scaler.unscale_(optimizer)` before clipping.
+
+    How it is found: `clip_grad_norm_` or `clip_grad_value_` runs between the backward of a scaled loss and the scaler's
+    `step`, without `unscale_`, step after step.
+
+    Bad:
+        scaler.scale(loss).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+    Good:
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+    """
+    for scaling in run.habits.scalers:
+        if not scaling.enabled or not run.clips.all:
+            continue
+        scaled = [clip for clip in run.clips.all if scaling.last_before(clip.time) == "scale" and not clip.empty]
+        if len(scaled) < _TIMES or len(scaled) < len(run.clips.all) - 1:
+            continue
+        yield Proof(
+            where=scaled[0].place,
+            message="gradients are clipped before they are unscaled",
+            label=f"they are {scaling.scale:g} times too large here" if scaling.scale else "still scaled here",
+            evidence={"times": len(scaled), "scale": scaling.scale},
+            fix="call scaler.unscale_(optimizer) before this line",
+        )

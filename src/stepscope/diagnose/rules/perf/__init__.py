@@ -1,0 +1,1 @@
+"""Time that is lost without need."""

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_STEPS = 15
+
+
+@rule("perf.anomaly-mode", severity="warning")
+def anomaly_mode(run: Evidence) -> Iterator[Proof]:
+    """Anomaly detection is on for the whole training.
+
+    Why it matters: it makes a step 1.5 to 5 times slower; it is meant for a few steps while hunting a NaN.
+
+    What to do: remove it, and let `stepscope run` name the op that made the first NaN.
+
+    How it is found: autograd's anomaly mode was on in every optimizer step so far, fifteen and more.
+
+    Bad:
+        torch.autograd.set_detect_anomaly(True)
+    Good:
+        # nothing: or only around the steps in question
+    """
+    steps = run.habits.anomaly_steps
+    if steps < _STEPS or steps < run.watcher.step:
+        return
+    yield Proof(
+        where=run.habits.anomaly,
+        message="anomaly detection is left on: every step pays for it",
+        label=f"on in all {steps} steps so far",
+        evidence={"steps": steps},
+        fix="remove this line (or turn it on only for the steps you are looking at)",
+    )

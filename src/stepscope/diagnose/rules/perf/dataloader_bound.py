@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_BATCHES = 12
+_SHARE = 0.6
+_WAIT_S = 0.01
+"""Below this a batch is so quick that the share says more about a tiny model than about the data."""
+
+
+@rule("perf.dataloader-bound", severity="warning")
+def dataloader_bound(run: Evidence) -> Iterator[Proof]:
+    """The training waits for data more than it computes.
+
+    Why it matters: the model (and the GPU) stands still while samples are read and prepared one after the other.
+
+    What to do: prepare once instead of on every access, or load in the background with `num_workers`.
+
+    How it is found: the time between asking a training loader for a batch and getting it is more than half of the time
+    since the first batch, and many milliseconds for each.
+
+    Bad:
+        DataLoader(dataset, batch_size=64)  # and a slow __getitem__
+    Good:
+        DataLoader(dataset, batch_size=64, num_workers=4, persistent_workers=True)
+    """
+    for loader in run.loaders.all:
+        if loader.trains < _BATCHES or loader.steady_batches < _BATCHES:
+            continue
+        wait = loader.steady_wait_s / loader.steady_batches
+        turn = loader.steady_turn_s / loader.steady_batches
+        share = wait / turn if turn else 0.0
+        if share < _SHARE or wait < _WAIT_S:
+            continue
+        workers = "no workers" if not loader.workers else f"{loader.workers} workers"
+        yield Proof(
+            where=loader.made or loader.iterated,
+            message=f"the training waits for data {share:.0%} of the time",
+            label=f"{wait * 1e3:.0f} ms of every {turn * 1e3:.0f} ms, with {workers}",
+            evidence={"wait_share": round(share, 3), "wait_ms": round(wait * 1e3, 2), "workers": loader.workers},
+            fix="do the work of __getitem__ once and keep the result, or set num_workers (and persistent_workers=True)",
+        )

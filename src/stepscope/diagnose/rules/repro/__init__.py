@@ -1,0 +1,1 @@
+"""Runs that cannot be repeated, or repeat themselves."""
