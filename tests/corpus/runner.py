@@ -92,6 +92,7 @@ def warm_up() -> None:
     import sklearn.model_selection
     import sklearn.preprocessing
     import torch
+    import torch._dynamo  # what every first optimizer step imports
 
     import stepscope.cli.run
     from stepscope.diagnose.rule import all_rules
