@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ _CHOICES = re.compile(r"\b(cuda|mps|xpu|hpu|accelerator)\b|--device")
 @dataclass(frozen=True)
 class Cause:
     kind: str
-    """created · attribute · batch"""
+    """created · attribute · batch · module"""
     root: Origin
     where: Any
     meeting: Meeting
@@ -45,6 +46,10 @@ def _may_choose(run: Evidence) -> bool:
 
 
 def _cause(run: Evidence, meeting: Meeting) -> Cause | None:
+    if meeting.module is not None:
+        module = meeting.module()
+        made = None if module is None else run.models.made_at(module)
+        return Cause("module", meeting.local, made or meeting.place, meeting)
     roots = [
         origin
         for origin in meeting.local.ancestors(through=lambda o: o.home == LOCAL and o.kind != "data")
@@ -59,14 +64,30 @@ def _cause(run: Evidence, meeting: Meeting) -> Cause | None:
     if root.kind == "outside" or root.place is None:
         return None
     if meeting.attribute is not None and root.visit is None:
-        return Cause("attribute", root, root.place, meeting)
-    if _is_input(run, meeting) and root.visit is None and root.step == 0 and _at_setup(run, root):
+        return Cause("attribute", root, _assigned(run, meeting) or root.place, meeting)
+    if _is_input(meeting) and root.visit is None and _at_setup(run, root):
         last = meeting.local if meeting.local.place is not None and meeting.local is not root else None
         return Cause("batch", root, meeting.place if last is None else last.place, meeting)
     return Cause("created", root, root.place, meeting)
 
 
-def _is_input(run: Evidence, meeting: Meeting) -> bool:
+def _assigned(run: Evidence, meeting: Meeting) -> Any:
+    """Where the attribute is given to the module: `self.scale = ...` in its class."""
+    ref, name = meeting.attribute or (None, "")
+    module = None if ref is None else ref()
+    for kind in type(module).__mro__ if module is not None else ():
+        code = getattr(kind.__dict__.get("__init__"), "__code__", None)
+        file = None if code is None else run.source.file(code.co_filename)
+        for node in file.walk(ast.ClassDef) if file is not None else ():
+            if node.name != kind.__name__ or file is None:
+                continue
+            for part in ast.walk(node):
+                if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part.attr == name:
+                    return file.site(part)
+    return None
+
+
+def _is_input(meeting: Meeting) -> bool:
     """Whether the tensor came into the model (or its loss) as data, not as a constant beside it."""
     visit = meeting.visit
     if visit is None:
@@ -75,7 +96,6 @@ def _is_input(run: Evidence, meeting: Meeting) -> bool:
 
 
 def _at_setup(run: Evidence, root: Origin) -> bool:
-    first = run.visits.roots[0] if run.visits.roots else None
-    return (
-        first is None or not first.inputs or root.index < min((o.index or 10**12) for o in (root, *first.outputs)) + 1
-    )
+    """Made before the first batch and the first call of a model."""
+    began = run.devices.training_began
+    return began is None or root.index <= began

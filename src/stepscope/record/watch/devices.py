@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
+from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import Place, site_at
+from stepscope.record.watch.fates import fate_of_call
 from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
@@ -25,9 +27,11 @@ if TYPE_CHECKING:
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["LOCAL", "MOVED", "Devices", "Meeting"]
+__all__ = ["BOTH", "LOCAL", "MOVED", "Devices", "Meeting"]
 
-MOVED, LOCAL = "moved", "local"
+MOVED, LOCAL, BOTH = "moved", "local", "both"
+"""BOTH: `f(x.to(device))` gives the very same tensor on a CPU, so it is what it was, for those who still use the old
+name, and moved. It accuses nobody, except inside a model that was moved."""
 
 _MOST = 50
 # May mix devices, or wants one argument on the CPU.
@@ -40,7 +44,7 @@ _MIXES = frozenset((
 class Meeting:
     """An op that read a tensor of the chosen device and one that was never moved there."""
 
-    __slots__ = ("attribute", "local", "moved", "op", "place", "step", "visit")
+    __slots__ = ("attribute", "local", "module", "moved", "op", "place", "step", "visit")
 
     def __init__(self, call: Call, local: Origin, moved: Origin, attribute: tuple[Any, str] | None, step: int) -> None:
         self.op = call.name
@@ -49,7 +53,9 @@ class Meeting:
         self.local = local
         self.moved = moved
         self.attribute = attribute
-        """(module, name) when the unmoved tensor is a plain attribute of a module."""
+        """(module, name) when the unmoved tensor is (made from) a plain attribute of a module."""
+        self.module: Any = None
+        """The module that was never moved, when the unmoved tensor is a parameter."""
         self.step = step
 
 
@@ -61,7 +67,10 @@ class Devices(Witness):
         self.meetings: list[Meeting] = []
         self.chosen: Place | None = None
         """Where the script first moved something to a device of its choice."""
+        self.training_began: int | None = None
+        """The op's number when the first batch was delivered or the first model called: before it is setup."""
         self._seen: set[tuple[Place | None, str]] = set()
+        self._kept: dict[Place, str] = {}
         self._texts: dict[Place, str] = {}
 
     def install(self, installed: Installed) -> None:
@@ -90,21 +99,26 @@ class Devices(Witness):
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         """Buffers and parameters made after the move (or replaced by it) go with their module."""
+        self._training_begins()
         if not self.watcher.trail.on:
             return
         known = [self.watcher.trail.of(tensor) for tensor in (*module.parameters(), *module.buffers())]
+        moved = any(origin.home == MOVED for origin in known)
         for origin in known:
             if origin.home is None and origin.kind != "parameter":
-                origin.home = MOVED if any(o.home == MOVED for o in known) else None
+                origin.home = MOVED if moved else None
 
     def batch(self, loader: Loader, batch: Any) -> None:
-        from stepscope.record.arguments import tensors_in
-
+        self._training_begins()
         for tensor in tensors_in(batch):
             origin = self.watcher.trail.known(tensor)
             if origin is not None and origin.home is None:
-                made = origin.inputs[0].home if origin.inputs else None
-                origin.home = MOVED if made == MOVED else LOCAL
+                made = origin.inputs[0].home if origin.inputs else LOCAL
+                origin.home = made if made in (MOVED, BOTH) else LOCAL
+
+    def _training_begins(self) -> None:
+        if self.training_began is None:
+            self.training_began = self.watcher.trail.ops
 
     def op(self, call: Call) -> None:
         home = self._home(call)
@@ -112,7 +126,7 @@ class Devices(Witness):
             origin = self.watcher.trail.known(tensor)
             if origin is not None and origin.kind != "parameter":
                 origin.home = home
-        if self.chosen is not None and home == MOVED and len(call.origins) > 1 and call.name not in _MIXES:
+        if self.chosen is not None and len(call.origins) > 1 and call.name not in _MIXES:
             self._look_for_a_stranger(call)
 
     def _home(self, call: Call) -> str | None:
@@ -124,22 +138,38 @@ class Devices(Witness):
             return self._choose(call.place) if self._names_a_device(call) else None
         if not call.origins:
             return None if _default_device() else LOCAL
-        if any(origin.home == MOVED for origin in call.origins):
+        homes = [origin.home for origin in call.origins]
+        if name == "getitem":
+            return _str(homes[0])  # an index may stay on the CPU
+        if MOVED in homes:
             return MOVED
+        if BOTH in homes:
+            return BOTH
         if any(origin.home is None and origin.shape for origin in call.origins):
             return None
         return LOCAL
 
     def _home_of_moved(self, call: Call) -> str | None:
-        """What `.to(device)` gives. Where it changes nothing it gives the very same tensor, which is then both: what it
-        was, for those who still use the old name, and moved. Such a tensor accuses nobody."""
+        """What `.to(device)` gives, by what becomes of it: dropped, the only name there is, or one of two."""
         named = call.name == "cuda" or (call.name == "to" and _device_in(call.args, call.kwargs) is not None)
         if named and self._names_a_device(call):
             self._choose(call.place)
-            return None if call.outputs and any(t is call.inputs[0] for t in call.outputs) else MOVED
+            if not any(tensor is call.inputs[0] for tensor in call.outputs):
+                return MOVED
+            fate = self._fate(call.place)
+            return {"dropped": _str(call.origins[0].home), "renamed": MOVED}.get(fate, BOTH)
         if named or call.name in ("cpu", "type_as") or len(call.origins) > 1:
             return None
         return _str(call.origins[0].home) if call.origins else None
+
+    def _fate(self, place: Place | None) -> str:
+        """What the line does with the moved tensor."""
+        if place is None:
+            return "shared"
+        known = self._kept.get(place)
+        if known is None:
+            known = self._kept[place] = fate_of_call(site_at(place))
+        return known
 
     def _names_a_device(self, call: Call) -> bool:
         """Whether the user's own line names a device of its choice: not "cpu", and not another tensor's."""
@@ -153,27 +183,62 @@ class Devices(Witness):
         return MOVED
 
     def _look_for_a_stranger(self, call: Call) -> None:
-        moved = next((o for o in call.origins if o.home == MOVED), None)
         origins = call.origins
-        if call.name == "getitem" and origins[0].home == MOVED:
-            return  # an index may stay on the CPU
+        moved = next((o for o in origins if o.home == MOVED and o.kind != "parameter"), None)
+        moved = moved or next((o for o in origins if o.home == MOVED), None)
+        if moved is None and self._inside_moved(call.visit):
+            moved = next((o for o in origins if o.home == BOTH), None)
+        if moved is None or (call.name == "getitem" and origins[0].home != LOCAL):
+            return
         for tensor, origin in zip(call.inputs, origins, strict=True):
-            if origin.home != LOCAL or not origin.shape or moved is None:
-                continue
-            key = (call.place, origin.op or origin.kind)
-            if key not in self._seen and len(self.meetings) < _MOST:
-                self._seen.add(key)
-                attribute = self._attribute(tensor, call.visit)
-                self.meetings.append(Meeting(call, origin, moved, attribute, self.watcher.step))
+            if origin.kind == "parameter":
+                if origin.home is None and moved.kind != "parameter":
+                    self._meet(call, origin, moved, tensor)
+            elif origin.home == LOCAL and origin.shape:
+                self._meet(call, origin, moved, tensor)
 
-    def _attribute(self, tensor: Any, visit: Visit | None) -> tuple[Any, str] | None:
-        """Which running module has this very tensor (or what it is a view of) as a plain attribute."""
-        base = tensor._base if tensor._base is not None else tensor
+    def _meet(self, call: Call, local: Origin, moved: Origin, tensor: Any) -> None:
+        key = (call.place, local.op or local.kind)
+        if key in self._seen or len(self.meetings) >= _MOST:
+            return
+        self._seen.add(key)
+        attribute = None if local.kind == "parameter" else self._attribute(local, call.visit)
+        meeting = Meeting(call, local, moved, attribute, self.watcher.step)
+        if local.kind == "parameter":
+            meeting.module = self._never_moved(tensor, call.visit)
+            if meeting.module is None:
+                return
+        self.meetings.append(meeting)
+
+    def _inside_moved(self, visit: Visit | None) -> bool:
+        """Whether a model that was moved is running."""
+        module = None if visit is None else visit.root.module()
+        known = (self.watcher.trail.known(p) for p in module.parameters()) if module is not None else ()
+        return any(origin is not None and origin.home == MOVED for origin in known)
+
+    def _never_moved(self, parameter: Any, visit: Visit | None) -> Any:
+        """The module (as large as possible) none of whose parameters was moved."""
+        found = None
+        while visit is not None:
+            module = visit.module()
+            if module is not None and any(p is parameter for p in module.parameters()):
+                homes = [self.watcher.trail.of(p).home for p in module.parameters()]
+                if any(home == MOVED for home in homes):
+                    break
+                found = visit.module
+            visit = visit.parent
+        return found
+
+    def _attribute(self, local: Origin, visit: Visit | None) -> tuple[Any, str] | None:
+        """Which running module has this tensor, or one it was made from, as a plain attribute."""
+        past = {id(origin) for origin in local.ancestors(60, through=lambda o: o.home == LOCAL)}
         while visit is not None:
             module = visit.module()
             for name, value in vars(module).items() if module is not None else ():
-                if value is tensor or value is base:
-                    return visit.module, name
+                if isinstance(value, torch.Tensor):
+                    known = self.watcher.trail.known(value)
+                    if known is not None and id(known) in past:
+                        return visit.module, name
             visit = visit.parent
         return None
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["Model", "Models"]
 
 _SAMPLE = 64
+_LOOKS = 12
+_MOST = 32
+_MARKED_AT = frozenset((10, 20, 30, 50, 100, 200, 300, 500, 1000))
 _KEEP = 4
 _KEEP_BYTES = 64 * 2**20
 """Of the latest small models a reference is kept, so that rules can still look at one that `main()` has let go."""
@@ -51,7 +54,7 @@ class Model:
 class _Mark:
     """A parameter as it was: its version, and some of its values."""
 
-    __slots__ = ("grads", "ref", "values", "version")
+    __slots__ = ("grads", "looks", "ref", "values", "version")
 
     def __init__(self, parameter: Any) -> None:
         self.ref = weakref.ref(parameter)
@@ -59,6 +62,7 @@ class _Mark:
         self.values = _some_values(parameter)
         self.grads = 0
         """In how many backwards it got a gradient that is not zero (counted for the first ones)."""
+        self.looks = 0
 
 
 class Models(Witness):
@@ -70,6 +74,9 @@ class Models(Witness):
         self._by_id: weakref.WeakKeyDictionary[Any, Model] = weakref.WeakKeyDictionary()
         self._names: dict[int, tuple[Any, str]] = {}
         self._marks: dict[int, _Mark] = {}
+        self._young: list[_Mark] = []
+        self._known = (0, 0)
+        self._marking = 0
         self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
         self._kept: deque[Any] = deque(maxlen=_KEEP)
 
@@ -116,25 +123,32 @@ class Models(Witness):
                 self._names[id(parameter)] = (weakref.ref(parameter), name)
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
-        if backward.index < 3 or backward.index in (10, 30, 100):
+        known = (min(len(self.roots), _MOST), min(len(self.watcher.optimizers.made), _MOST))
+        if known != self._known:  # a model or an optimizer is new: a stage of training begins
+            self._known, self._marking = known, 3
+        self._marking -= 1
+        if self._marking >= 0 or backward.index in _MARKED_AT:
             with quietly():
                 for parameter in self.all_parameters():
                     self._mark(parameter)
 
     def backward_done(self, backward: Backward) -> None:
-        if backward.index >= 12:
+        if not self._young:
             return
         with quietly():
-            for mark in self._marks.values():
+            for mark in self._young:
                 parameter = mark.ref()
                 grad = None if parameter is None else parameter.grad
+                mark.looks += 1
                 if grad is not None and is_nonzero(grad):
                     mark.grads += 1
+        self._young = [mark for mark in self._young if mark.looks < _LOOKS]
 
     def _mark(self, parameter: Any) -> None:
         known = self._marks.get(id(parameter))
         if known is None or known.ref() is not parameter:
-            self._marks[id(parameter)] = _Mark(parameter)
+            mark = self._marks[id(parameter)] = _Mark(parameter)
+            self._young.append(mark)
 
     # What rules ask
 
@@ -158,7 +172,7 @@ class Models(Witness):
         return "a tensor of shape " + "x".join(map(str, parameter.shape))
 
     def grads_seen(self, parameter: Any) -> int:
-        """In how many of the first dozen backwards it got a gradient other than zero."""
+        """In how many of the first dozen backwards after it was first seen it got a gradient other than zero."""
         mark = self._marks.get(id(parameter))
         return mark.grads if mark is not None and mark.ref() is parameter else 0
 

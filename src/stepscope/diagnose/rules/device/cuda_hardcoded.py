@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile
+
+_SAYS = (
+    r"torch not compiled with cuda enabled",
+    r"no cuda gpus are available",
+    r"found no nvidia driver",
+    r"cuda driver version is insufficient",
+    r"attempting to deserialize object on a cuda device",
+    r"invalid device ordinal",
+)
+
+
+@rule("device.cuda-hardcoded", severity="info", needs="source, crash")
+def cuda_hardcoded(run: Evidence) -> Iterator[Proof]:
+    """A line asks for CUDA without asking whether there is any.
+
+    Why it matters: the script dies on a machine without a GPU, and ignores the device chosen for the rest.
+
+    What to do: choose once, `device = "cuda" if torch.cuda.is_available() else "cpu"`, and use it everywhere.
+
+    How it is found: `.cuda()` or a device "cuda" written out in the source, outside of any such choice (info); or the
+    exception it raises (an error).
+
+    Bad:
+        noise = torch.randn(z.shape).cuda()
+    Good:
+        noise = torch.randn(z.shape, device=z.device)
+    """
+    crash = run.crash
+    if crash is not None:
+        if crash.says(*_SAYS):
+            yield Proof(
+                where=crash.site,
+                message="this line asks for a CUDA device, and there is none",
+                label=str(crash.error).split("\n")[0][:80],
+                evidence={"error": str(crash.error)[:200]},
+                fix='.to(device), with device = "cuda" if torch.cuda.is_available() else "cpu"',
+                severity="error",
+            )
+        return
+    for file in run.source.files():
+        for node in file.walk(ast.Call):
+            if _hardcoded(node) and not _is_chosen(file, node):
+                yield Proof(
+                    where=file.site(node),
+                    message="this line asks for CUDA without asking whether there is any",
+                    label="a device written out",
+                    evidence={"expression": ast.unparse(node)[:120]},
+                    fix="use .to(device) with the device chosen once",
+                )
+
+
+def _hardcoded(node: ast.Call) -> bool:
+    if (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "cuda"
+        and ast.unparse(node.func.value) != "torch"
+    ):
+        return True
+    given = [k.value for k in node.keywords if k.arg in ("device", "map_location")]
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "device"):
+        given += node.args
+    return any(isinstance(v, ast.Constant) and isinstance(v.value, str) and v.value.startswith("cuda") for v in given)
+
+
+def _is_chosen(file: SourceFile, node: ast.AST) -> bool:
+    """Inside a condition that asks for it."""
+    outer = [node, *file.up(node)]
+    tests = [one.test for one in outer if isinstance(one, (ast.If, ast.IfExp))]
+    return any("available" in ast.unparse(test) or "cuda" in ast.unparse(test) for test in tests)
