@@ -2,12 +2,12 @@
 
     .venv/bin/python bench/diagnose.py                         # ours, on the whole corpus (some minutes)
     .venv/bin/python bench/diagnose.py --only 'opt/*,loss/*'   # a part of it
-    .venv/bin/python bench/diagnose.py --peers                 # and the peers on a fixed part; makes their venv under .bench/
+    .venv/bin/python bench/diagnose.py --peers                 # and the peers, on a fixed part; makes them a venv
     .venv/bin/python bench/diagnose.py --peers torch_audit,mldoct --no-ours
 
 A fault counts as found when a finding has its rule id (or one the corpus holds for as good), the line as right within
-three lines. Any finding at warning or above in a healthy script is a false alarm. Healthy scripts run twice, with us and
-without: exit code, printed text and final weights must be the same to the bit. Peers: see bench/diagnosers.
+three lines. Any finding at warning or above in a healthy script is a false alarm. Healthy scripts run twice, with us
+and without: exit code, printed text and final weights must be the same to the bit. Peers: see bench/diagnosers.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def show(judged: list[Judged]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*", help="scripts to run: globs of their names, with commas between")
-    parser.add_argument("--peers", nargs="?", const=",".join(PEERS), default="", help="which, with commas; all if not said")
+    parser.add_argument("--peers", nargs="?", const=",".join(PEERS), default="", help="which; all if not said")
     parser.add_argument("--no-ours", action="store_true", help="peers only")
     parser.add_argument("--no-bitwise", action="store_true", help="healthy scripts only once, with us")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)

@@ -1,8 +1,8 @@
 """mldoct: `check` reads the source, `watch` what is printed, `diagnose` a table of losses and gradient norms.
 
-Driven: `check` and `watch` as they are, the printed text handed to `watch` instead of a process of its own. `diagnose` wants
-columns no script writes, so they are made for it, a row for each step: the loss, the norm of all gradients, and the last
-loss computed without gradients (the training loss where there is none). It answers with one condition, always.
+Driven: `check` and `watch` as they are, the printed text handed to `watch` instead of a process of its own. `diagnose`
+wants columns no script writes, so they are made for it, a row for each step: the loss, the norm of all gradients, and
+the last loss computed without gradients (the training loss where there is none). It answers with one condition, always.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAMES: dict[str, dict[str, tuple[str, ...]]] = {
         "Vanishing Gradients / Plateaud Convergence": (
             "grad.*", "opt.no-step", "opt.lr-too-low", "init.*", "loss.double-sigmoid", "autograd.rewrapped-loss",
         ),
-        "Severe Underfitting (High Bias)": ("opt.*", "model.*", "loss.*", "grad.*", "init.*", "mode.functional-dropout"),
+        "Severe Underfitting (High Bias)": ("opt.*", "model.*", "loss.*", "grad.*", "init.*", "mode.*"),
         "Severe Overfitting (High Variance)": ("data.*", "mode.*"),
         "Severe Label Noise / Corrupted Data": ("data.label-noise", "data.label-misaligned", "data.target-*"),
     },

@@ -8,9 +8,10 @@ import os
 import subprocess
 from typing import Any
 
+from peers import peer_python
+
 from diagnosers.corpus import ROOT, load_runner
 from diagnosers.scoring import Judged, names_fault
-from peers import peer_python
 
 PEERS = ("torch_audit", "torchmortem", "mldoct", "traincheck")
 
@@ -18,7 +19,8 @@ PEERS = ("torch_audit", "torchmortem", "mldoct", "traincheck")
 def judge_with(peer: str, entries: list[Any], workers: int) -> dict[str, list[Judged]]:
     """The judgements, by the name of the tool: one peer may have several ways to be asked."""
     module = importlib.import_module(f"diagnosers.{peer}")
-    requirements = sorted({need for each in PEERS for need in importlib.import_module(f"diagnosers.{each}").REQUIREMENTS})
+    modules = [importlib.import_module(f"diagnosers.{each}") for each in PEERS]
+    requirements = sorted({need for each in modules for need in each.REQUIREMENTS})
     python = peer_python("diagnosers", requirements)
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTHON"))}
     tools: dict[str, list[Judged]] = {}
@@ -39,7 +41,8 @@ def judge_with(peer: str, entries: list[Any], workers: int) -> dict[str, list[Ju
 def _judge(entry: Any, seen: dict[str, Any], names: dict[str, tuple[str, ...]]) -> Judged:
     runner = load_runner()
     loud = [finding for finding in seen["findings"] if finding["loud"]]
-    judged = Judged(entry.script, entry.group, entry.rule, entry.crashes, seconds=seen["seconds"], differs=seen["differs"])
+    judged = Judged(entry.script, entry.group, entry.rule, entry.crashes, seconds=seen["seconds"])
+    judged.differs = seen["differs"]
     judged.alarms = [f"{one['kind']}: {one['said']}"[:200] for one in loud]
     judged.faults = seen["faults"]
     if entry.rule is not None:

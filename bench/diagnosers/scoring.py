@@ -76,7 +76,8 @@ def portion(part: int, whole: int) -> str:
 def side_by_side(tools: dict[str, list[Judged]]) -> str:
     """One line for each tool, all on the same scripts."""
     rows = [
-        "| | faults found | of those that do not crash | line within 3 | healthy scripts with an alarm | alarms on them | scripts it changed |",
+        "| | faults found | of those that do not crash | line within 3 | healthy scripts with an alarm | alarms there "
+        "| scripts it changed |",
         "|---|---|---|---|---|---|---|",
     ]
     for tool, judged in tools.items():

@@ -10,7 +10,7 @@ import torch.optim.optimizer as torch_optimizer
 
 
 class Seen:
-    """Calls `on_pair(module, optimizer)` before the first call of each root module of which an optimizer holds parameters.
+    """Calls `on_pair(module, optimizer)` before the first call of each root module whose parameters an optimizer holds.
 
     With a user's own hands this would be the line after both were made. `on_step` hears of every optimizer step, with
     the value of the loss that backward ran on last.

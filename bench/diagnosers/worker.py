@@ -1,4 +1,4 @@
-"""Runs inside the peers' venv: one peer on many scripts of the corpus, a JSON line each. Called by diagnosers/peers.py."""
+"""Runs inside the peers' venv: one peer on many scripts of the corpus, a JSON line each. Called by peers.py."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from diagnosers.corpus import load_runner
 runner = load_runner()
 
 
-def run_with(peer: Any, tool: str, entry: Any, timeout_s: float = 180) -> dict[str, Any]:
+def run_with(peer: Any, tool: str, entry: Any) -> dict[str, Any]:
     """One script with the peer around it, in a fork; a healthy one also without."""
     with tempfile.TemporaryDirectory(prefix="peer-") as folder:
         here = Path(folder)
@@ -27,7 +27,7 @@ def run_with(peer: Any, tool: str, entry: Any, timeout_s: float = 180) -> dict[s
         pid = os.fork()
         if pid == 0:
             _in_child(peer, tool, entry, here)
-        code = runner._wait(pid, timeout_s)
+        code = runner._wait(pid, getattr(peer, "TIMEOUT_S", 180))
         told = here / "findings.json"
         seen = json.loads(told.read_text()) if told.exists() else {"findings": [], "faults": [], "weights": ""}
         if code is None or not told.exists():
@@ -47,7 +47,7 @@ def _in_child(peer: Any, tool: str, entry: Any, here: Path) -> None:
         os.setsid()
         for number, name in ((1, "stdout"), (2, "stderr")):
             os.dup2(os.open(here / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), number)
-        sys.stdin = open(os.devnull)
+        sys.stdin = open(os.devnull)  # noqa: SIM115
         sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
         sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
         os.chdir(here / "work")
@@ -58,7 +58,7 @@ def _in_child(peer: Any, tool: str, entry: Any, here: Path) -> None:
         code = runner._run_plain(script, [str(arg) for arg in entry.args])
         sys.stdout.flush()
         digest = weights()
-        sys.stdout = sys.stderr = open(os.devnull, "w")
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         findings = end((here / "stdout").read_text(errors="replace"), (here / "stderr").read_text(errors="replace"))
         (here / "findings.json").write_text(json.dumps({"findings": findings, "faults": faults, "weights": digest}))
     except BaseException:
