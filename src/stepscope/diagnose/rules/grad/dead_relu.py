@@ -8,7 +8,7 @@ from stepscope.diagnose.rule import Proof, rule
 _ENOUGH = 5
 
 
-@rule("grad.dead-relu", severity="warning", follows=("num.*", "opt.lr-too-high", "data.unscaled-input"))
+@rule("grad.dead-relu", severity="warning", follows=("num.*", "opt.lr-too-high", "data.unscaled-input", "init.*"))
 def dead_relu(run: Evidence) -> Iterator[Proof]:
     """Units of a ReLU layer are zero for every sample, so they pass no gradient and never recover.
 

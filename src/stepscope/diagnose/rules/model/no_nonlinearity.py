@@ -82,7 +82,7 @@ def _is_wide(first: Any, second: Any) -> bool:
     ):
         return False
     if isinstance(first, nn.Linear):
-        return bool(first.out_features >= min(first.in_features, second.out_features))
+        return bool(first.out_features >= max(min(first.in_features, second.out_features), 2))
     if first.groups > 1 or second.groups > 1 or 1 in (max(first.kernel_size), max(second.kernel_size)):
         return False
     if len(set(first.kernel_size)) > 1 or len(set(second.kernel_size)) > 1:
