@@ -111,8 +111,10 @@ class _Story:
                 return
             yield from self._name(file, name, node, depth)
         elif isinstance(node, (ast.Tuple, ast.List)):
+            # Without knowing which, the first: data comes before its labels.
+            first = isinstance(node, ast.Tuple) and index is None
             chosen = node.elts if index is None or index >= len(node.elts) else [node.elts[index]]
-            for one in chosen[:3]:
+            for one in chosen[: 1 if first else 3]:
                 yield from self.of(file, one, None, depth + 1)
         elif isinstance(node, (ast.Subscript, ast.Starred)):
             yield from self.of(file, node.value, None, depth + 1)

@@ -9,6 +9,7 @@ from stepscope.record.watch.places import is_own_file
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.targets import Target
     from stepscope.records.step import Site
@@ -26,15 +27,24 @@ def target_line(run: Evidence, target: Target) -> Site | None:
     return cut_at(run, target.origin)
 
 
+def _line(place: Place | None) -> tuple[str, int] | None:
+    if place is None:
+        return None
+    site = site_at(place)
+    return site.file, site.line
+
+
 def cut_at(run: Evidence, origin: Origin | None) -> Site | None:
     """The nearest line of the user's own code that cut a tensor out of another, or made it."""
     if origin is None:
         return None
-    from_loader = any(past.kind == "data" for past in origin.ancestors(40))
-    beyond = not from_loader
+    # Ops of a loader that fetches stand at the line of the loop: the dataset's own lines are what we look for.
+    loops = {_line(past.place) for past in origin.ancestors(60) if past.kind == "data"}
+    beyond = not loops
     for past in origin.ancestors(200):
         if past.kind == "data":
             beyond = True
+        if _line(past.place) in loops:
             continue
         own = past.place is not None and is_own_file(past.place[0].co_filename)
         if beyond and own and past.op in _CUTS and past.place is not None:

@@ -168,6 +168,7 @@ class Targets(Witness):
             if whole and data.numel() == target.numel() and data.ndim >= 2:
                 if torch.equal(data.reshape(-1).long(), target.reshape(-1).long()):
                     found.same_ids += 1
+                    found.data = found.data or self.watcher.trail.known(data)
                     found.vocabulary.update(target.reshape(-1)[:256].tolist())
             elif data.is_floating_point() and 1 < data.ndim <= 4 and data.shape[0] == target.numel():
                 self._leak(found, target, data)
