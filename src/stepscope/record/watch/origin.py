@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from torch.nn.parameter import is_lazy
+
 from stepscope.record.arguments import plain_arguments
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ class Origin:
     """How one tensor came to be. Holds no tensor; `inputs` are the origins of what the op read."""
 
     __slots__ = (
-        "args", "depth", "device", "dtype", "grad", "home", "index", "inputs", "kind", "loader", "name", "op", "place",
+        "args", "depth", "device", "dtype", "grad", "home", "index", "inputs", "kind", "loader", "name", "op", "output",
+        "place",
         "requires_grad", "sequence", "shape", "spot", "step", "tags", "value", "visit",
     )  # fmt: skip
 
@@ -36,7 +39,7 @@ class Origin:
         """The name of the op (`linear`, `softmax`); "" for a tensor that no watched op has made."""
         self.inputs = inputs
         self.place = place
-        self.shape: tuple[int, ...] = tuple(tensor.shape)
+        self.shape: tuple[int, ...] = () if is_lazy(tensor) else tuple(tensor.shape)
         self.dtype = tensor.dtype
         self.device = tensor.device
         self.requires_grad: bool = tensor.requires_grad
@@ -57,6 +60,8 @@ class Origin:
         """Whether gradients were enabled."""
         self.home: Any = None
         """For the witness of devices."""
+        self.output = 0
+        """Which of the op's results it is."""
         self.value: float | None = None
         """Of a single number on the CPU."""
         self.loader: Any = None
@@ -93,7 +98,8 @@ class Origin:
         """Follow the first input back as long as the op is one of `ops` (views, casts): what was really computed."""
         origin = self
         while origin.op in ops and origin.inputs:
-            origin = origin.inputs[0]
+            several = origin.op == "broadcast_tensors" and origin.output < len(origin.inputs)
+            origin = origin.inputs[origin.output if several else 0]
         return origin
 
     def comes_from(self, *ops: str, most: int = 2000) -> Origin | None:
