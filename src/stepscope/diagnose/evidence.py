@@ -33,6 +33,7 @@ class Evidence:
         self.devices = watcher.devices
         self.keeping = watcher.keeping
         self.habits = watcher.habits
+        self.compiling = watcher.compiling
         self.losses = watcher.losses
         self.contractions = watcher.contractions
         self.wraps = watcher.wraps

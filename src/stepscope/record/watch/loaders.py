@@ -59,9 +59,9 @@ class Loader:
         self.drop_last = bool(getattr(loader, "drop_last", False))
         self.workers = getattr(loader, "num_workers", 0)
 
-    def count(self, wait_s: float) -> None:
-        """One more batch, after waiting so long for it."""
-        now = time.perf_counter()
+    def count(self, wait_s: float, own_s: float) -> None:
+        """One more batch, after waiting so long for it. `own_s` is what we have cost so far: not the script's time."""
+        now = time.perf_counter() - own_s
         self.batches += 1
         self.wait_s += wait_s
         self._of_pass += 1
@@ -154,7 +154,7 @@ class Loaders(Witness):
         self.batches += 1
         self.watcher.batches = self.batches
         self.current = fact
-        fact.count(wait_s)
+        fact.count(wait_s, self.watcher.own_s)
         trail = self.watcher.trail
         if trail.on:
             with torch._C.DisableTorchFunction():
@@ -183,13 +183,13 @@ class _Watched:
 
     def __next__(self) -> Any:
         iterator, fact, witness = self._stepscope
-        clock = time.perf_counter()
+        clock = time.perf_counter() - witness.watcher.own_s
         try:
             batch = next(iterator)
         except StopIteration:
             witness.exhausted(fact)
             raise
-        witness.delivered(fact, batch, time.perf_counter() - clock)
+        witness.delivered(fact, batch, time.perf_counter() - witness.watcher.own_s - clock)
         return batch
 
     def __len__(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import weakref
@@ -13,14 +14,16 @@ import torch
 
 from stepscope import fence
 from stepscope.record.restore import Installed
+from stepscope.record.sites import Place
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.axes import Axes
 from stepscope.record.watch.batches import Batches
 from stepscope.record.watch.borrowed import Borrowed
 from stepscope.record.watch.checkpoints import Checkpoints
 from stepscope.record.watch.clips import Clips
-from stepscope.record.watch.contractions import Contractions
 from stepscope.record.watch.collectives import Collectives
+from stepscope.record.watch.compiling import Compiling
+from stepscope.record.watch.contractions import Contractions
 from stepscope.record.watch.deliveries import Deliveries
 from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.distributed import Distributed
@@ -39,6 +42,7 @@ from stepscope.record.watch.modes import Modes
 from stepscope.record.watch.movements import Movements
 from stepscope.record.watch.numbers import Numbers
 from stepscope.record.watch.optimizers import Optimizers
+from stepscope.record.watch.places import own_place
 from stepscope.record.watch.reaches import Reaches
 from stepscope.record.watch.schedulers import Schedulers
 from stepscope.record.watch.shapes_seen import ShapesSeen
@@ -79,6 +83,9 @@ class Watcher:
         self._thread, self._pid = threading.get_ident(), os.getpid()
         self._on = False
         self._fresh = 0
+        self._asking_s = 0.0
+        self.compiled: Place | None = None
+        """Where the script first called torch.compile."""
         self.muted = 0
         """Above 0 while a probe runs the user's model: nothing is witnessed."""
         self.trail = Trail(self)
@@ -91,6 +98,7 @@ class Watcher:
         self.devices = Devices(self)
         self.keeping = Keeping(self)
         self.habits = Habits(self)
+        self.compiling = Compiling(self)
         self.losses = Losses(self)
         self.contractions = Contractions(self)
         self.wraps = Wraps(self)
@@ -124,6 +132,7 @@ class Watcher:
             self.devices,
             self.keeping,
             self.habits,
+            self.compiling,
             self.losses,
             self.contractions,
             self.finite,
@@ -237,15 +246,22 @@ class Watcher:
 
     def _moment(self, kind: str) -> None:
         if self.on_moment is not None:
+            began = time.perf_counter()
             with torch._C.DisableTorchFunction(), torch.no_grad():
                 fence.fenced("asking the rules")(self.on_moment)(kind)
+            self._asking_s += time.perf_counter() - began
+
+    @property
+    def own_s(self) -> float:
+        """What following ops and asking rules has cost so far."""
+        return self.trail.cost_s + self._asking_s
 
     def _watch_compile(self) -> None:
         """Modes and global hooks change what is compiled, so from `torch.compile` on there are none."""
         compile_as_ever, watcher = torch.compile, self
 
         def compile(*args: Any, **kwargs: Any) -> Any:
-            watcher._compiled()
+            watcher._compiled(sys._getframe(1))
             return compile_as_ever(*args, **kwargs)
 
         compile.__wrapped__ = compile_as_ever  # type: ignore[attr-defined]
@@ -258,8 +274,9 @@ class Watcher:
         self._installed.remove()
 
     @fence.fenced("making way for compiled code")
-    def _compiled(self) -> None:
+    def _compiled(self, frame: Any) -> None:
         if self.listens():
+            self.compiled = self.compiled or own_place(frame)
             self.trail.shut("the script compiles its model")
             self.visits.look_inside(False)
             self.visits.step_aside()

@@ -1,0 +1,30 @@
+"""Compiling: how many graphs dynamo has made by each step. Read off its own counters; nothing is hooked."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.steps import Step
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Compiling"]
+
+_KEPT = 500
+
+
+class Compiling(Witness):
+    """`run.compiling`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.graphs: list[int] = []
+        """After each optimizer step: how many graphs were made so far."""
+
+    def step_done(self, step: Step, optimizer: Any) -> None:
+        utils = sys.modules.get("torch._dynamo.utils")
+        if utils is not None and self.watcher.compiled is not None and len(self.graphs) < _KEPT:
+            self.graphs.append(int(utils.counters["stats"]["unique_graphs"]))
