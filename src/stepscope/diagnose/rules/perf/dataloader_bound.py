@@ -8,7 +8,7 @@ from stepscope.diagnose.rule import Proof, rule
 _BATCHES = 12
 _SHARE = 0.6
 _WAIT_S = 0.02
-"""Below this a batch is so quick that the share says more about a tiny model, or a busy machine, than about the data."""
+"""Below this a batch is so quick that the share says more about a tiny model or a busy machine than about the data."""
 
 
 @rule("perf.dataloader-bound", severity="warning")
