@@ -48,7 +48,8 @@ def test_a_steep_slope_is_told_apart_from_a_bad_value() -> None:
 )
 def test_a_warning_of_numpy_belongs_to_a_rule(text: str, rule: str) -> None:
     kind = kind_of_warning(text)
-    assert kind is not None and kind.rule == rule
+    assert kind is not None
+    assert kind.rule == rule
 
 
 def test_other_warnings_say_nothing() -> None:

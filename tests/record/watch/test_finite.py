@@ -80,8 +80,10 @@ def test_remembers_what_an_op_read_and_where() -> None:
     watcher = train(lambda model: torch.log(torch.relu(model(torch.ones(4, 3)) - 100)).sum())
     spot = watcher.finite.spots[0]
     assert (spot.op, spot.kind) == ("log", "value")
-    assert spot.reads[0] is not None and (spot.reads[0].min, spot.reads[0].max) == (0.0, 0.0)
-    assert spot.place is not None and "torch.log" in site_at(spot.place).text
+    assert spot.reads[0] is not None
+    assert (spot.reads[0].min, spot.reads[0].max) == (0.0, 0.0)
+    assert spot.place is not None
+    assert "torch.log" in site_at(spot.place).text
 
 
 def test_the_training_is_the_same_to_the_bit() -> None:

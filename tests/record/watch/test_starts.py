@@ -17,7 +17,8 @@ def test_knows_constant_weights_and_the_line_that_made_them() -> None:
     watcher.stop()
     first, second = watcher.starts.weights
     assert (first.name, first.constant, second.constant) == ("0.weight", 0.5, None)
-    assert first.filling is not None and first.filling.place is not None
+    assert first.filling is not None
+    assert first.filling.place is not None
     assert "constant_" in site_at(first.filling.place).text
 
 
