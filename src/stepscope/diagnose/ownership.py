@@ -67,7 +67,7 @@ def _should_move(run: Evidence, parameter: Any) -> bool:
 
 
 def strangers(run: Evidence, made: Made) -> list[Any]:
-    """Parameters of an optimizer that belong to no model the script calls and never get a gradient."""
+    """Parameters of an optimizer that belong to no model the script calls and get no gradient (any more)."""
     known = {id(p) for model in run.models.roots if model.module is not None for p in model.module.parameters()}
     alive = [p for ref in made.parameters if (p := ref()) is not None]
-    return [p for p in alive if id(p) not in known and p.grad is None and run.models.grads_seen(p) == 0]
+    return [p for p in alive if id(p) not in known and p.grad is None]

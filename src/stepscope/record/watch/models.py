@@ -29,6 +29,7 @@ __all__ = ["Model", "Models"]
 _SAMPLE = 64
 _LOOKS = 12
 _MOST = 32
+_NODES = 2000
 _MARKED_AT = frozenset((10, 20, 30, 50, 100, 200, 300, 500, 1000))
 _KEEP = 4
 _KEEP_BYTES = 64 * 2**20
@@ -75,7 +76,8 @@ class Models(Witness):
         self._names: dict[int, tuple[Any, str]] = {}
         self._marks: dict[int, _Mark] = {}
         self._young: list[_Mark] = []
-        self._known = (0, 0)
+        self._loose: list[Any] = []
+        self._known = (-1, -1)
         self._marking = 0
         self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
         self._kept: deque[Any] = deque(maxlen=_KEEP)
@@ -123,6 +125,8 @@ class Models(Witness):
                 self._names[id(parameter)] = (weakref.ref(parameter), name)
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
+        if backward.index < 3 and not self.roots:
+            self._find_loose(roots)
         known = (min(len(self.roots), _MOST), min(len(self.watcher.optimizers.made), _MOST))
         if known != self._known:  # a model or an optimizer is new: a stage of training begins
             self._known, self._marking = known, 3
@@ -144,6 +148,21 @@ class Models(Witness):
                     mark.grads += 1
         self._young = [mark for mark in self._young if mark.looks < _LOOKS]
 
+    def _find_loose(self, roots: list[Any]) -> None:
+        """Tensors that gather gradients and belong to no module: a model written by hand."""
+        queue = [root.grad_fn for root in roots if getattr(root, "grad_fn", None) is not None]
+        seen = set(queue)
+        for node in queue:
+            leaf = getattr(node, "variable", None)
+            if leaf is not None and not any(ref() is leaf for ref in self._loose):
+                self._loose.append(weakref.ref(leaf))
+            if len(seen) > _NODES:
+                return
+            for following, _ in node.next_functions:
+                if following is not None and following not in seen:
+                    seen.add(following)
+                    queue.append(following)
+
     def _mark(self, parameter: Any) -> None:
         known = self._marks.get(id(parameter))
         if known is None or known.ref() is not parameter:
@@ -153,14 +172,15 @@ class Models(Witness):
     # What rules ask
 
     def all_parameters(self) -> Iterator[Any]:
-        """Every parameter of every live root module and optimizer, each once."""
+        """Every parameter of every live root module and optimizer (and loose tensors that are trained), each once."""
         seen: set[int] = set()
         modules = (model.module for model in self.roots)
         of_modules = (p for module in modules if module is not None for p in module.parameters())
         of_optimizers = (
             p for made in self.watcher.optimizers.made for ref in made.parameters if (p := ref()) is not None
         )
-        for parameter in (*of_modules, *of_optimizers):
+        loose = (p for ref in self._loose if (p := ref()) is not None)
+        for parameter in (*of_modules, *of_optimizers, *loose):
             if id(parameter) not in seen:
                 seen.add(id(parameter))
                 yield parameter

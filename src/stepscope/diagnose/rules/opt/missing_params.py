@@ -31,14 +31,16 @@ def missing_params(run: Evidence) -> Iterator[Proof]:
         module = lost.model.module
         if lost.whole and (lost.loaded or not module.training or len(run.models.roots) == 1):
             continue
+        mine = {id(p) for p in module.parameters()}
+        nearest = [made for made in stepping if any(id(ref()) in mine for ref in made.parameters)] or stepping
         names = ", ".join(lost.names[:3]) + (f" and {len(lost.names) - 3} more" if len(lost.names) > 3 else "")
         where = lost.model.type if lost.whole else f"{names} of {lost.model.type}"
         made_at = run.models.made_at(module)
         yield Proof(
-            where=stepping[0].place,
+            where=nearest[-1].place,
             message=f"{where} {'gets' if lost.whole else 'get'} gradients, but no optimizer updates "
             f"{'it' if lost.whole else 'them'}",
-            label=f"holds {len(stepping[0].parameters)} parameters; {len(lost.names)} others get gradients, never move",
+            label=f"holds {len(nearest[-1].parameters)} parameters; {len(lost.names)} others get gradients, never move",
             evidence={
                 "parameters": lost.names[:20],
                 "count": len(lost.names),
