@@ -92,6 +92,12 @@ class Engine:
             self._ask("source")
         return explained
 
+    def adopt(self, finding: Finding) -> None:
+        """A finding of another process of the same script: told as if it were found here, if it is not known yet."""
+        rule = next((rule for rule in self.rules if rule.id == finding.rule), None)
+        if rule is not None and not self._explained(rule):
+            self._keep(finding)
+
     def probe(self) -> list[Finding]:
         """Ask the rules that try things out on copies of the model."""
         before = len(self.findings)
@@ -116,18 +122,20 @@ class Engine:
             fence.report(f"the rule {rule.id}", fault)
 
     def _take(self, rule: Rule, proof: Proof) -> None:
-        finding = finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step)
+        self._keep(finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step))
+
+    def _keep(self, finding: Finding) -> None:
         if self._settings is not None:
             finding = self._settings.with_severity(finding)
         finding = with_source(finding, began=self._began)
-        key = (rule.id, finding.file, finding.line)
-        if key in self._known or sum(known[0] == rule.id for known in self._known) >= _MOST_OF_A_RULE:
+        key = (finding.rule, finding.file, finding.line)
+        if key in self._known or sum(known[0] == finding.rule for known in self._known) >= _MOST_OF_A_RULE:
             return
         self._known.add(key)
         if self._settings is not None and self._settings.is_silenced(finding):
             return
         self.findings.append(finding)
-        self.evidence.found.append(rule.id)
+        self.evidence.found.append(finding.rule)
         if self._on_finding is not None:
             fence.fenced("telling of a finding")(self._on_finding)(finding)
 

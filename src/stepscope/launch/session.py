@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.diagnose.settings import load_settings
+from stepscope.launch.children import Children
 from stepscope.launch.detect_nan import DetectNan
 from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.imports import Imports
@@ -17,6 +18,7 @@ from stepscope.launch.logbook import Logbook
 from stepscope.launch.loop import Loop, samples_in
 from stepscope.launch.nothing_saved import NothingSaved
 from stepscope.launch.options import Options
+from stepscope.launch.rank_notes import RankNotes
 from stepscope.launch.reporting import Reporter, counted
 from stepscope.launch.script import Script
 from stepscope.launch.status import StatusLine
@@ -70,6 +72,8 @@ class Session:
         self.logbook = Logbook(self.loop, self.tracking.log)
         self.hyperparameters = Hyperparameters(self.tracking.settings)
         self.imports = Imports()
+        self.children = Children(settings)
+        self.rank_notes = RankNotes()
         self.watcher: Watcher | None = None
         self.engine: Engine | None = None
         self.detect_nan = DetectNan(self.loop, self.reporter.say) if options.switches.detect_nan else None
@@ -139,6 +143,8 @@ class Session:
             fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
         self.engine = Engine(Evidence(watcher), settings=self.settings, on_finding=self.reporter.take)
         watcher.on_moment = self.engine.moment
+        self.children.install(self._installed)
+        self.rank_notes.begin(watcher)
         self.watcher = watcher.start()
 
     def _more_witnesses(self, watcher: Watcher) -> list[Witness]:
@@ -239,7 +245,11 @@ class Session:
         if self.watcher is not None and crash is None:
             self.watcher.stop()
         if self.engine is not None:
-            if crash is not None:
+            told = self._hear_others(self.engine, crash)
+            if crash is not None and told is not None and type(crash).__module__ == "torch.multiprocessing.spawn":
+                self.reporter.say(told)  # it happened in a process that has explained it
+                self.engine.finish()
+            elif crash is not None:
                 fence.fenced("explaining the crash")(self.engine.crashed)(crash)
                 fence.fenced("showing what was there at the crash")(self._show_crash)()
             else:
@@ -248,6 +258,12 @@ class Session:
                 self.engine.finish()
         if crash is not None and self._keeper is not None:
             fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)
+
+    @fence.fenced("hearing of other processes")
+    def _hear_others(self, engine: Engine, crash: BaseException | None) -> str | None:
+        """What processes of the script found, and what other ranks did; what there is to say of a crash in one."""
+        self.rank_notes.gather(engine, crash)
+        return self.children.gather(engine)
 
     def _show_crash(self) -> None:
         """The failing operation, the way through the layers and each frame's tensors, above the traceback."""
@@ -265,6 +281,8 @@ class Session:
         fence.fenced("ending the log")(self.logbook.stop)()
         for part in (self.limiter, self.loop, self.hyperparameters, self._installed, self.imports):
             fence.fenced("taking hooks away")(part.remove)()
+        fence.fenced("clearing notes of processes")(self.children.remove)()
+        fence.fenced("clearing notes of processes")(self.rank_notes.remove)()
         if self.saved is not None:
             fence.fenced("clearing the dry run's files")(self.saved.remove)()
 

@@ -62,5 +62,8 @@ class Witness:
     def epoch_done(self, loader: Loader) -> None:
         """A loader has no more batches."""
 
+    def step_aside(self) -> None:
+        """Compiled code may run from now on: take away what the compiler would see."""
+
     def finish(self) -> None:
         """The script is over; nothing is installed any more."""

@@ -1,0 +1,246 @@
+"""Processes the script starts itself (`mp.spawn`, `mp.Process`) are watched too, and tell what they find.
+
+Nothing is wrapped: the process object carries a small note to the child (by fork, or pickled with it), which starts the
+watch before the target runs and asks the rules when multiprocessing ends the process. So targets, tracebacks, exit
+codes and what is printed are as ever. Workers of DataLoaders, pools, managers and libraries are left alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import shutil
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.launch.endings import without_our_frames
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.engine import Engine
+    from stepscope.diagnose.settings import Settings
+    from stepscope.record.restore import Installed
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Children", "Note"]
+
+_MOST = 64
+"""Processes watched in one run: a script that starts one for each of a thousand tasks is understood by then."""
+_DOOR = "_after_fork"
+"""What multiprocessing calls on the process object in the child, however it was started, before the target runs."""
+_TELLERS = ("multiprocessing.process", "torch.multiprocessing.spawn")
+"""Who writes the traceback of a process that has failed."""
+_LIBRARIES = tuple(
+    {os.path.join(sysconfig.get_paths()[name], "") for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+)
+
+
+class Children:
+    """The parent's side: gives each process its note, and gathers what they wrote when the script is over."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings
+        self._folder: str | None = None
+        self._pid = os.getpid()
+        self._started = 0
+
+    def install(self, installed: Installed) -> None:
+        import multiprocessing.process
+
+        start_as_ever, children = multiprocessing.process.BaseProcess.start, self
+
+        def start(self: Any) -> None:
+            children._send(self)
+            try:
+                start_as_ever(self)
+            finally:
+                self.__dict__.pop(_DOOR, None)
+
+        start.__wrapped__, start.__doc__ = start_as_ever, start_as_ever.__doc__  # type: ignore[attr-defined]
+        installed.patch(multiprocessing.process.BaseProcess, "start", start)
+
+    @fence.fenced("watching a process of the script")
+    def _send(self, process: Any) -> None:
+        if os.getpid() != self._pid or self._started >= _MOST or not is_of_script(process):
+            return
+        if not hasattr(type(process), _DOOR):  # a Python that has no such door: its processes are not watched
+            return
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix="stepscope-")  # only we can read it
+        self._started += 1
+        setattr(process, _DOOR, Note(self._folder, self._settings))
+
+    def gather(self, engine: Engine) -> str | None:
+        """Give the engine what the processes found and wrote down. What there is to say of a crash in one of them."""
+        if self._folder is None or os.getpid() != self._pid:
+            return None
+        from stepscope.record.watch.ranks import Crashed, Found, read_facts, read_ranks
+
+        facts = read_facts(Path(self._folder))
+        engine.evidence.ranks = engine.evidence.ranks or read_ranks(facts)
+        order = {rule.id: index for index, rule in enumerate(engine.rules)}
+        found = [fact.finding for of_one in facts for fact in of_one if isinstance(fact, Found)]
+        for finding in sorted(found, key=lambda one: order.get(one.rule, 0)):
+            engine.adopt(finding)
+        crashes = [fact for of_one in facts for fact in of_one if isinstance(fact, Crashed)]
+        return min(crashes, key=lambda one: (not one.explained, one.time)).said if crashes else None
+
+    def remove(self) -> None:
+        """Take the folder away."""
+        if self._folder is not None and os.getpid() == self._pid:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+class Note:
+    """What a process is given: where to write, and which rules are wanted. Goes with it by fork or by pickle.
+
+    It stands in for the process's own `_after_fork`, which it calls first.
+    """
+
+    def __init__(self, folder: str, settings: Any) -> None:
+        self.folder = folder
+        self.settings = settings
+
+    def __call__(self) -> None:
+        import multiprocessing
+
+        process: Any = multiprocessing.current_process()
+        type(process)._after_fork()
+        process.__dict__.pop(_DOOR, None)
+        fence.fenced("watching a process of the script")(_arrived)(self)
+
+
+def is_of_script(process: Any) -> bool:
+    """Whether what this process will run is the user's own, or what they gave to `mp.spawn`."""
+    target = getattr(process, "_target", None)
+    if target is None:
+        return _is_users(type(process).run)
+    spawn = sys.modules.get("torch.multiprocessing.spawn")
+    return (spawn is not None and target is getattr(spawn, "_wrap", None)) or _is_users(target)
+
+
+def _is_users(target: Any) -> bool:
+    while isinstance(target, functools.partial):
+        target = target.func
+    target = getattr(target, "__func__", target)
+    if not isinstance(target, FunctionType):
+        target = type(target).__call__ if callable(target) else None
+    target = getattr(target, "__wrapped__", target)
+    code = getattr(target, "__code__", None)
+    file = getattr(code, "co_filename", "<")
+    ours = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+    return not file.startswith(("<", ours, *_LIBRARIES)) and "site-packages" not in file
+
+
+_visitor: Visitor | None = None
+"""In a child: its watch."""
+
+
+# -- in the child -------------------------------------------------------------------------------------------------
+
+
+def _arrived(note: Note) -> None:
+    """In the child, just before its target runs."""
+    import traceback
+
+    for name, clean in (("print_exc", _print_exc), ("format_exc", _format_exc)):
+        setattr(traceback, name, clean)  # by these multiprocessing and mp.spawn tell of an exception
+    if "torch" in sys.modules:
+        Visitor(note).begin()
+    else:
+        from stepscope.launch.imports import Imports
+
+        imports = Imports()
+        imports.install()
+        imports.when("torch", lambda module: Visitor(note).begin())
+
+
+class Visitor:
+    """The child's side: a watcher and an engine around the target, which write to one file."""
+
+    def __init__(self, note: Note) -> None:
+        from stepscope.diagnose.engine import Engine
+        from stepscope.diagnose.evidence import Evidence
+        from stepscope.record.watch import Watcher
+        from stepscope.record.watch.ranks import Found, Notes
+
+        self.notes = Notes(note.folder)
+        self.watcher: Watcher = Watcher()
+        self.watcher.distributed.notes = self.notes
+        self.engine: Engine = Engine(
+            Evidence(self.watcher),
+            settings=note.settings,
+            on_finding=lambda finding: self.notes.write(Found(finding)),
+        )
+        self.watcher.on_moment = self.engine.moment
+        self._over = False
+
+    def begin(self) -> None:
+        from multiprocessing.util import Finalize
+
+        global _visitor
+        _visitor = self
+        self.watcher.start()
+        # Before every other finalizer (queues, managers): the target's exception is still at hand then.
+        Finalize(None, self.end, exitpriority=1000)
+
+    def end(self) -> None:
+        """The target has returned, or has raised what is being handled now."""
+        self._end(sys.exc_info()[1])
+
+    @fence.fenced("the last look")
+    def _end(self, error: BaseException | None) -> None:
+        if self._over or os.getpid() != self.watcher._pid:
+            return
+        self._over = True
+        self.watcher.distributed.ended(error)
+        if error is None or not isinstance(error, Exception):
+            self.watcher.stop()
+            self.engine.finish()
+        else:
+            explained = bool(fence.fenced("explaining the crash", [])(self.engine.crashed)(error))
+            fence.fenced("showing what was there at the crash")(self._tell)(error, explained)
+            self.watcher.stop()
+
+    def _tell(self, error: BaseException, explained: bool) -> None:
+        from stepscope.diagnose.crash.explain import explain
+        from stepscope.diagnose.show import terminal_width, wants_color
+        from stepscope.record.watch.ranks import Crashed
+
+        crash = self.engine.evidence.crash
+        told = None if crash is None else explain(crash)
+        said = ""
+        if told is not None and not told.is_empty:
+            said = told.text(color=wants_color(sys.stderr), width=terminal_width(sys.stderr))
+        self.notes.write(Crashed(f"{type(error).__name__}: {error}"[:2000], said, explained, time.time()))
+
+
+def _print_exc(limit: int | None = None, file: Any = None, chain: bool = True) -> None:
+    """`traceback.print_exc`, without our frames. When multiprocessing calls it, the target has failed."""
+    import traceback
+
+    error = sys.exc_info()[1]
+    caller = sys._getframe(1)
+    if caller.f_code is _format_exc.__code__ and caller.f_back is not None:
+        caller = caller.f_back
+    if error is not None:
+        if _visitor is not None and caller.f_globals.get("__name__") in _TELLERS:
+            _visitor.end()
+        without_our_frames(error)
+        traceback.print_exception(type(error), error, error.__traceback__, limit, file, chain)
+    else:
+        print("NoneType: None", file=file or sys.stderr)
+
+
+def _format_exc(limit: int | None = None, chain: bool = True) -> str:
+    """`traceback.format_exc`, without our frames."""
+    out = io.StringIO()
+    _print_exc(limit, out, chain)
+    return out.getvalue()

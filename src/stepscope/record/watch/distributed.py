@@ -1,0 +1,375 @@
+"""Distributed: models wrapped for several ranks, samplers that share data out, and what ranks must have in common.
+
+The facts about this rank alone are kept here for the rules. Where `notes` is set, fingerprints of the first batches and
+of the parameters are written down too, so that one process can compare the ranks when the run is over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DistributedSampler, IterableDataset
+
+from stepscope import fence
+from stepscope.record.arguments import tensors_in
+from stepscope.record.sites import site_at
+from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.watch.places import own_place
+from stepscope.record.watch.ranks import Began, Delivered, Ended, Fed, Notes, Spot, Trained, Weights, Wrapped
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.restore import Installed
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.loaders import Loader
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Distributed", "Sampler", "Wrap", "digest_of", "spot", "world"]
+
+_BATCHES = 3
+_LOOKS = frozenset((0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000))
+_PARAMETERS = 64
+_ELEMENTS = 4096
+_VALUES = 4
+
+
+class Wrap:
+    """One DistributedDataParallel."""
+
+    def __init__(self, wrapper: Any, place: Place | None) -> None:
+        self.ref = weakref.ref(wrapper)
+        self.place = place
+        self.size = dist.get_world_size() if dist.is_initialized() else 1
+        self.calls = 0
+        """How often it was called with gradients on, itself."""
+        self.around: list[Place | None] = []
+        """Where the model inside it (or a part of that) was called directly, with gradients on, and then trained."""
+        self.inner = type(wrapper.module).__name__
+
+
+class Sampler:
+    """One DistributedSampler."""
+
+    def __init__(self, sampler: Any, place: Place | None) -> None:
+        self.ref = weakref.ref(sampler)
+        self.made = place
+        self.shuffles = bool(sampler.shuffle)
+        self.size = int(sampler.num_replicas)
+        self.epochs: list[int] = []
+        """`epoch` at the beginning of each pass."""
+        self.sets = 0
+        """How often `set_epoch` was called."""
+
+
+class Distributed(Witness):
+    """`run.distributed`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.wraps: list[Wrap] = []
+        self.samplers: list[Sampler] = []
+        self.notes: Notes | None = None
+        self.size = 1
+        """How many ranks there are."""
+        self._wrappers: weakref.WeakKeyDictionary[Any, Wrap] = weakref.WeakKeyDictionary()
+        self._inside: weakref.WeakKeyDictionary[Any, Wrap] = weakref.WeakKeyDictionary()
+        self._samplers: weakref.WeakKeyDictionary[Any, Sampler] = weakref.WeakKeyDictionary()
+        self._waiting: dict[int, tuple[Wrap, Place | None]] = {}
+        self._said_rank = False
+        self._fed = 0
+        self._seen: dict[int, int] = {}
+        self._trained: set[int] = set()
+        self._looked: set[int] = set()
+        self._last_batch: dict[int, int] = {}
+
+    def install(self, installed: Installed) -> None:
+        if not dist.is_available():
+            return
+        self._watch_wrapping(installed)
+        self._watch_samplers(installed)
+
+    def _watch_wrapping(self, installed: Installed) -> None:
+        witness, wrap = self, DistributedDataParallel.__init__
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            wrap(self, *args, **kwargs)
+            witness._wrapped(self, sys._getframe(1))
+
+        __init__.__wrapped__, __init__.__doc__ = wrap, wrap.__doc__  # type: ignore[attr-defined]
+        installed.patch(DistributedDataParallel, "__init__", __init__)
+
+    def _watch_samplers(self, installed: Installed) -> None:
+        witness = self
+        make, start, set_epoch_as_ever = (
+            DistributedSampler.__init__, DistributedSampler.__iter__, DistributedSampler.set_epoch
+        )  # fmt: skip
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            make(self, *args, **kwargs)
+            witness._sampler_made(self, sys._getframe(1))
+
+        def __iter__(self: Any) -> Any:
+            witness._pass_begins(self)
+            return start(self)
+
+        def set_epoch(self: Any, epoch: int) -> None:
+            set_epoch_as_ever(self, epoch)
+            witness._epoch_set(self)
+
+        for mine, original in ((__init__, make), (__iter__, start), (set_epoch, set_epoch_as_ever)):
+            mine.__dict__["__wrapped__"], mine.__doc__ = original, original.__doc__
+            installed.patch(DistributedSampler, original.__name__, mine)
+
+    # What this rank does
+
+    @fence.fenced("following a distributed model")
+    def _wrapped(self, wrapper: Any, frame: Any) -> None:
+        if not self.watcher.listens():
+            return
+        wrap = Wrap(wrapper, own_place(frame))
+        self.wraps.append(wrap)
+        self._wrappers[wrapper] = wrap
+        for module in wrapper.module.modules():
+            self._inside[module] = wrap
+        if self.notes is not None and wrap.size > 1 and wrapper.process_group.size() == wrap.size:
+            self.say_rank()
+            self.notes.write(Wrapped(spot(wrap.place)))
+
+    def _sampler_made(self, sampler: Any, frame: Any) -> None:
+        fence.fenced("following a sampler")(self._sampler)(sampler, frame)
+
+    def _sampler(self, sampler: Any, frame: Any = None) -> Sampler | None:
+        if not self.watcher.listens():
+            return None
+        known = self._samplers.get(sampler)
+        if known is None:
+            known = self._samplers[sampler] = Sampler(sampler, None if frame is None else own_place(frame))
+            self.samplers.append(known)
+        return known
+
+    @fence.fenced("following a sampler")
+    def _pass_begins(self, sampler: Any) -> None:
+        known = self._sampler(sampler)
+        if known is not None and len(known.epochs) < 1000:
+            known.epochs.append(int(sampler.epoch))
+
+    @fence.fenced("following a sampler")
+    def _epoch_set(self, sampler: Any) -> None:
+        known = self._sampler(sampler)
+        if known is not None:
+            known.sets += 1
+
+    def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
+        self._note_input(visit, args, kwargs)
+        if not self.wraps or not visit.grad:
+            return
+        wrap = self._wrappers.get(module)
+        if wrap is not None:
+            wrap.calls += 1
+            return
+        around = self._inside.get(module)
+        if around is not None:
+            self._waiting[id(around)] = (around, visit.place)
+
+    def module_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if self.wraps and visit.grad and isinstance(module, DistributedDataParallel):
+            wrap = self._wrappers.get(module)
+            if wrap is not None:
+                wrap.calls += 1
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        for wrap, place in self._waiting.values():
+            if len(wrap.around) < 1000:
+                wrap.around.append(place)
+        self._waiting.clear()
+        if self.notes is not None and world() is not None:
+            self._note_training()
+            self._note_weights()
+
+    def sampler_of(self, loader: Loader) -> Sampler | None:
+        """The sampler that shares this loader's data out, if it has one."""
+        alive = loader.loader
+        if alive is None:
+            return None
+        inner = getattr(getattr(alive, "batch_sampler", None), "sampler", None)
+        for one in (getattr(alive, "sampler", None), inner):
+            if isinstance(one, DistributedSampler):
+                return self._samplers.get(one)
+        return None
+
+    def last_batch(self, loader: Loader) -> int:
+        """How many batches all loaders had delivered when this one delivered its last."""
+        return self._last_batch.get(loader.number, 0)
+
+    @staticmethod
+    def is_sharded(parameter: Any) -> bool:
+        """Whether this is one rank's share of a parameter."""
+        return hasattr(parameter, "device_mesh") or type(parameter).__name__ == "FlatParameter"
+
+    # What is compared with the other ranks
+
+    def say_rank(self) -> None:
+        """Note our place among the ranks, once there is one."""
+        place = world()
+        if place is not None and not self._said_rank and self.notes is not None:
+            self._said_rank = True
+            self.size = place[1]
+            self.notes.write(Began(*place))
+
+    def batch(self, loader: Loader, batch: Any) -> None:
+        self._last_batch[loader.number] = self.watcher.batches
+        number = self._seen.get(loader.number, 0)
+        if self.notes is None or number >= _BATCHES or world() is None:
+            return
+        self._seen[loader.number] = number + 1
+        tensors = tensors_in(batch)
+        digest = digest_of(tensors)
+        if digest is None:
+            return
+        self.say_rank()
+        alive = loader.loader
+        self.notes.write(
+            Delivered(
+                loader=loader.number,
+                number=number,
+                digest=digest,
+                length=_length(tensors),
+                sampler=loader.sampler,
+                shared=_shares_out(alive),
+                iterable=isinstance(getattr(alive, "dataset", None), IterableDataset),
+                made=spot(loader.made),
+            )
+        )
+
+    def _note_input(self, visit: Visit, args: Any, kwargs: Any) -> None:
+        if self.notes is None or not visit.grad or self._fed >= _BATCHES or world() is None:
+            return
+        tensors = tensors_in((args, kwargs))
+        digest = digest_of(tensors)
+        if digest is not None:
+            self.say_rank()
+            self.notes.write(Fed(self._fed, digest, _length(tensors)))
+            self._fed += 1
+
+    def _note_training(self) -> None:
+        current = self.watcher.loaders.current
+        if current is not None and current.number not in self._trained and self.notes is not None:
+            self._trained.add(current.number)
+            self.notes.write(Trained(current.number))
+
+    def named_parameters(self) -> list[tuple[str, Any]]:
+        """The parameters that should be the same on all ranks, with names that are the same on all ranks."""
+        wrapped = [wrapper for wrap in self.wraps if (wrapper := wrap.ref()) is not None]
+        if wrapped:
+            found = [
+                (f"{name}", p)
+                for wrapper in wrapped
+                for name, p in wrapper.module.named_parameters()
+                if name not in wrapper.parameters_to_ignore
+            ]
+        else:
+            models = self.watcher.models
+            held = [ref() for made in self.watcher.optimizers.made for ref in made.parameters]
+            found = [(models.name_of(p), p) for p in held if p is not None]
+        whole = [(name, p) for name, p in found if p.requires_grad and not self.is_sharded(p)]
+        return [(f"{index}:{name}", p) for index, (name, p) in enumerate(whole[:_PARAMETERS])]
+
+    def _note_weights(self) -> None:
+        step = self.watcher.step
+        if step not in _LOOKS or step in self._looked or self.notes is None:
+            return
+        self._looked.add(step)
+        names, digests, values = [], [], []
+        named = self.named_parameters()
+        for name, parameter in named:
+            digest = digest_of([parameter])
+            if digest is not None:
+                names.append(name)
+                digests.append(digest)
+                values.append(_some(parameter))
+        if names:
+            self.say_rank()
+            self.notes.write(Weights(step, names, digests, values, self._made_at(named[0][1])))
+
+    def _made_at(self, parameter: Any) -> Spot | None:
+        """Where the outermost module of the script's that holds a parameter was made."""
+        modules = [wrapper.module for wrap in self.wraps if (wrapper := wrap.ref()) is not None]
+        modules += [module for model in self.watcher.models.roots if (module := model.module) is not None]
+        for module in modules:
+            if any(p is parameter for p in module.parameters()):
+                site = self.watcher.models.made_at(module)
+                return None if site is None else (site.file, site.line)
+        return None
+
+    def ended(self, error: BaseException | None) -> None:
+        """Note how this rank ended."""
+        if self.notes is None or not self._said_rank:
+            return
+        loaders = [loader for loader in self.watcher.loaders.all if loader.is_training]
+        self.notes.write(
+            Ended(
+                steps=self.watcher.step,
+                backwards=self.watcher.steps.backward_count,
+                batches={loader.number: loader.batches for loader in loaders},
+                loop=spot(loaders[-1].iterated) if loaders else None,
+                error=None if error is None else f"{type(error).__name__}: {error}"[:2000],
+            )
+        )
+
+
+def world() -> tuple[int, int] | None:
+    """Our rank and how many there are; None where this process trains alone."""
+    if not dist.is_available() or not dist.is_initialized():
+        return None
+    size = dist.get_world_size()
+    return (dist.get_rank(), size) if size > 1 else None
+
+
+def spot(place: Place | None) -> Spot | None:
+    """A place as a file and a line."""
+    if place is None:
+        return None
+    site = site_at(place)
+    return site.file, site.line
+
+
+def digest_of(tensors: list[Any]) -> str | None:
+    """A short text that is the same for the same values; None where looking would wait for a device."""
+    digest = hashlib.blake2b(digest_size=8)
+    seen = False
+    with quietly():
+        for tensor in tensors:
+            if tensor.device.type != "cpu" or tensor.layout is not torch.strided or is_transformed(tensor):
+                continue
+            flat = tensor.detach().reshape(-1)
+            if flat.numel() > _ELEMENTS:
+                flat = flat[:: flat.numel() // _ELEMENTS]
+            digest.update(f"{tuple(tensor.shape)}{tensor.dtype}".encode())
+            digest.update(flat.contiguous().resolve_conj().view(torch.uint8).numpy().tobytes())
+            seen = True
+    return digest.hexdigest() if seen else None
+
+
+def _some(parameter: Any) -> list[float]:
+    with quietly():
+        flat = parameter.detach().reshape(-1)
+        return [float(v) for v in flat[:: max(1, flat.numel() // _VALUES)][:_VALUES].double().tolist()]
+
+
+def _length(tensors: list[Any]) -> int:
+    first = next((tensor for tensor in tensors if tensor.dim()), None)
+    return int(first.shape[0]) if first is not None else 0
+
+
+def _shares_out(loader: Any) -> bool:
+    inner = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
+    samplers = (getattr(loader, "sampler", None), getattr(loader, "batch_sampler", None), inner)
+    return any(isinstance(one, DistributedSampler) or hasattr(one, "num_replicas") for one in samplers)
