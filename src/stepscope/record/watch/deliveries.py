@@ -118,13 +118,12 @@ class Deliveries(Witness):
 
     def _first(self, delivery: Delivery, batch: Any) -> None:
         delivery.shapes = [tuple(tensor.shape) for tensor in tensors_in(batch)]
-        loader = delivery.loader.loader
-        dataset = getattr(loader, "dataset", None)
+        dataset = delivery.loader.data()
         if dataset is None or not hasattr(dataset, "__getitem__"):
             return
         arrays = arrays_of(dataset)
         if sum(1 for one in self.all if one.dataset is not None) < _KEEP and _bytes_of(arrays) <= _KEEP_BYTES:
-            delivery.dataset, delivery.collate = dataset, getattr(loader, "collate_fn", None)
+            delivery.dataset, delivery.collate = dataset, delivery.loader.collate()
         if not delivery.loader.workers:
             floats = [(name, rows) for name, rows in arrays if _is_data(rows)]
             base = base_of(dataset)

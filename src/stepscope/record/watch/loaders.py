@@ -53,6 +53,7 @@ class Loader:
         """How many of its batches were followed by a backward before the next batch of any loader."""
         self.data = _weakly(getattr(loader, "dataset", None))
         """Gives the dataset; it may outlive the loader, and be gone."""
+        self.collate = _weakly(getattr(loader, "collate_fn", None))
         self.dataset = type(getattr(loader, "dataset", None)).__name__
         self.sampler = type(getattr(loader, "sampler", None)).__name__
         self.batch_size = getattr(loader, "batch_size", None)

@@ -48,7 +48,7 @@ class Allowance:
 class Look:
     """What a tensor held."""
 
-    __slots__ = ("columns", "constant", "dtype", "high", "low", "nan", "rms", "shape")
+    __slots__ = ("columns", "constant", "dtype", "high", "low", "nan", "rms", "shape", "whole")
 
     def __init__(self, tensor: Any) -> None:
         self.shape: tuple[int, ...] = tuple(tensor.shape)
@@ -60,6 +60,8 @@ class Look:
         self.columns: list[float] = []
         """The standard deviation of each column, for rows of features."""
         self.constant = False
+        self.whole = not tensor.is_floating_point()
+        """All numbers are whole: codes, counts, ids."""
 
 
 def can_look(tensor: Any) -> bool:
@@ -97,6 +99,7 @@ def look_at(tensor: Any) -> Look:
         look.low, look.high = float(low), float(high)
         look.rms = float(values.square().mean().sqrt())
         look.constant = look.low == look.high
+        look.whole = look.whole or bool((values == values.round()).all())
     if tensor.ndim == 2 and tensor.is_floating_point() and tensor.shape[0] >= 8 and tensor.shape[1] <= 512:
         table = tensor[:_ROWS].to(torch.float64)
         if not look.nan:

@@ -14,8 +14,7 @@ from stepscope.records.step import Site
 _TIMES = 5
 _FEWEST_ROWS = 8
 _MEANT = frozenset((
-    "expand", "repeat", "repeat_interleave", "tile", "broadcast_to", "expand_as", "zeros", "ones", "full", "eye",
-    "zeros_like", "ones_like", "full_like", "embedding", "broadcast_tensors",
+    "expand", "repeat", "repeat_interleave", "tile", "broadcast_to", "expand_as", "broadcast_tensors", "new_tensor",
 ))  # fmt: skip
 
 

@@ -52,7 +52,7 @@ def _measured(run: Evidence, target: Target) -> bool:
     """The data has many columns of numbers with a fraction: equal rows are the same sample."""
     looks = [fed.look for fed in run.batches.first if fed.look is not None and fed.origin is not None]
     return any(
-        look.dtype.is_floating_point and _width(look.shape) >= 4 and look.low != look.high for look in looks[:8]
+        not look.whole and _width(look.shape) >= 4 for look in looks[:8]
     ) and not any(fed.model.repeats > 0.2 * max(1, fed.model.rows) for fed in run.batches.first[:8])
 
 

@@ -55,14 +55,14 @@ def _share(diet: Diet, evaluated: Evaluated) -> float | None:
     if rows < _FEWEST_ROWS or not evaluated.seen or evaluated.drawn < _FEWEST_ROWS:
         return None
     share = len(evaluated.seen) / rows
-    if evaluated.look is not None and not evaluated.look.dtype.is_floating_point and share < 0.5:
+    if evaluated.look is not None and evaluated.look.whole and share < 0.5:
         return None  # codes and tokens repeat by themselves
     by_chance = max(20 * evaluated.repeats / evaluated.drawn, 3 * diet.repeats / max(1, diet.rows))
     return share if share >= _SHARE and share > by_chance else None
 
 
 def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
-    if evaluated.look is None or not evaluated.look.dtype.is_floating_point:
+    if evaluated.look is None or evaluated.look.whole:
         return False
     left_out = len(diet.trained - evaluated.rows)
     return _SHARE_UNNAMED <= share <= 0.95 and left_out >= 0.05 * len(diet.trained) and len(evaluated.rows) >= 16
