@@ -116,11 +116,18 @@ def loader_names(run: Evidence, loader: Loader, *, made_from: bool = True) -> li
             found += _targets_of(targets, statement.value, call)
         if made_from:
             found += words_of(run, loader.made)
-    for place in (loader.iterated,):
-        node = run.source.expression(place)
-        if node is not None:
-            found += [name.rpartition(".")[2] for name in names_in(node)]
-    return found
+    looped = _looped_over(run, loader.iterated)
+    return found if looped is None else found + [name.rpartition(".")[2] for name in names_in(looped)]
+
+
+def _looped_over(run: Evidence, place: Place | None) -> ast.AST | None:
+    """What a `for` goes through: Python gives the place of its beginning as that of the whole statement."""
+    node = run.source.expression(place)
+    file = None if node is not None or place is None else run.source.file(site_at(place).file)
+    if file is None or place is None:
+        return node
+    line = site_at(place).line
+    return next((loop.iter for loop in file.walk(ast.For) if loop.lineno == line), None)
 
 
 def _targets_of(targets: list[Any], value: ast.expr | None, call: ast.Call) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from stepscope.record.arguments import tensors_in
@@ -25,6 +24,7 @@ __all__ = ["Batches", "Diet", "Evaluated", "Fed"]
 _LOOKS = 6
 _MOST_ROWS = 40_000
 _KEPT = 400
+_FIRST = 60
 _PLACES = 40
 _FEW_ROWS = 2
 _KNOWN, _SELDOM = 40, 16
@@ -102,10 +102,8 @@ class Batches(Witness):
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.diets: list[Diet] = []
-        self.trained: deque[Fed] = deque(maxlen=_KEPT)
-        """The latest calls whose result went into a backward."""
         self.first: list[Fed] = []
-        """The first of them."""
+        """The first calls whose result went into a backward."""
         self.pending: list[Fed] = []
         """Calls with gradients on since the last backward."""
         self.bad: Fed | None = None
@@ -145,8 +143,13 @@ class Batches(Witness):
                 self.diets.append(self._known[module])  # type: ignore[arg-type]
         return self._known[module]
 
-    def of(self, module: Any) -> Diet | None:
-        return self._known.get(module)
+    def trains_on(self, loader: Loader) -> bool:
+        """Whether a model was trained on batches of this loader (of several that take turns, too)."""
+        return loader.is_training or any(loader in diet.loaders for diet in self.diets)
+
+    def evaluates(self, loader: Loader) -> bool:
+        """Whether a model was called on batches of this loader without training."""
+        return any(found.loader is loader for diet in self.diets for found in diet.evaluated.values())
 
     def _look(self, fed: Fed, tensor: Any) -> None:
         key = (fed.visit.place, fed.loader, fed.training)
@@ -222,8 +225,7 @@ class Batches(Witness):
     def _trained(self, fed: Fed) -> None:
         diet = fed.model
         diet.trained_calls += 1
-        self.trained.append(fed)
-        if len(self.first) < _KEPT:
+        if len(self.first) < _FIRST:
             self.first.append(fed)
         if diet.origin is None:
             diet.origin = fed.origin

@@ -206,10 +206,13 @@ class Targets(Witness):
     def _draws(self, found: Target, origin: Origin, feds: list[Fed]) -> None:
         of_target = draws_behind(origin)
         of_data: dict[int, Origin] = {}
+        of_main: dict[int, Origin] = {}
         for fed in feds[-4:]:
             for given in fed.visit.inputs:
                 of_data.update(draws_behind(given))
-        only_data = [draw for index, draw in of_data.items() if index not in of_target]
+            if fed.origin is not None:  # the rest may be conditions with draws of their own: a noise level, a mask
+                of_main.update(draws_behind(fed.origin))
+        only_data = [draw for index, draw in of_main.items() if index not in of_target]
         only_target = [draw for index, draw in of_target.items() if index not in of_data]
         if only_data and only_target:
             found.apart.append((only_data[0], only_target[0]))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stepscope.diagnose.data_sources import dataset_line, loader_names
+from stepscope.diagnose.data_sources import dataset_line, held_out, loader_names
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.samples_again import varying_samples
@@ -32,9 +32,12 @@ def augment_eval(run: Evidence) -> Iterator[Proof]:
         return
     for delivery in run.deliveries.all:
         fact = delivery.loader
-        if fact.is_training or not delivery.batches or not _is_supervised(delivery):
+        if run.batches.trains_on(fact) or not delivery.batches or not _is_supervised(delivery):
             continue
-        if any(re.search(r"tta|augment|noisy|train", name, re.I) for name in loader_names(run, fact, made_from=False)):
+        names = loader_names(run, fact, made_from=False)
+        if any(re.search(r"tta|augment|noisy|train", name, re.I) for name in names):
+            continue
+        if not run.batches.evaluates(fact) and not held_out(names):
             continue
         changed = _other_samples(delivery)
         if changed is None and run.over and delivery.dataset is not None:

@@ -51,9 +51,9 @@ def label_noise(run: Evidence) -> Iterator[Proof]:
 def _measured(run: Evidence, target: Target) -> bool:
     """The data has many columns of numbers with a fraction: equal rows are the same sample."""
     looks = [fed.look for fed in run.batches.first if fed.look is not None and fed.origin is not None]
-    return any(
-        not look.whole and _width(look.shape) >= 4 for look in looks[:8]
-    ) and not any(fed.model.repeats > 0.2 * max(1, fed.model.rows) for fed in run.batches.first[:8])
+    return any(not look.whole and _width(look.shape) >= 4 for look in looks[:8]) and not any(
+        fed.model.repeats > 0.2 * max(1, fed.model.rows) for fed in run.batches.first[:8]
+    )
 
 
 def _width(shape: tuple[int, ...]) -> int:

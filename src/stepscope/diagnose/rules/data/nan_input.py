@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.origin import PARAMETER
 
 _CAUSES = (
     "num.log-zero", "num.div-zero-std", "num.sqrt-zero", "num.sqrt-negative", "num.exp-overflow", "num.acos", "num.pow",
@@ -29,7 +30,7 @@ def nan_input(run: Evidence) -> Iterator[Proof]:
         x = torch.nan_to_num(torch.tensor(table))
     """
     fed = run.batches.bad
-    if fed is None or fed.look is None:
+    if fed is None or fed.look is None or (fed.origin is not None and fed.origin.tags & PARAMETER):
         return
     broken = [b for b in run.steps.backwards if b.loss is not None and not math.isfinite(b.loss)]
     if not broken or broken[0].step < fed.step:

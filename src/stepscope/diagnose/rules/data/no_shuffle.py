@@ -36,7 +36,7 @@ def no_shuffle(run: Evidence) -> Iterator[Proof]:
     told: set[int] = set()
     for delivery in run.deliveries.all:
         loader = delivery.loader
-        if loader.is_training and loader.sampler == "SequentialSampler" and not _chosen(run, loader):
+        if run.batches.trains_on(loader) and loader.sampler == "SequentialSampler" and not _chosen(run, loader):
             whole = loader.finished > 0 or run.over
             if (whole or len(delivery.labels) >= 40) and (said := _sorted(delivery.labels)):
                 told.add(loader.number)

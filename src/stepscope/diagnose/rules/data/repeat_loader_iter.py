@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
+from stepscope.diagnose.source import called_name
+from stepscope.record.sites import Place
 
 _TIMES = 5
 
@@ -39,7 +39,7 @@ def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
             continue
         loader = fact.loader
         length = None if loader is None else len(loader)
-        if length == 1 or fact.iterated is None or not _inside_loop(run, fact.iterated):
+        if length == 1 or fact.iterated is None or not _is_new_iterator(run, fact.iterated):
             continue
         yield Proof(
             where=fact.iterated,
@@ -51,10 +51,7 @@ def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _inside_loop(run: Evidence, place: object) -> bool:
-    """It stands in a loop (or in a function that is called in one: we cannot tell, so that counts)."""
-    site = site_at(place)  # type: ignore[arg-type]
-    file, node = run.source.file(site.file), run.source.expression(site)
-    if file is None or node is None:
-        return True
-    return any(isinstance(outer, (ast.For, ast.While, ast.FunctionDef)) for outer in file.up(node))
+def _is_new_iterator(run: Evidence, place: Place) -> bool:
+    """It says `iter(...)` there: a `for` that is left after one batch is a decision (or a limit of ours)."""
+    node = run.source.expression(place)
+    return node is not None and called_name(node) in ("iter", "next")

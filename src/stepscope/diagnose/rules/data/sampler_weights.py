@@ -37,7 +37,7 @@ def sampler_weights(run: Evidence) -> Iterator[Proof]:
     for delivery in run.deliveries.all:
         fact = delivery.loader
         drawn = Counter(label for batch in delivery.labels for label in batch)
-        if fact.sampler != "WeightedRandomSampler" or not fact.is_training or sum(drawn.values()) < 40:
+        if fact.sampler != "WeightedRandomSampler" or not run.batches.trains_on(fact) or sum(drawn.values()) < 40:
             continue
         own = _own_labels(delivery)
         if own is None or len(own) < 2:

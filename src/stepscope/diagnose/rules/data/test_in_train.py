@@ -12,6 +12,7 @@ from stepscope.record.watch.batches import Diet, Evaluated
 _SHARE = 0.05
 _SHARE_UNNAMED = 0.1
 _FEWEST_ROWS = 8
+_NARROWEST = 3
 
 
 @rule("data.test-in-train", severity="error")
@@ -55,10 +56,20 @@ def _share(diet: Diet, evaluated: Evaluated) -> float | None:
     if rows < _FEWEST_ROWS or not evaluated.seen or evaluated.drawn < _FEWEST_ROWS:
         return None
     share = len(evaluated.seen) / rows
-    if evaluated.look is not None and evaluated.look.whole and share < 0.5:
+    look = evaluated.look
+    if look is not None and look.whole and (share < 0.5 or evaluated.repeats or diet.repeats):
         return None  # codes and tokens repeat by themselves
+    if look is not None and _width(look.shape) < _NARROWEST:
+        return None  # a curve or a picture is fitted and looked at on the same grid
     by_chance = max(20 * evaluated.repeats / evaluated.drawn, 3 * diet.repeats / max(1, diet.rows))
     return share if share >= _SHARE and share > by_chance else None
+
+
+def _width(shape: tuple[int, ...]) -> int:
+    size = 1
+    for one in shape[1:]:
+        size *= one
+    return size
 
 
 def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
