@@ -20,7 +20,7 @@ from stepscope.records.step import Stats
 if TYPE_CHECKING:
     from stepscope.record.drafts import Drafts, OpDraft, Ref
 
-__all__ = ["Pending", "StatisticsObserver", "is_transformed", "measure", "quietly", "resolve", "stats_of"]
+__all__ = ["Pending", "StatisticsObserver", "is_transformed", "local_of", "measure", "quietly", "resolve", "stats_of"]
 
 _CHUNK = 4096
 _wrapped: Callable[[Any], bool] | None = getattr(
@@ -98,14 +98,11 @@ def resolve(measured: Sequence[Stats | Pending | None]) -> list[Stats | None]:
 
 def _values(tensor: Any) -> tuple[Any, int] | None:
     """A plain strided tensor of the values, and how many zeros are implied; None when there are none to see."""
-    if is_transformed(tensor) or tensor.device.type == "meta":
+    if _is_inside_transform(tensor) or tensor.device.type == "meta":
         return None
-    kind = type(tensor)
-    if hasattr(kind, "__torch_dispatch__") and kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
-        local = getattr(tensor, "_local_tensor", None)  # a DTensor: this rank's part, without communication
-        if local is None:
-            return None
-        tensor = local
+    tensor = local_of(tensor)
+    if tensor is None:
+        return None
     tensor = tensor.detach()
     if tensor.is_quantized:
         return tensor.dequantize(), 0
@@ -119,9 +116,25 @@ def _values(tensor: Any) -> tuple[Any, int] | None:
     return tensor, 0
 
 
+def local_of(tensor: Any) -> Any:
+    """The tensor itself, or this rank's part of a DTensor: looking at the whole would communicate. None for others."""
+    return getattr(tensor, "_local_tensor", None) if _has_own_dispatch(tensor) else tensor
+
+
 def is_transformed(tensor: Any) -> bool:
-    """Inside vmap or a functional transform a tensor has no values of its own yet."""
+    """Whether it has no plain values to look at: inside vmap, or of a class with a dispatch of its own (a DTensor)."""
+    return _is_inside_transform(tensor) or _has_own_dispatch(tensor)
+
+
+def _is_inside_transform(tensor: Any) -> bool:
     return _wrapped is not None and _wrapped(tensor)
+
+
+def _has_own_dispatch(tensor: Any) -> bool:
+    kind = type(tensor)
+    if kind is torch.Tensor or kind is torch.nn.Parameter:
+        return False
+    return getattr(kind, "__torch_dispatch__", None) is not torch.Tensor.__torch_dispatch__
 
 
 def _as_real(values: Any) -> Any:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from stepscope.record.restore import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
@@ -76,6 +76,8 @@ class Distributed(Witness):
         super().__init__(watcher)
         self.wraps: list[Wrap] = []
         self.samplers: list[Sampler] = []
+        self.stale: dict[int, list[list[str]]] = {}
+        """Optimizer -> for each of its first steps without any gradient, sharded parameters that have one."""
         self.notes: Notes | None = None
         self.size = 1
         """How many ranks there are."""
@@ -194,6 +196,20 @@ class Distributed(Witness):
             self._note_training()
             self._note_weights()
 
+    def step_begins(self, step: Step, optimizer: Any) -> None:
+        """Do sharded parameters have gradients that no optimizer knows of, while this one has none?"""
+        if step.index >= 20 or "torch.distributed.fsdp" not in sys.modules:
+            return
+        held = [p for group in optimizer.param_groups for p in group["params"]]
+        if any(p.grad is not None for p in held):
+            return
+        known = {id(p) for made in self.watcher.optimizers.made for ref in made.parameters if (p := ref()) is not None}
+        models = [module for model in self.watcher.models.roots if (module := model.module) is not None]
+        named = [one for module in models for one in module.named_parameters() if self.is_sharded(one[1])]
+        lost = [name for name, p in named if p.grad is not None and id(p) not in known]
+        if lost:
+            self.stale.setdefault(step.optimizer, []).append(lost)
+
     def sampler_of(self, loader: Loader) -> Sampler | None:
         """The sampler that shares this loader's data out, if it has one."""
         alive = loader.loader
@@ -212,7 +228,7 @@ class Distributed(Witness):
     @staticmethod
     def is_sharded(parameter: Any) -> bool:
         """Whether this is one rank's share of a parameter."""
-        return hasattr(parameter, "device_mesh") or type(parameter).__name__ == "FlatParameter"
+        return hasattr(parameter, "device_mesh") or bool(getattr(parameter, "_is_flat_param", False))
 
     # What is compared with the other ranks
 

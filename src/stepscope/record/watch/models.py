@@ -11,7 +11,7 @@ import torch
 from stepscope import fence
 from stepscope.record import construction
 from stepscope.record.sites import site_at
-from stepscope.record.statistics import quietly
+from stepscope.record.statistics import local_of, quietly
 from stepscope.record.watch.steps import is_nonzero
 from stepscope.record.watch.witness import Witness
 
@@ -224,5 +224,6 @@ class Models(Witness):
 
 
 def _some_values(parameter: Any) -> Any:
-    flat = parameter.detach().reshape(-1)
+    local = local_of(parameter)
+    flat = (parameter if local is None else local).detach().reshape(-1)
     return flat[:: max(1, flat.numel() // _SAMPLE)][:_SAMPLE].clone()

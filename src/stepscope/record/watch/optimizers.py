@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
-from stepscope.record.statistics import quietly
+from stepscope.record.statistics import is_transformed, quietly
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -179,6 +179,8 @@ class Optimizers(Witness):
 def _glance(parameter: Any) -> tuple[float, ...] | None:
     """A few of its values, where reading them costs nothing."""
     if parameter.device.type != "cpu" or parameter.layout is not torch.strided or not parameter.numel():
+        return None
+    if is_transformed(parameter):
         return None
     with quietly():
         flat = parameter.detach().reshape(-1)

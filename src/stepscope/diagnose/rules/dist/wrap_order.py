@@ -3,8 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.ownership import orphans, strangers
 from stepscope.diagnose.rule import Proof, rule
+
+_ENOUGH = 3
+_LOOKED_AT = 20
 
 
 @rule("dist.wrap-order", severity="error")
@@ -16,8 +18,8 @@ def wrap_order(run: Evidence) -> Iterator[Proof]:
 
     What to do: shard (and move) the model first, then build the optimizer over its parameters.
 
-    How it is found: the optimizer's parameters are in no model any more and get no gradient, while the sharded ones
-    get gradients, never change, and are in no optimizer.
+    How it is found: at each of its steps none of the optimizer's parameters has a gradient, while sharded parameters of
+    the model have one and are in no optimizer.
 
     Bad:
         optimizer = torch.optim.AdamW(model.parameters())
@@ -26,20 +28,14 @@ def wrap_order(run: Evidence) -> Iterator[Proof]:
         fully_shard(model)
         optimizer = torch.optim.AdamW(model.parameters())
     """
-    lost = [one for one in orphans(run) if any(run.distributed.is_sharded(p) for p in one.parameters)]
-    if not lost:
-        return
-    for made in run.optimizers.made:
-        if not run.steps.of_optimizer(made.number):
-            continue
-        strange = strangers(run, made)
-        gone = sum(ref() is None for ref in made.parameters)
-        if not strange and not gone:
+    for number, steps in run.distributed.stale.items():
+        made = run.optimizers.of(number)
+        if len(steps) < _ENOUGH or len(steps) < min(run.watcher.step, _LOOKED_AT) - 1:
             continue
         yield Proof(
             where=made.place,
             message="the optimizer was built before the model was sharded: it does not have the sharded parameters",
-            label=f"{len(strange) + gone} of its {len(made.parameters)} parameters are no longer in the model",
-            evidence={"not_in_model": len(strange) + gone, "never_updated": lost[0].names[:20]},
+            label=f"none of its {len(made.parameters)} parameters has a gradient in {len(steps)} steps",
+            evidence={"steps": len(steps), "never_updated": steps[0][:20]},
             fix="build the optimizer after the model has been sharded",
         )

@@ -42,6 +42,8 @@ def frozen_by_mistake(run: Evidence) -> Iterator[Proof]:
         head = None if module is None else _last_layer(run, model)
         if module is None or head is None or any(p.requires_grad for p in head.parameters()):
             continue
+        if not list(head.parameters()):  # they lie elsewhere: sharded, or made anew by a parametrization
+            continue
         trained = [p for p in module.parameters() if p.requires_grad]
         if not trained or any(p.ndim > 1 for p in trained) or run.models.was_loaded(head):
             continue

@@ -45,11 +45,12 @@ def plain_tensor(run: Evidence) -> Iterator[Proof]:
         if origin is None or not _is_weight(name, tensor, origin):
             continue
         used = _used(run) if used is None else used
-        if id(origin) in used:
+        if id(origin) in used and not _says_so(run, part, name):
             yield _proof(run, part, name, tensor, "was drawn at random and has not changed since")
 
 
-_WEIGHTS = re.compile(r"weight|kernel|query|embed|token|latent|^w\d*$|^W\w*$|prompt|proto|codebook", re.I)
+_WEIGHTS = re.compile(r"weight|kernel|query|embed|token|latent|prompt|proto|codebook|^[wW]\d*$|^W_\w+$")
+_MEANT = re.compile(r"random|fixed|reservoir|echo|fourier|project|hash|frozen|noise|not train|untrain", re.I)
 
 
 def _is_weight(name: str, tensor: Any, origin: Origin) -> bool:
@@ -57,10 +58,21 @@ def _is_weight(name: str, tensor: Any, origin: Origin) -> bool:
     return random and tensor.dim() > 0 and tensor._version <= 1 and bool(_WEIGHTS.search(name))
 
 
+def _says_so(run: Evidence, part: Any, name: str) -> bool:
+    """Whether the class, the name or the lines around it say that this is meant to stay as it was drawn."""
+    site = assigned_at(run, part, name)
+    file = None if site is None else run.source.file(site.file)
+    around = "" if file is None or site is None else "\n".join(file.lines[max(0, site.line - 4) : site.line + 1])
+    words = re.sub(r"torch\.\w+|randn?\b", "", around)
+    return bool(_MEANT.search(f"{type(part).__name__} {name} {words}"))
+
+
 def _plain_attributes(run: Evidence) -> Iterator[tuple[Any, str, Any]]:
     seen: set[int] = set()
     for model in run.models.roots:
         for part in model.module.modules() if model.module is not None else ():
+            if type(part).__module__.startswith("torch."):  # what lies there torch has put there, as FSDP does
+                continue
             for name, value in vars(part).items():
                 if type(value) is torch.Tensor and value.is_floating_point() and id(value) not in seen:
                     seen.add(id(value))

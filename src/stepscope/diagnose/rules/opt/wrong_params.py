@@ -7,7 +7,7 @@ from stepscope.diagnose.ownership import orphans
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("opt.wrong-params", severity="error", follows=("opt.stale-params",))
+@rule("opt.wrong-params", severity="error", follows=("opt.stale-params", "dist.wrap-order"))
 def wrong_params(run: Evidence) -> Iterator[Proof]:
     """An optimizer steps parameters that its loss does not reach, and those it reaches are in no optimizer.
 
