@@ -25,8 +25,19 @@ from typing import Any
 from overhead_arms.arms import ARMS, BESIDE, REQUIREMENTS
 
 HERE = Path(__file__).parent
-ON_CUDA = ("plain", "stepscope", "stepscope --no-diagnose")
-ON_CPU = ("plain", "stepscope", "wandb.watch", "torch-audit", "detect_anomaly", "lightning", "lightning+SimpleProfiler")
+ON_CUDA = ("plain", "stepscope", "pulse")
+ON_CPU = (
+    "plain",
+    "stepscope",
+    "pulse",
+    "wandb.watch",
+    "torch-audit",
+    "detect_anomaly",
+    "lightning",
+    "lightning+SimpleProfiler",
+)
+
+OURS = ("stepscope", "pulse")
 
 
 class Arm:
@@ -89,7 +100,7 @@ class Arm:
 
 
 def _launcher(name: str) -> list[str]:
-    return ["-m", "stepscope", "run", *name.split(" ")[1:]] if name.startswith("stepscope") else []
+    return ["-m", "stepscope", "run", *name.split(" ")[1:]] if name.startswith(OURS) else []
 
 
 def ratio(arm: Arm, base: Arm, what: str, since: int = 0) -> tuple[float, float, float]:
@@ -145,7 +156,7 @@ def main() -> None:
     cuda = options.device == "cuda"
     names = options.arms.split(",") if options.arms else list(ON_CUDA if cuda else ON_CPU)
     python = options.python or sys.executable
-    if not options.python and not cuda and any(not name.startswith(("plain", "stepscope")) for name in names):
+    if not options.python and not cuda and any(not name.startswith(("plain", *OURS)) for name in names):
         from peers import peer_python
 
         python = str(peer_python("overhead", REQUIREMENTS))

@@ -12,6 +12,7 @@ REQUIREMENTS = [
 ARMS = {
     "plain": "the script by itself",
     "stepscope": "stepscope run, nothing added to the script",
+    "pulse": "the same, following no ops after the first 40 steps: the pulse by itself",
     "wandb.watch": "wandb offline, watch(model, log='gradients', log_freq=100) and log of the loss",
     "torch-audit": "autopatch(model, optimizer), every 1,000 steps, its default",
     "torch-audit/1": "the same, every step",

@@ -12,7 +12,9 @@ sys.path.insert(1, str(Path(__file__).parents[1]))
 
 from overhead_arms.arms import prepare
 from overhead_arms.gpt import GPT, SIZES
-from overhead_arms.turns import Turns
+from overhead_arms.turns import Turns, only_the_pulse
+
+PULSE_FROM = 40
 
 
 class Tokens(Dataset):
@@ -40,7 +42,9 @@ def train(arm, size, device):
         turns.counting = Counting()
     after_step, around = prepare(arm, model, optimizer)
     with around:
-        for _ in turns.steps():
+        for step in turns.steps():
+            if step == PULSE_FROM and arm == "pulse":
+                only_the_pulse()
             ids = next(loader).to(device, non_blocking=True)
             optimizer.zero_grad()
             with torch.autocast("cuda", dtype=torch.bfloat16, enabled=cuda):

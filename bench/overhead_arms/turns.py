@@ -60,8 +60,19 @@ class Turns:
             step += 1
 
 
+def only_the_pulse() -> None:
+    """Have the watch follow no more ops from now on: what is left is its cost in every step of a long run."""
+    for watcher in _watchers():
+        watcher.trail.shut("the bench measures the pulse")
+        watcher.look_closely(False)
+
+
+def _watchers() -> list[Any]:
+    watching = sys.modules.get("stepscope.record.watch.watcher")
+    return [] if watching is None else list(watching._running)
+
+
 def _not_the_scripts_time(waited: float) -> None:
     """The watch may spend a share of the time the script runs: time in which it waits for its turn is no such time."""
-    watching = sys.modules.get("stepscope.record.watch.watcher")
-    for watcher in list(watching._running) if watching is not None else ():
+    for watcher in _watchers():
         watcher.trail.began += waited
