@@ -46,6 +46,8 @@ _LOOKS = 10
 _LARGEST = 2**22
 _SPOTS = 400
 _WHOLE = 2**20
+_SMALL = 2**14
+_FIRST = 50
 _HALF_PI = math.pi / 2
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
@@ -179,13 +181,15 @@ class Finite(Witness):
         if self.alarm is not None or self._pending is not None or self._last is None:
             return
         parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        bad = [p for p in _some(parameters) if _is_bad(p.grad)]
+        bad = [p for p in _some(parameters, step.index) if _is_bad(p.grad)]
         if bad:
             place = self._last.place
             self._pending = self._raise("gradient", self._last, hash((id(place[0]), place[1])) if place else 0)
             self._pending.parameters = [self.watcher.models.name_of(p) for p in parameters if _is_bad(p.grad)]
 
     def step_done(self, step: Step, optimizer: Any) -> None:
+        if self.alarm is None and self._pending is None and self._last is not None and _is_rare(step.index):
+            self._look_at_device(optimizer)
         if self._pending is None or self.alarm is not None:
             return
         if any(_is_bad(p) for group in optimizer.param_groups for p in group["params"]):
@@ -193,20 +197,33 @@ class Finite(Witness):
         elif self._pending.kind == "gradient":
             self._pending = None
 
+    def _look_at_device(self, optimizer: Any) -> None:
+        """On an accelerator every look waits for it, so only now and then one small parameter is looked at."""
+        found = (p for group in optimizer.param_groups for p in group["params"])
+        small = next((p for p in found if p.device.type != "cpu" and 0 < p.numel() <= _SMALL and _is_plain(p)), None)
+        if small is None or small.is_meta or self._last is None or bool(torch.isfinite(small.detach()).all()):
+            return
+        place = self._last.place
+        alarm = self._raise("loss", self._last, hash((id(place[0]), place[1])) if place else 0)
+        alarm.parameters, alarm.value, alarm.seen = [self.watcher.models.name_of(small)], math.nan, False
+        self.alarm = alarm
+
     def _bad_parameters(self) -> list[str]:
         models = self.watcher.models
         return [models.name_of(p) for p in models.all_parameters() if _is_bad(p)]
 
 
+def _is_rare(step: int) -> bool:
+    return step in (2, 5, 10, 20, 50, 100, 200) or (step > 0 and step % 500 == 0)
+
+
+def _is_plain(tensor: Any) -> bool:
+    plain = type(tensor) in _PLAIN and tensor.is_floating_point() and tensor.layout is torch.strided
+    return plain and not is_transformed(tensor)
+
+
 def _can_look(tensor: Any) -> bool:
-    return (
-        type(tensor) in _PLAIN
-        and tensor.device.type == "cpu"
-        and tensor.is_floating_point()
-        and tensor.layout is torch.strided
-        and 0 < tensor.numel() <= _LARGEST
-        and not is_transformed(tensor)
-    )
+    return _is_plain(tensor) and tensor.device.type == "cpu" and 0 < tensor.numel() <= _LARGEST
 
 
 def _edges(tensor: Any) -> tuple[float, float]:
@@ -239,8 +256,9 @@ def _is_steep(call: Call, low: float, high: float) -> bool:
     return False
 
 
-def _some(parameters: list[Any]) -> list[Any]:
-    """All of a small model's; of a large one those nearest to the input, which bad gradients reach, and small ones."""
-    if sum(p.numel() for p in parameters) <= _WHOLE:
+def _some(parameters: list[Any], step: int) -> list[Any]:
+    """All of a small model's in the first steps; later small ones: a bad gradient reaches the biases too."""
+    if step < _FIRST and sum(p.numel() for p in parameters) <= _WHOLE:
         return parameters
-    return [*parameters[:2], *sorted(parameters, key=lambda p: p.numel())[:4]]
+    small = [p for p in parameters if p.numel() <= _SMALL]
+    return [*small[:2], *small[-2:]] or parameters[:1]

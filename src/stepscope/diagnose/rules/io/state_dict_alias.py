@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
@@ -32,8 +33,16 @@ def state_dict_alias(run: Evidence) -> Iterator[Proof]:
         if taken.module() is loading.module():
             yield _proof(taken, loading.place, loading.step, "put back")
     for written in run.checkpoints.writes:
-        if written.stale is not None:
+        if written.stale is not None and _is_a_snapshot(written.stale):
             yield _proof(written.stale, written.place, written.step, "saved")
+
+
+_SNAPSHOT = re.compile(r"best|init|snap|prev|old|back|orig|start|last|keep|copy|before|checkpoint|top", re.I)
+
+
+def _is_a_snapshot(taken: Taken) -> bool:
+    """Whether the line names it as the weights of a moment: a dict made once may be meant to follow the model."""
+    return taken.place is not None and bool(_SNAPSHOT.search(site_at(taken.place).text))
 
 
 def _proof(taken: Taken, used: object, step: int, how: str) -> Proof:
