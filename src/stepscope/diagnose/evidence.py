@@ -36,6 +36,9 @@ class Evidence:
         self.compiling = watcher.compiling
         self.losses = watcher.losses
         self.contractions = watcher.contractions
+        self.sequences = watcher.sequences
+        self.attention = watcher.attention
+        self.trials = watcher.trials
         self.wraps = watcher.wraps
         self.shapes_seen = watcher.shapes_seen
         self.finite = watcher.finite

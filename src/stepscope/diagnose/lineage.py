@@ -32,7 +32,7 @@ CASTS = frozenset({
 RESHAPES = CASTS | frozenset({
     "view", "reshape", "view_as", "reshape_as", "flatten", "unflatten", "ravel", "squeeze", "squeeze_", "unsqueeze",
     "unsqueeze_", "permute", "transpose", "transpose_", "movedim", "swapaxes", "swapdims", "moveaxis", "t", "T", "mT",
-    "expand", "expand_as", "atleast_1d", "atleast_2d",
+    "expand", "expand_as", "atleast_1d", "atleast_2d", "broadcast_tensors",
 })  # fmt: skip
 """Ops that keep all values."""
 VIEWS = RESHAPES | frozenset({
@@ -122,7 +122,9 @@ def _parts(term: Term, inside: bool) -> Iterator[Term]:
     elif op in ("mul", "multiply", "div", "true_divide"):
         yield from _scaled(term, op)
     elif op in RESHAPES or op == "masked_select" or (op == "getitem" and len(inputs) > 1):
-        yield term.part(inputs[0])
+        yield term.part(
+            inputs[origin.output] if op == "broadcast_tensors" and origin.output < len(inputs) else inputs[0]
+        )
     elif op in _JOINS and (inside or _of_numbers(origin)):
         yield from (term.part(part) for part in inputs)
     elif op in REDUCTIONS and inside:

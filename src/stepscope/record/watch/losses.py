@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import quietly
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.record.sites import Place
+    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.visits import Visit
@@ -71,7 +73,7 @@ class LossCall:
     """One call of a loss function."""
 
     __slots__ = (
-        "arguments", "backward", "counts", "grad", "ignore_index", "index", "look", "name", "origins", "place",
+        "arguments", "backward", "batch", "counts", "grad", "ignore_index", "index", "look", "name", "origins", "place",
         "pos_weight", "reduction", "result", "shapes", "step", "target_requires_grad", "value", "visit", "weight",
     )  # fmt: skip
 
@@ -101,6 +103,8 @@ class LossCall:
         self.counts: dict[int, int] | None = None
         """How often each whole number is among the targets (ignored ones too)."""
         self.look: Look | None = None
+        self.batch: tuple[Origin, ...] = ()
+        """The tensors the last loader delivered before it."""
 
     @property
     def input(self) -> Origin | None:
@@ -130,11 +134,17 @@ class Losses(Witness):
         self.count = 0
         self._seen: dict[tuple[Place | None, str], int] = {}
         self._words: dict[Any, tuple[list[str], dict[str, Any]]] = {}
+        self._batch: tuple[Origin, ...] = ()
+
+    def batch(self, loader: Loader, batch: Any) -> None:
+        known = map(self.watcher.trail.known, tensors_in(batch)) if self.watcher.trail.on else ()
+        self._batch = tuple(origin for origin in known if origin is not None)
 
     def op(self, call: Call) -> None:
         fact = LossCall(call, self.count, self.watcher.step)
         self.count += 1
         fact.backward = self.watcher.steps.backward_count
+        fact.batch = self._batch
         tensors = self._read(call, fact)
         seen = self._seen.get((call.place, call.name), 0)
         self._seen[(call.place, call.name)] = seen + 1

@@ -210,11 +210,12 @@ class Trail:
         call.outputs = outputs
         self.ops += 1
         step, grad = self._watcher.step, call.grad
-        for tensor in outputs:
+        for number, tensor in enumerate(outputs):
             known = self.known(tensor)
             if known is not None and known.kind in ("parameter", "buffer"):
                 continue  # written in place, or handed through: it stays what it is
             origin = Origin(call.name, tensor, call.origins, call.place)
+            origin.output = number
             origin.args, origin.visit, origin.step, origin.grad, origin.index = frozen, call.visit, step, grad, self.ops
             if not origin.shape and type(tensor) is torch.Tensor and origin.device.type == "cpu":
                 origin.value = _value(tensor)

@@ -16,6 +16,7 @@ from stepscope import fence
 from stepscope.record.restore import Installed
 from stepscope.record.sites import Place
 from stepscope.record.watch.activations import Activations
+from stepscope.record.watch.attention import Attention
 from stepscope.record.watch.axes import Axes
 from stepscope.record.watch.batches import Batches
 from stepscope.record.watch.borrowed import Borrowed
@@ -45,11 +46,13 @@ from stepscope.record.watch.optimizers import Optimizers
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.reaches import Reaches
 from stepscope.record.watch.schedulers import Schedulers
+from stepscope.record.watch.sequences import Sequences
 from stepscope.record.watch.shapes_seen import ShapesSeen
 from stepscope.record.watch.starts import Starts
 from stepscope.record.watch.steps import Step, Steps
 from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
+from stepscope.record.watch.trials import Trials
 from stepscope.record.watch.visits import Visits
 from stepscope.record.watch.witness import Witness
 from stepscope.record.watch.wraps import Wraps
@@ -101,6 +104,9 @@ class Watcher:
         self.compiling = Compiling(self)
         self.losses = Losses(self)
         self.contractions = Contractions(self)
+        self.sequences = Sequences(self)
+        self.attention = Attention(self)
+        self.trials = Trials(self)
         self.wraps = Wraps(self)
         self.shapes_seen = ShapesSeen(self)
         self.finite = Finite(self)
@@ -135,6 +141,9 @@ class Watcher:
             self.compiling,
             self.losses,
             self.contractions,
+            self.sequences,
+            self.attention,
+            self.trials,
             self.finite,
             self.layers,
             self.starts,

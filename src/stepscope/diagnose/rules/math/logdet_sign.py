@@ -6,7 +6,9 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import Term, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import same, scaled_source
-from stepscope.record.watch.origin import NOISE, PARAMETER, Origin
+from stepscope.record.watch.origin import Origin
+
+_NOISE = ("randn", "randn_like", "normal", "normal_", "rand", "rand_like")
 
 
 @rule("math.logdet-sign", severity="error", follows=("loss.kl-sign",))
@@ -77,7 +79,7 @@ def _applied(scale: Origin, readers: dict[int, list[Origin]]) -> Iterator[tuple[
         for reader in readers.get(id(one), []):
             if reader.op in ("mul", "mul_", "div", "true_divide") and len(reader.inputs) == 2:
                 other = reader.inputs[0] if reader.inputs[1] is one else reader.inputs[1]
-                if not other.shape or other.tags == NOISE or (other.tags & ~PARAMETER == NOISE and not other.inputs):
+                if not other.shape or same(other).op in _NOISE:
                     yield 0.0, reader  # noise that is scaled is a sample, not a value that has to be explained
                 elif reader.op.startswith("mul"):
                     yield 1.0, reader

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.lineage import CASTS
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.losses import LossCall
+from stepscope.record.watch.origin import NOISE, PARAMETER, Origin
+
+_COMPARING = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+              "binary_cross_entropy_with_logits")  # fmt: skip
+_NOISY = re.compile(r"nois|corrupt|perturb|degrad|masked|distort|(^|_)(x|z)_?t$|(^|_)xt$", re.I)
+_OF_NOISE = re.compile(r"nois|(^|_)eps", re.I)
+_CLEAN = re.compile(r"clean|orig|(^|_)x_?0$|(^|_)x_?start$|signal", re.I)
+
+
+@rule("loss.wrong-target", severity="warning", follows=("loss.swapped-args",))
+def wrong_target(run: Evidence) -> Iterator[Proof]:
+    """The loss compares the prediction with the wrong tensor.
+
+    Why it matters: the loss falls, but the model learns something else: to copy its noisy input instead of cleaning it,
+    or the picture where the sampler expects the noise.
+
+    What to do: compare with the clean sample (denoising) or with the noise that was added (diffusion).
+
+    How it is found: the target is the very tensor the model was given, and that tensor is a noisy version of something
+    else, by how it was made and by its name; or the batch brings a tensor of the same shape that nothing uses.
+
+    Bad:
+        noisy = x + 0.3 * torch.randn_like(x)
+        loss = F.mse_loss(model(noisy), noisy)
+    Good:
+        noisy = x + 0.3 * torch.randn_like(x)
+        loss = F.mse_loss(model(noisy), x)
+    """
+    for calls in run.losses.by_place(*_COMPARING):
+        told = [(call, fault) for call in calls if (fault := _fault(run, call)) is not None]
+        if len(told) < len(calls) or (len(told) < 2 and not run.over):
+            continue
+        call, (said, fix) = told[0]
+        yield Proof(
+            where=call.place,
+            message=said,
+            label="the target is what the model was given" if "given" in said else "",
+            evidence={"calls": len(told), "loss": [one.value for one, _ in told[:4]]},
+            fix=fix,
+        )
+
+
+def _fault(run: Evidence, call: LossCall) -> tuple[str, str] | None:
+    target, prediction = call.target, call.input
+    if target is None or prediction is None or target.requires_grad or target.tags & PARAMETER:
+        return None
+    fed = _fed(run, call)
+    names = _names(run, call)
+    made = target.back_through(CASTS)
+    if any(made is one for one in fed):
+        unused = _unused_twin(call, made)
+        if unused:
+            return (
+                "the target is the tensor the model was given; another one of the same shape in the batch is unused",
+                "compare with the other tensor of the batch",
+            )
+        if _is_noised(made) and any(_NOISY.search(name) for name in names[1]):
+            return (
+                f"the target {names[1][-1]} is the noisy tensor the model was given",
+                "compare with the clean tensor, or with the noise that was added",
+            )
+        return None
+    predicts_noise = any(_OF_NOISE.search(name) for name in names[0])
+    noised = any(one.tags & NOISE for one in fed)
+    if predicts_noise and noised and not target.tags & NOISE and any(_CLEAN.search(name) for name in names[1]):
+        return (
+            f"{names[0][-1]} is compared with {names[1][-1]}, not with the noise that was added",
+            "compare with the noise tensor",
+        )
+    return None
+
+
+def _fed(run: Evidence, call: LossCall) -> list[Origin]:
+    """What the model behind the prediction was given."""
+    prediction = call.input
+    if prediction is None:
+        return []
+    visits = {id(o.visit.root): o.visit.root for o in prediction.ancestors(400) if o.visit is not None}
+    return [given.back_through(CASTS) for visit in visits.values() for given in visit.inputs]
+
+
+def _unused_twin(call: LossCall, target: Origin) -> Origin | None:
+    """Another tensor of the batch, of the same shape and type, that the loss does not depend on."""
+    if target.kind != "data" or target not in call.batch or call.result is None:
+        return None
+    used = set(map(id, call.result.ancestors(4000)))
+    twins = [one for one in call.batch if one is not target and one.shape == target.shape and one.dtype == target.dtype]
+    return twins[0] if len(twins) == 1 and len(target.shape) > 1 and id(twins[0]) not in used else None
+
+
+def _is_noised(origin: Origin) -> bool:
+    """Made of noise and of something else."""
+    return bool(origin.tags & NOISE) and origin.op != "" and len(list(origin.ancestors(40))) > 2
+
+
+def _names(run: Evidence, call: LossCall) -> tuple[list[str], list[str]]:
+    written = run.source.call(call.place)
+    found: list[list[str]] = [[], []]
+    if written is not None:
+        words = {word.arg: word.value for word in written.keywords}
+        for number, word in enumerate(("input", "target")):
+            argument = written.args[number] if len(written.args) > number else words.get(word)
+            if argument is not None:
+                found[number] = [node.id for node in ast.walk(argument) if isinstance(node, ast.Name)]
+                found[number] += [node.attr for node in ast.walk(argument) if isinstance(node, ast.Attribute)]
+    return found[0], found[1]

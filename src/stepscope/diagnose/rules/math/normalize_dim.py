@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.lineage import where_applied
+from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.watch.origin import Origin
+
+
+@rule("math.normalize-dim", severity="error")
+def normalize_dim(run: Evidence) -> Iterator[Proof]:
+    """Vectors are normalised along the batch instead of along themselves.
+
+    Why it matters: a similarity of vectors that do not have length 1 is no cosine: it depends on the size of the batch
+    and on the other samples in it, and long vectors win.
+
+    What to do: `F.normalize(z, dim=-1)`.
+
+    How it is found: the normalised tensor is followed to the product that compares vectors. It runs along another axis
+    than the one that was normalised, which is the batch.
+
+    Bad:
+        z = F.normalize(encoder(x), dim=0)
+        similarity = z @ z.t()
+    Good:
+        z = F.normalize(encoder(x), dim=1)
+        similarity = z @ z.t()
+    """
+    for crossing in run.contractions.all:
+        made = crossing.made
+        if made.op in ("softmax", "log_softmax") or crossing.axis != 0 or (crossing.calls < 2 and not run.over):
+            continue
+        if not made.requires_grad or not _of_data(made):
+            continue
+        shape = ", ".join(map(str, made.shape))
+        yield Proof(
+            where=where_applied(run, made),
+            message=f"the vectors are normalised along the batch, axis 0 of ({shape}), and compared along axis "
+            f"{crossing.used}",
+            label=f"axis 0 of ({shape}) is the batch",
+            evidence={"axis": crossing.axis, "used_axis": crossing.used, "shape": list(made.shape)},
+            fix="use dim=-1",
+            related=[(crossing.place, "the vectors are compared here")],
+        )
+
+
+def _of_data(made: Origin) -> bool:
+    """Weights may well be normalised along their first axis."""
+    return any(origin.kind not in ("parameter", "buffer") for origin in made.ancestors(2000) if not origin.inputs)

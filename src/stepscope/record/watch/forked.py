@@ -1,0 +1,97 @@
+"""Trying something out in a forked process: what it does to models, generators and files is gone with it.
+
+That is how a probe can call the user's model with altered input during training without changing one bit of it. Only
+where forking is sound: Linux, no accelerator in use, no process group. The caller waits for the answer, but not long.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import select
+import signal
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+__all__ = ["can_fork", "in_a_fork"]
+
+_MOST_BYTES = 1 << 20
+
+
+def can_fork() -> bool:
+    """Whether a fork of this process can run torch on the CPU."""
+    if sys.platform != "linux" or not hasattr(os, "fork"):
+        return False
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        return False
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return False
+    return sys.version_info < (3, 12) or not _would_warn()
+
+
+def _would_warn() -> bool:
+    """Python warns of forks beside threads (ours, or torch's); if the user would see it, we do not fork."""
+    for action, message, category, module, line in warnings.filters:
+        if line or (message is not None and hasattr(message, "match") and not message.match("This process")):
+            continue
+        if module is not None and not (hasattr(module, "match") and module.match(__name__)):
+            continue
+        if issubclass(DeprecationWarning, category):
+            return action != "ignore"
+    return True
+
+
+def in_a_fork(work: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any] | None:
+    """What `work` gives, as plain data; None when it fails, takes too long or has nothing to say."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _be_the_child(work, writing)
+    os.close(writing)
+    try:
+        answer = _read(reading, seconds)
+    finally:
+        os.close(reading)
+        _end(child)
+    try:
+        found = json.loads(answer) if answer else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _be_the_child(work: Callable[[], dict[str, Any]], writing: int) -> None:
+    """Nothing may leave this function: the script must not go on in two processes."""
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
+        os.dup2(quiet, 2)
+        sys.stdout = sys.stderr = io.StringIO()
+        torch.set_num_threads(1)
+        os.write(writing, json.dumps(work()).encode()[:_MOST_BYTES])
+    finally:
+        os._exit(0)
+
+
+def _read(reading: int, seconds: float) -> bytes:
+    answer = b""
+    while True:
+        ready, _, _ = select.select([reading], [], [], seconds)
+        part = os.read(reading, 65536) if ready else b""
+        if not part:
+            return answer if ready else b""
+        answer += part
+
+
+def _end(child: int) -> None:
+    try:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    except (ProcessLookupError, ChildProcessError):
+        pass  # it is gone already, or the script reaps its children itself

@@ -1,0 +1,206 @@
+"""Trials: what a model does with altered input, tried in a fork beside the training.
+
+Once for each model, right before a backward: does the answer for one sample depend on the others in the batch? Does the
+answer for one step of a sequence depend on the steps after it? The fork has the model and the batch as they are, and
+takes every trace of the trial with it.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from stepscope.record.arguments import tensors_in
+from stepscope.record.identity import is_tensor_type
+from stepscope.record.watch.forked import can_fork, in_a_fork
+from stepscope.record.watch.sequences import can_keep
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.sequences import NextStep
+    from stepscope.record.watch.steps import Backward
+    from stepscope.record.watch.visits import Visit
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Trial", "Trials"]
+
+_SLOWEST_S = 0.3
+_SECONDS = 3.0
+_LARGEST = 200_000_000
+_TRIES = 2
+_TRAINED = 2
+"""Calls of a model before it is tried: the first may set things up."""
+
+
+class Trial:
+    """What came of trying one model."""
+
+    def __init__(self, visit: Visit, answer: dict[str, Any]) -> None:
+        self.visit = visit
+        self.mixing: float | None = answer.get("mixing")
+        """How much the answers for other samples change (relative) when one sample is replaced."""
+        self.rows: int = answer.get("rows", 0)
+        self.leaks: list[int] | None = answer.get("leaks")
+        """The steps before the last whose answers change when the last step of the input does."""
+        self.length: int = answer.get("length", 0)
+        self.why: str = answer.get("why", "")
+        """Why it could not be tried."""
+
+
+class Trials(Witness):
+    """`run.trials`"""
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Trial] = []
+        self._kept: list[tuple[Any, Visit, Any, Any]] = []
+        self._calls: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._tried: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+
+    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if not visit.grad or not self.watcher.trail.on or self._tried.get(module, 0) >= _TRIES:
+            return
+        if time.perf_counter() - visit.time > _SLOWEST_S or next(module.parameters(), None) is None:
+            return
+        calls = self._calls[module] = self._calls.get(module, 0) + 1
+        if calls >= _TRAINED:
+            others = [kept for kept in self._kept if kept[0]() is not module]
+            self._kept = [*others[-2:], (weakref.ref(module), visit, args, kwargs)]
+
+    def backward(self, backward: Backward, roots: list[Any]) -> None:
+        kept, self._kept = self._kept, []
+        for ref, visit, args, kwargs in kept:
+            module = ref()
+            tried = 0 if module is None else self._tried.get(module, 0)
+            ahead = self._next_step(visit)
+            if module is None or not _is_fit(module, args, kwargs) or (tried and ahead is None):
+                continue
+            self._tried[module] = tried + (2 if ahead is not None else 1)
+            if not can_fork():
+                continue
+            answer = in_a_fork(lambda: _try(module, args, kwargs, ahead), _SECONDS)  # noqa: B023
+            if answer is not None:
+                self.all.append(Trial(visit, answer))
+
+    def _next_step(self, visit: Visit) -> NextStep | None:
+        found = self.watcher.sequences.next_steps
+        return next((one for one in reversed(found) if one.visit is visit), None)
+
+    # What rules ask
+
+    def of(self, visit: Visit) -> list[Trial]:
+        """The trials of the model that this call is a call of."""
+        module = visit.root.module()
+        return [trial for trial in self.all if module is not None and trial.visit.module() is module]
+
+
+def _is_fit(module: Any, args: Any, kwargs: Any) -> bool:
+    tensors = tensors_in((args, kwargs))
+    on_cpu = all(tensor.device.type == "cpu" for tensor in (*tensors, *module.parameters()))
+    return bool(tensors) and on_cpu and sum(p.numel() for p in module.parameters()) <= _LARGEST
+
+
+def _try(module: Any, args: Any, kwargs: Any, ahead: NextStep | None) -> dict[str, Any]:
+    """In the fork: everything may be changed."""
+    switch = getattr(getattr(torch.backends, "mha", None), "set_fastpath_enabled", None)
+    if switch is not None:
+        switch(False)
+    module.eval()
+    with torch.no_grad():
+        first, again = (_answers(module, args, kwargs) for _ in range(2))
+        if len(first) != len(again) or not all(_same(a, b) for a, b in zip(first, again, strict=True)):
+            return {"why": "two answers to the same input differ"}
+        found = _mixing(module, args, kwargs, first)
+        if ahead is not None:
+            found |= _leaks(module, args, kwargs, first, ahead)
+    return found
+
+
+def _answers(module: Any, args: Any, kwargs: Any) -> list[Any]:
+    torch.manual_seed(0)
+    result = module(*args, **kwargs)
+    return [tensor.detach().clone() for tensor in tensors_in(result) if tensor.is_floating_point()]
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one.shape == other.shape and bool(torch.equal(one.nan_to_num(), other.nan_to_num()))
+
+
+def _mixing(module: Any, args: Any, kwargs: Any, first: list[Any]) -> dict[str, Any]:
+    """Replace one sample by its neighbour and see whether the answers for the others change."""
+    rows = next((t.shape[0] for t in tensors_in((args, kwargs)) if t.dim()), 0)
+    if rows < 3 or not any(one.dim() and one.shape[0] == rows for one in first):
+        return {}
+
+    def replaced(tensor: Any) -> Any:
+        if not tensor.dim() or tensor.shape[0] != rows:
+            return tensor
+        tensor = tensor.detach().clone()
+        tensor[0] = tensor[1]
+        return tensor
+
+    now = _answers(module, *_mapped((args, kwargs), replaced))
+    change = 0.0
+    for before, after in zip(first, now, strict=False):
+        if before.shape == after.shape and before.dim() and before.shape[0] == rows:
+            change = max(change, _change(before[2:], after[2:]))
+    return {"mixing": change, "rows": rows}
+
+
+def _leaks(module: Any, args: Any, kwargs: Any, first: list[Any], ahead: NextStep) -> dict[str, Any]:
+    """Alter the last step of the input and see which earlier answers change."""
+    kept = [tensor for tensor in tensors_in((args, kwargs)) if can_keep(tensor)]
+    if ahead.argument >= len(kept):
+        return {}
+    chosen, axis, length = kept[ahead.argument], ahead.axis, ahead.length
+
+    def altered(tensor: Any) -> Any:
+        if tensor is not chosen:
+            return tensor
+        tensor = tensor.detach().clone()
+        last = tensor.select(axis, -1)
+        one, other = tensor.min(), tensor.max()
+        last.copy_(torch.where(last == one, other, one))
+        return tensor
+
+    now = _answers(module, *_mapped((args, kwargs), altered))
+    batch = chosen.shape[1 - axis]
+    for before, after in zip(first, now, strict=False):
+        pair = _by_steps(before, batch, length, axis), _by_steps(after, batch, length, axis)
+        if pair[0] is not None and pair[1] is not None:
+            return {"leaks": [s for s in range(length - 1) if _change(pair[0][s], pair[1][s]) > 1e-4], "length": length}
+    return {}
+
+
+def _by_steps(answer: Any, batch: int, length: int, axis: int) -> Any:
+    """An answer with its steps as the first axis."""
+    if answer.dim() >= 2 and answer.shape[axis] == length:
+        return answer.movedim(axis, 0)
+    if answer.dim() >= 3 and answer.shape[-1] == length:
+        return answer.movedim(-1, 0)
+    if answer.dim() == 2 and answer.shape[0] == batch * length:
+        shape = (batch, length, -1) if axis == 1 else (length, batch, -1)
+        return answer.reshape(shape).movedim(axis, 0)
+    return None
+
+
+def _change(before: Any, after: Any) -> float:
+    if not before.numel():
+        return 0.0
+    scale = float(before.nan_to_num().abs().max()) or 1.0
+    return float((before - after).nan_to_num().abs().max()) / scale
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """The same nested arguments with each tensor changed."""
+    if is_tensor_type(type(value)):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(_mapped(item, change) for item in value)
+    if type(value) is dict:
+        return {key: _mapped(item, change) for key, item in value.items()}
+    return value
