@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -69,7 +70,13 @@ class Activations(Witness):
 
     def _look(self, call: Call) -> None:
         made = call.outputs[0] if call.outputs else None
-        if type(made) is not torch.Tensor or made.device.type != "cpu" or made.ndim < 2 or made.numel() > _LARGEST:
+        if (
+            type(made) is not torch.Tensor
+            or is_transformed(made)
+            or made.device.type != "cpu"
+            or made.ndim < 2
+            or made.numel() > _LARGEST
+        ):
             return
         path = call.visit.path if call.visit is not None else ""
         key = (call.name, call.place, path)

@@ -13,6 +13,7 @@ from torch.nn.utils import clip_grad
 from stepscope import fence
 from stepscope.record.statistics import quietly
 from stepscope.record.watch.places import own_place
+from stepscope.record.watch.steps import is_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -104,6 +105,5 @@ class Clips(Witness):
 
 
 def _all_zero(gradients: list[Any]) -> bool:
-    plain = [g for g in gradients if g.device.type == "cpu" and g.layout is torch.strided]
     with quietly():
-        return len(plain) == len(gradients) and not any(bool(g.ne(0).any()) for g in plain)
+        return not any(is_nonzero(gradient) for gradient in gradients)

@@ -7,6 +7,7 @@ meeting one that was is found anywhere.
 from __future__ import annotations
 
 import linecache
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ MOVED, LOCAL, BOTH = "moved", "local", "both"
 name, and moved. It accuses nobody, except inside a model that was moved."""
 
 _MOST = 50
+_SETTINGS = re.compile(r"\b(self|args|cfg|config|opt|options|hparams|params|settings|trainer|conf|FLAGS)\.device\b")
 # May mix devices, or wants one argument on the CPU.
 _MIXES = frozenset((
     "to", "copy_", "type_as", "cpu", "cuda", "_pack_padded_sequence", "ctc_loss", "equal", "allclose", "setitem_",
@@ -129,6 +131,19 @@ class Devices(Witness):
         if self.chosen is not None and len(call.origins) > 1 and call.name not in _MIXES:
             self._look_for_a_stranger(call)
 
+    def op_failed(self, call: Call, error: BaseException) -> None:
+        """On an accelerator the meeting is a crash: the devices are real ones then."""
+        pairs = list(zip(call.inputs, call.origins, strict=True))
+        there = [origin for tensor, origin in pairs if tensor.device.type not in ("cpu", "meta")]
+        here = [(tensor, origin) for tensor, origin in pairs if tensor.device.type == "cpu" and origin.shape]
+        if there and here:
+            self.chosen = self.chosen or call.place
+            for _, origin in here:
+                for older in origin.ancestors():
+                    older.home = LOCAL if older.device.type == "cpu" else MOVED
+            tensor, origin = here[0]
+            self.meetings.append(Meeting(call, origin, there[0], self._attribute(tensor, call.visit), self.watcher.step))
+
     def _home(self, call: Call) -> str | None:
         name = call.name
         if name in ("cpu", "cuda", "to", "type_as"):
@@ -176,6 +191,8 @@ class Devices(Witness):
         if call.place is None or not call.direct:
             return False
         text = self._text(call.place)
+        if self.chosen is not None:  # `self.device` of a trainer; it could also be a module's, asking its parameters
+            text = _SETTINGS.sub("", text)
         return not ('"cpu"' in text or "'cpu'" in text or ".device" in text.replace("torch.device", ""))
 
     def _choose(self, place: Place | None) -> str:

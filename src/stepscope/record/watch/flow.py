@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.statistics import quietly
+from stepscope.record.statistics import is_transformed, quietly
 from stepscope.record.watch.origin import HOST
+from stepscope.record.watch.steps import is_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Flow(Witness):
         for parameter in self.watcher.models.all_parameters():
             gradient = parameter.grad
             plain = gradient is not None and gradient.device.type == "cpu" and gradient.layout is torch.strided
-            if not plain or type(gradient) is not torch.Tensor:
+            if not plain or type(gradient) is not torch.Tensor or is_transformed(gradient):
                 continue
             known = self._parameters.get(id(parameter))
             if known is None or known() is not parameter:
@@ -134,9 +135,7 @@ class Flow(Witness):
 
 def _has_gradient(parameter: Any) -> bool:
     gradient = parameter.grad
-    if gradient is None:
-        return False
-    return gradient.device.type != "cpu" or gradient.layout is not torch.strided or bool(gradient.ne(0).any())
+    return gradient is not None and is_nonzero(gradient)
 
 
 def _way(origin: Origin) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.statistics import quietly
+from stepscope.record.statistics import is_transformed, quietly
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _chosen(optimizer: Any) -> list[tuple[Any, float]]:
 
 
 def _is_plain(tensor: Any) -> bool:
-    kind = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    kind = type(tensor) in (torch.Tensor, torch.nn.Parameter) and not is_transformed(tensor)
     return kind and tensor.device.type == "cpu" and tensor.layout is torch.strided and tensor.is_floating_point()
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -95,6 +96,9 @@ def _state(parameters: list[Any]) -> list[Any]:
     found = []
     for parameter in parameters:
         gradient = parameter.grad
-        zero = gradient is not None and gradient.layout is torch.strided and gradient.device.type == "cpu"
-        found.append(None if gradient is None else (id(gradient), gradient._version, zero and float(gradient.sum())))
+        if gradient is None or is_transformed(gradient):
+            found.append(None)
+            continue
+        plain = gradient.layout is torch.strided and gradient.device.type == "cpu"
+        found.append((id(gradient), gradient._version, float(gradient.sum()) if plain else None))
     return found

@@ -42,7 +42,9 @@ def _thrown_away(run: Evidence) -> Iterator[Proof]:
     rounds: dict[tuple[Place | None, int, int], list[Reach]] = {}
     for reach in run.reaches.all:
         for before, after in reach.feeds:
-            if {before, after} <= reach.optimizers and _used(run, reach, after) and not _used(run, reach, before):
+            if not {before, after} <= reach.optimizers or not _used(run, reach, after):
+                continue
+            if not _used(run, reach, before) or _mixed(run, reach, before, after):
                 rounds.setdefault((reach.backward.place, before, after), []).append(reach)
     for (place, before, after), reaches in rounds.items():
         at_place = [r for r in run.reaches.all if r.backward.place == place]
@@ -50,15 +52,30 @@ def _thrown_away(run: Evidence) -> Iterator[Proof]:
         if len(reaches) < _ROUNDS or len(reaches) < len(settled):
             continue
         visit = reaches[-1].feeds[before, after]
+        mixed = _mixed(run, reaches[0], before, after)
+        fate = "its optimizer steps with them" if mixed else "they are thrown away"
         yield Proof(
             where=visit.place,
             message=f"the input of {visit.type} is not detached: backward also computes gradients for what made it, "
-            "and they are thrown away",
-            label=f"{len(reaches)} times; its optimizer never used them",
+            f"and {fate}",
+            label=f"{len(reaches)} times: gradients of a loss it is not trained for",
             evidence={"rounds": len(reaches), "backward_line": None if place is None else site_at(place).line},
             fix="pass it .detach()ed, or make it under torch.no_grad()",
             related=[(place, "this backward goes all the way")],
         )
+
+
+def _mixed(run: Evidence, reach: Reach, before: int, after: int) -> bool:
+    """Whether the step of the one before uses this gradient together with that of another loss through the same
+    network, one that the network after it does not learn from: a generator's step, its critic's gradient."""
+    step = next((s.time for s in run.steps.steps if s.optimizer == before and s.time > reach.backward.time), None)
+    return step is not None and any(
+        {before, after} <= other.optimizers
+        and reach.backward.time < other.backward.time < step
+        and other.backward.place != reach.backward.place
+        and not _used(run, other, after)
+        for other in run.reaches.all
+    )
 
 
 def _used(run: Evidence, reach: Reach, number: int) -> bool:

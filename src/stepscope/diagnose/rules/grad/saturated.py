@@ -17,7 +17,7 @@ def saturated(run: Evidence) -> Iterator[Proof]:
 
     What to do: smaller initial weights (Xavier), inputs of mean 0 and size 1, or normalisation before it.
 
-    How it is found: in at least five batches, from the first one on, more than four of five values were within one
+    How it is found: in at least five calls, from the first one on, about four of five values or more were within one
     percent of an end.
 
     Bad:
@@ -28,11 +28,12 @@ def saturated(run: Evidence) -> Iterator[Proof]:
     for one in run.activations.all.values():
         if one.op not in ("tanh", "sigmoid") or not one.inside or len(one.shares) < _ENOUGH or one.first_step > 3:
             continue
-        if min(one.shares) < _SHARE:
+        share = sum(one.shares) / len(one.shares)
+        if share < _SHARE or min(one.shares) < 0.5:
             continue
         yield Proof(
             where=one.place,
-            message=f"{min(one.shares):.0%} of the values of this {one.op} are at its ends: hardly any gradient passes",
+            message=f"{share:.0%} of the values of this {one.op} are at its ends: hardly any gradient passes",
             label=f"in each of {len(one.shares)} batches",
             evidence={"shares": one.shares, "module": one.path},
             fix="start from smaller weights, or normalise what goes in",

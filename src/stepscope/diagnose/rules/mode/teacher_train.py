@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,7 +47,7 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
             continue
         if _is_trained(run, module):
             continue
-        made = run.models.made_at(module)
+        made = _named(run, noisy[0]) or run.models.made_at(module)
         kinds = (["dropout"] if noisy[0].droppers else []) + (["batch norm"] if noisy[0].norms else [])
         yield Proof(
             where=made or noisy[0].visit.place,
@@ -57,6 +58,18 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
             fix="call .eval() on it once it is made",
             related=[(noisy[0].visit.place, "it is called here, without gradients")],
         )
+
+
+def _named(run: Evidence, forward: Forward) -> Any:
+    """Where the name it is called by got its value: `teacher = build(128)`."""
+    place = forward.visit.place
+    call = run.source.call(place)
+    file = None if place is None else run.source.file(place[0].co_filename)
+    if call is None or file is None or not isinstance(call.func, (ast.Name, ast.Attribute)):
+        return None
+    name = ast.unparse(call.func)
+    found = [n for n in file.walk(ast.Assign) if any(ast.unparse(t) == name for t in n.targets)]
+    return file.site(found[0]) if len(found) == 1 else None
 
 
 def _is_trained(run: Evidence, module: Any) -> bool:
