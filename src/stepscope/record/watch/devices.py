@@ -135,14 +135,14 @@ class Devices(Witness):
         """On an accelerator the meeting is a crash: the devices are real ones then."""
         pairs = list(zip(call.inputs, call.origins, strict=True))
         there = [origin for tensor, origin in pairs if tensor.device.type not in ("cpu", "meta")]
-        here = [(tensor, origin) for tensor, origin in pairs if tensor.device.type == "cpu" and origin.shape]
-        if there and here:
-            self.chosen = self.chosen or call.place
-            for _, origin in here:
-                for older in origin.ancestors():
-                    older.home = LOCAL if older.device.type == "cpu" else MOVED
-            tensor, origin = here[0]
-            self.meetings.append(Meeting(call, origin, there[0], self._attribute(tensor, call.visit), self.watcher.step))
+        here = [origin for tensor, origin in pairs if tensor.device.type == "cpu" and origin.shape]
+        if not there or not here:
+            return
+        self.chosen = self.chosen or call.place
+        for older in here[0].ancestors():
+            older.home = LOCAL if older.device.type == "cpu" else MOVED
+        attribute = None if here[0].kind == "parameter" else self._attribute(here[0], call.visit)
+        self.meetings.append(Meeting(call, here[0], there[0], attribute, self.watcher.step))
 
     def _home(self, call: Call) -> str | None:
         name = call.name

@@ -111,6 +111,8 @@ class Trail:
         self.paused = 0
         self.failed: Failed | None = None
         self._all: list[Callable[[Call], None]] = []
+        self.failures: list[Callable[[Call, BaseException], None]] = []
+        """Who wants to hear of an op that raised."""
         self._by_name: dict[str, list[Callable[[Call], None]]] = {}
 
     @property
@@ -229,6 +231,9 @@ class Trail:
 
     def fail(self, call: Call, error: BaseException) -> None:
         self.failed = Failed(call, error)
+        with _disabled(), torch.no_grad():
+            for callback in self.failures:
+                callback(call, error)
 
 
 def _value(tensor: Any) -> float | None:

@@ -27,6 +27,7 @@ from stepscope.record.watch.compiling import Compiling
 from stepscope.record.watch.contractions import Contractions
 from stepscope.record.watch.deliveries import Deliveries
 from stepscope.record.watch.devices import Devices
+from stepscope.record.watch.differences import Differences
 from stepscope.record.watch.distributed import Distributed
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.finite import Finite
@@ -110,6 +111,7 @@ class Watcher:
         self.wraps = Wraps(self)
         self.shapes_seen = ShapesSeen(self)
         self.finite = Finite(self)
+        self.differences = Differences(self)
         self.layers = Layers(self)
         self.starts = Starts(self)
         self.checkpoints = Checkpoints(self)
@@ -145,6 +147,7 @@ class Watcher:
             self.attention,
             self.trials,
             self.finite,
+            self.differences,
             self.layers,
             self.starts,
             self.checkpoints,
@@ -179,6 +182,7 @@ class Watcher:
         for witness in self.witnesses:
             if type(witness).op is not Witness.op:
                 self.trail.listen(witness.ops, _guarded(witness.op))
+        self.trail.failures = self._those_with("op_failed")
         self._on = True
         _running.add(self)
         self.visits.install(self._installed)

@@ -35,6 +35,9 @@ class Witness:
     def op(self, call: Call) -> None:
         """An op has run (while the trail is on)."""
 
+    def op_failed(self, call: Call, error: BaseException) -> None:
+        """An op has raised (while the trail is on); `call` has its live inputs."""
+
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         """`backward()` is about to run on `roots`."""
 
