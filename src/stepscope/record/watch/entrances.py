@@ -60,7 +60,7 @@ class Entrances(Witness):
             tensor, origin = call.inputs[1], call.origins[1]
         if origin.tags & PARAMETER or tensor.requires_grad or not tensor.is_floating_point():
             return
-        if call.name in _PRODUCTS and not any(other.kind == "parameter" for other in call.origins):
+        if call.name in _PRODUCTS and not any(other.tags & PARAMETER for other in call.origins):
             return
         key = (call.place, None if call.visit is None else call.visit.path)
         entrance = self._by_place.get(key)

@@ -223,6 +223,8 @@ class Trail:
                 origin.value = _value(tensor)
             if isinstance(tensor, torch.nn.Parameter):
                 origin.kind, origin.tags = "parameter", origin.tags | PARAMETER
+            elif tensor.requires_grad and tensor.is_leaf:  # `torch.zeros(3, requires_grad=True)`
+                origin.tags |= PARAMETER
             if not call.origins or call.name in _NOISE:
                 origin.tags |= _tag(call.name)
             self.note(tensor, origin)
