@@ -38,6 +38,35 @@ PARTS = [
     "logbook:memory",
 ]
 
+WRITERS = [
+    "runs.write.logfile:LogFile.append",
+    "runs.write.writer:RunWriter.event",
+    "runs.write.writer:RunWriter.wide",
+    "runs.write.writer:RunWriter",
+    "diagnose.outputs.json:write",
+    "diagnose.outputs.sarif:write",
+    "diagnose.outputs.github:write",
+    "launch.reporting:render",
+    "diagnose.engine:Engine._take",
+    "diagnose.crash.crash:crash_of",
+    "diagnose.crash.explain:explain",
+    "launch.capsule.keeper:Keeper",
+    "launch.capsule.keeper:Keeper._write",
+    "launch.capsule.keeper:Keeper.crashed",
+]
+CRASH = """
+    import torch
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(6):
+        loss = model(torch.randn(4, 3)).square().sum()
+        loss.backward()
+        optimizer.step()
+        print("step", loss.item().hex())
+    model(torch.randn(4, 7))
+    """
+
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
@@ -63,6 +92,34 @@ def test_a_fault_is_said_once(done: dict[str, Done]) -> None:
     said = done["session:Session._stepped"].err
     assert said.count("broken on purpose") == 1
     assert "training goes on" in said
+
+
+@pytest.fixture(scope="module")
+def crashed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
+    cases = []
+    for part in ["", *WRITERS]:
+        folder = tmp_path_factory.mktemp("writer")
+        (folder / "train.py").write_text(textwrap.dedent(CRASH))
+        args = ["run", "--dir", "runs", "--json", "found.json", "--sarif", "found.sarif", "train.py"]
+        more = {"break": [f"stepscope.{part}"] if part else [], "env": {"GITHUB_ACTIONS": "true"}}
+        cases.append({"args": args, "cwd": str(folder), **more})
+    return dict(zip(["", *WRITERS], launch_all(cases, torch=True), strict=True))
+
+
+def test_the_unbroken_run_finds_the_fault_and_keeps_the_step(crashed: dict[str, Done]) -> None:
+    assert all(said in crashed[""].err for said in ("opt.no-zero-grad", "shape.linear-in", "is kept"))
+
+
+@pytest.mark.parametrize("part", WRITERS)
+def test_a_writer_that_fails_takes_nothing_from_the_script(crashed: dict[str, Done], part: str) -> None:
+    def steps(one: Done) -> list[str]:
+        return [line for line in one.out.splitlines() if not line.startswith("::")]
+
+    assert (steps(crashed[part]), crashed[part].code) == (steps(crashed[""]), 1)
+    assert len(steps(crashed[part])) == 6
+    assert crashed[part].err.rstrip().endswith(crashed[""].err.rstrip().splitlines()[-1])
+    said = [line for line in crashed[part].err.splitlines() if "broken on purpose" in line]
+    assert len(said) == len(set(said))
 
 
 def test_a_store_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from stepscope.diagnose.excerpt import with_source
 from stepscope.diagnose.outputs import github, json as json_output, sarif
 from stepscope.diagnose.settings import Settings
 from stepscope.diagnose.show import render, terminal_width, wants_color
+from stepscope.errors import StepscopeError
 from stepscope.launch.options import Options
 from stepscope.launch.status import raw_write
 from stepscope.records import Event, Finding, FindingEvent
@@ -35,7 +36,9 @@ class Reporter:
         self._root = Path.cwd()
         self._began = time.time()
         if speaks:
-            self._write_files()  # a file that cannot be written is said before the training, not after it
+            unwritable = self._try_files()
+            if unwritable is not None:  # said before the training, not after it
+                raise unwritable
 
     def take(self, finding: Finding) -> None:
         """One finding, proven just now."""
@@ -58,6 +61,15 @@ class Reporter:
         """One line from us."""
         if not self._options.quiet:
             self.say(f"stepscope: {text}")
+
+    @fence.fenced("writing findings to a file")
+    def _try_files(self) -> StepscopeError | None:
+        """Why a file cannot be written, where the user can mend it; a fault of ours must not keep a training away."""
+        try:
+            self._write_files()
+        except StepscopeError as error:
+            return error
+        return None
 
     def _write_files(self) -> None:
         if self._options.json is not None and str(self._options.json) != "-":
