@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,16 +20,12 @@ __all__ = ["assigned_at", "attribute_text", "hidden_parts"]
 def _class_definitions(run: Evidence, kind: type) -> Iterator[tuple[Any, ast.ClassDef]]:
     """The class statements of a module's own class and its bases, in the user's files."""
     for base in kind.__mro__:
-        module = sys.modules.get(base.__module__)
-        path = getattr(module, "__file__", None)
-        if isinstance(path, str) and is_own_file(path):
-            file = run.source.file(path)
-            for node in file.walk(ast.ClassDef) if file is not None else ():
-                if node.name == base.__name__:
-                    yield file, node
-        elif base.__module__ == "__main__":
-            for file in run.source.files():
-                yield from ((file, node) for node in file.walk(ast.ClassDef) if node.name == base.__name__)
+        codes = (getattr(member, "__code__", None) for member in vars(base).values())
+        path = next((code.co_filename for code in codes if code is not None), None)
+        file = run.source.file(path) if path is not None and is_own_file(path) else None
+        for node in file.walk(ast.ClassDef) if file is not None else ():
+            if node.name == base.__name__:
+                yield file, node
 
 
 def _assignments(run: Evidence, kind: type, name: str) -> Iterator[tuple[Any, ast.Assign | ast.AnnAssign]]:

@@ -42,6 +42,7 @@ class Evidence:
         self.wraps = watcher.wraps
         self.shapes_seen = watcher.shapes_seen
         self.finite = watcher.finite
+        self.differences = watcher.differences
         self.layers = watcher.layers
         self.starts = watcher.starts
         self.checkpoints = watcher.checkpoints

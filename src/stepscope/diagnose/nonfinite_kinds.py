@@ -92,9 +92,7 @@ def _power(first: Stats | None, made: Stats | None, arguments: dict[str, Any]) -
             return Kind("num.sqrt-negative", f"{_n(first.min)}{shown} is NaN", fix)
         if isinstance(exponent, (int, float)) and exponent < 0 and first.zeros:
             return Kind("num.div-zero-std", f"0 to the power {_n(exponent)} is infinite", _SAFE_DIV)
-    return Kind(
-        "num.exp-overflow", f"a power of {_n(None if first is None else first.max)} overflows to inf", _SAFE_EXP
-    )
+    return _grown(f"a power of {_n(None if first is None else first.max)} overflows to inf")
 
 
 def _division(name: str, reads: Sequence[Stats | None]) -> Kind:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LossCall
 from stepscope.record.watch.origin import Origin
 
 _RANGES = {
@@ -24,8 +25,8 @@ def output_activation(run: Evidence) -> Iterator[Proof]:
 
     What to do: leave the last activation out, scale its output, or scale the targets into its range.
 
-    How it is found: what a regression loss reads comes straight from the activation, and the targets of several batches
-    lie outside its range by more than a tenth of their own spread.
+    How it is found: what a regression loss (torch's, or a difference written by hand) reads comes straight from the
+    activation, and the targets of several batches lie outside its range by more than a tenth of their own spread.
 
     Bad:
         model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1), nn.Sigmoid())
@@ -34,41 +35,72 @@ def output_activation(run: Evidence) -> Iterator[Proof]:
         model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
         loss = F.mse_loss(model(x), prices)
     """
-    for calls in run.losses.by_place(*_LOSSES):
-        looked = [call for call in calls if call.look is not None and call.look.target_low is not None]
-        outside = [call for call in looked if _outside(call) is not None]
-        if len(outside) < 2 or len(outside) < 0.8 * len(looked):
-            continue
-        activation = _activation(outside[0])
-        if activation is None:
-            continue
-        looks = [call.look for call in looked if call.look is not None]
-        low = min(look.target_low for look in looks if look.target_low is not None)
-        high = max(look.target_high for look in looks if look.target_high is not None)
-        yield _proof(run, activation, outside[0], low, high)
+    for seen in _compared(run).values():
+        outside = [one for one in seen if _is_outside(one)]
+        if len(outside) >= 2 and len(outside) >= 0.8 * len(seen):
+            low, high = min(one.low for one in seen), max(one.high for one in seen)
+            yield _proof(run, outside[0], low, high)
 
 
-def _activation(call: LossCall) -> Origin | None:
-    if call.input is None:
-        return None
-    last = call.input.back_through(_MOVES)
-    return last if last.op in _RANGES and last.requires_grad else None
+@dataclass(frozen=True)
+class _Compared:
+    """An activation whose output a loss compares with targets of this range."""
+
+    activation: Origin
+    low: float
+    high: float
+    place: Any
 
 
-def _outside(call: LossCall) -> str | None:
-    """How the targets leave the range of the activation; None when they do not, or not by much."""
-    activation = _activation(call)
-    look = call.look
-    if activation is None or look is None or look.target_low is None or look.target_high is None:
-        return None
-    low, high = _RANGES[activation.op]
-    slack = 0.1 * max(look.target_high - look.target_low, 1e-12)
-    if look.target_low < low - slack:
-        return "below"
-    return "above" if high is not None and look.target_high > high + slack else None
+def _compared(run: Evidence) -> dict[Any, list[_Compared]]:
+    """By the line of the loss: those of torch's functions, and differences written by hand that reach a loss."""
+    found: dict[Any, list[_Compared]] = {}
+    for call in (call for calls in run.losses.by_place(*_LOSSES) for call in calls):
+        look, activation = call.look, _activation(call.input)
+        if activation is not None and look is not None and look.target_low is not None:
+            high = look.target_low if look.target_high is None else look.target_high
+            found.setdefault(call.place, []).append(_Compared(activation, look.target_low, high, call.place))
+    written = [one for one in run.differences.all if _activation(one.prediction) is not None]
+    plain = _averaged(run) if written else set()
+    for one in written:
+        activation = _activation(one.prediction)
+        if activation is not None and id(one.result) in plain and _is_last(activation):
+            found.setdefault(one.place, []).append(_Compared(activation, one.low, one.high, one.place))
+    return found
 
 
-def _proof(run: Evidence, activation: Origin, call: LossCall, low: float, high: float) -> Proof:
+def _averaged(run: Evidence) -> set[int]:
+    """Differences that a loss squares (or takes the size of) and averages, with nothing else between: no likelihood of
+    an action drawn around the output, which divides and weighs."""
+    found: set[int] = set()
+    for backward in list(run.steps.backwards)[:8]:
+        for origin in backward.origin.ancestors(500) if backward.origin is not None else ():
+            sized = origin.inputs[0] if origin.op in ("mean", "sum") and origin.inputs else None
+            if sized is not None and sized.op in ("pow", "square", "abs", "mul") and len(set(sized.inputs)) == 1:
+                found.add(id(sized.inputs[0]))
+    return found
+
+
+def _is_last(activation: Origin) -> bool:
+    """Whether the activation ends a model: a difference inside one compares nothing."""
+    root = None if activation.visit is None else activation.visit.root
+    return root is not None and any(output.back_through(_MOVES) is activation for output in root.outputs)
+
+
+def _activation(origin: Origin | None) -> Origin | None:
+    last = None if origin is None else origin.back_through(_MOVES)
+    return last if last is not None and last.op in _RANGES and last.requires_grad else None
+
+
+def _is_outside(one: _Compared) -> bool:
+    """Whether the targets leave the range of the activation, by more than a little."""
+    low, high = _RANGES[one.activation.op]
+    slack = 0.1 * max(one.high - one.low, 1e-12)
+    return one.low < low - slack or (high is not None and one.high > high + slack)
+
+
+def _proof(run: Evidence, one: _Compared, low: float, high: float) -> Proof:
+    activation = one.activation
     name = activation.op.rstrip("_")
     bottom, top = _RANGES[activation.op]
     within = f"from {bottom:g} up" if top is None else f"between {bottom:g} and {top:g}"
@@ -82,5 +114,5 @@ def _proof(run: Evidence, activation: Origin, call: LossCall, low: float, high: 
         label=f"{name} cannot reach them",
         evidence={"activation": name, "target_low": low, "target_high": high},
         fix=f"leave the {name} out of the last layer, or bring the targets into its range",
-        related=[(call.place, "the loss compares them here")],
+        related=[(one.place, "the loss compares them here")],
     )

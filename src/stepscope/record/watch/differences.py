@@ -1,0 +1,65 @@
+"""Differences: losses written by hand, `(prediction - target) ** 2`, and the range of their targets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+
+from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.witness import Witness
+
+if TYPE_CHECKING:
+    from stepscope.record.sites import Place
+    from stepscope.record.watch.origin import Origin
+    from stepscope.record.watch.trail import Call
+    from stepscope.record.watch.watcher import Watcher
+
+__all__ = ["Difference", "Differences"]
+
+_LOOKS = 6
+_LARGEST = 2**20
+_MOST = 200
+
+
+class Difference:
+    """A prediction minus something that asks for no gradient, of the same shape."""
+
+    __slots__ = ("high", "low", "place", "prediction", "result")
+
+    def __init__(self, call: Call, prediction: Origin, target: Any, result: Origin | None) -> None:
+        self.place: Place | None = call.place
+        self.prediction = prediction
+        self.result = result
+        low, high = torch.aminmax(target)
+        self.low, self.high = float(low), float(high)
+
+
+class Differences(Witness):
+    """`run.differences`"""
+
+    ops: ClassVar[frozenset[str]] = frozenset({"sub"})
+
+    def __init__(self, watcher: Watcher) -> None:
+        super().__init__(watcher)
+        self.all: list[Difference] = []
+        self._looks: dict[tuple[int, int], int] = {}
+
+    def op(self, call: Call) -> None:
+        if len(call.inputs) != 2 or not call.outputs or call.place is None or not call.direct:
+            return
+        grads = [tensor.requires_grad for tensor in call.inputs]
+        if grads.count(True) != 1 or call.inputs[0].shape != call.inputs[1].shape or len(self.all) >= _MOST:
+            return
+        target, prediction = call.inputs[grads.index(False)], call.origins[grads.index(True)]
+        key = (id(call.place[0]), call.place[1])
+        seen = self._looks.get(key, 0)
+        self._looks[key] = seen + 1
+        if seen < _LOOKS and _can_look(target):
+            result = self.watcher.trail.known(call.outputs[0])
+            self.all.append(Difference(call, prediction, target.detach(), result))
+
+
+def _can_look(tensor: Any) -> bool:
+    plain = type(tensor) is torch.Tensor and tensor.is_floating_point() and tensor.layout is torch.strided
+    return plain and tensor.device.type == "cpu" and 1 < tensor.numel() <= _LARGEST and not is_transformed(tensor)
