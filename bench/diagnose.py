@@ -78,6 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="*", help="scripts to run: globs of their names, with commas between")
     parser.add_argument("--peers", nargs="?", const=",".join(PEERS), default="", help="which; all if not said")
+    parser.add_argument("--sample", action="store_true", help="only the part of the corpus that the peers get")
     parser.add_argument("--no-ours", action="store_true", help="peers only")
     parser.add_argument("--no-bitwise", action="store_true", help="healthy scripts only once, with us")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
@@ -85,12 +86,13 @@ def main() -> None:
     options = parser.parse_args()
     globs = options.only.split(",")
     entries = [e for e in runner.truth() if any(fnmatch.fnmatchcase(e.script, glob) for glob in globs)]
+    entries = sample(entries) if options.sample else entries
     tools: dict[str, list[Judged]] = {}
     if not options.no_ours:
         tools["stepscope"] = judge_all(entries, options.workers, not options.no_bitwise)
         show(tools["stepscope"])
     if options.peers:
-        part = sample(entries)
+        part = entries if options.sample else sample(entries)
         names = {entry.script for entry in part}
         beside = {tool: [j for j in judged if j.script in names] for tool, judged in tools.items()}
         for peer in options.peers.split(","):

@@ -210,17 +210,16 @@ class Pulse:
 
 def total_norm(gradients: Sequence[Any]) -> Any:
     """The norm of all gradients together, as a tensor where they are; None when they are not plain tensors."""
-    plain = []
+    by_device: dict[Any, list[Any]] = {}
     for gradient in gradients:
-        local = getattr(gradient, "_local_tensor", gradient)  # of a sharded one this rank's part: no communication
+        local = gradient
+        if type(gradient) is not torch.Tensor:  # of a sharded one this rank's part: no communication
+            local = getattr(gradient, "_local_tensor", gradient)
         if local.layout is not torch.strided:
             local = local._values() if local.layout is torch.sparse_coo else local.values()
-        if local.is_cuda and torch.cuda.is_current_stream_capturing():
-            return None
-        plain.append(local.detach())
-    by_device: dict[Any, list[Any]] = {}
-    for tensor in plain:
-        by_device.setdefault((tensor.device, tensor.dtype), []).append(tensor)
+        by_device.setdefault((local.device, local.dtype), []).append(local.detach() if local.requires_grad else local)
+    if any(device.type == "cuda" for device, _ in by_device) and torch.cuda.is_current_stream_capturing():
+        return None
     parts = []
     for (_, dtype), tensors in by_device.items():
         if dtype in (torch.float16, torch.bfloat16):  # squares overflow a half long before the gradient does
