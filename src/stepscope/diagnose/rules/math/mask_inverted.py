@@ -60,7 +60,7 @@ def _backwards(masking: Masking) -> Proof:
 
 
 _FIXES = {
-    "scaled_dot_product_attention": "True means 'may look' here: use .tril(), invert the mask with ~, or is_causal=True",
+    "scaled_dot_product_attention": "True means 'may look' here: use .tril(), or ~mask, or is_causal=True",
 }
 
 
