@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import pickle
 from collections.abc import Iterator
 
 import pytest
@@ -60,5 +61,6 @@ def test_save_and_load_do_what_they_always_do(watcher: Watcher) -> None:
     torch.save(torch.arange(3), file)
     file.seek(0)
     assert torch.equal(torch.load(file, weights_only=True), torch.arange(3))
+    assert pickle.loads(pickle.dumps(torch.save)) is torch.save
     with pytest.raises(RuntimeError, match="Missing key"):
         nn.Linear(1, 1).load_state_dict({})

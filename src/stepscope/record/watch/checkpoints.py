@@ -153,6 +153,7 @@ class Checkpoints(Witness):
 
         for wrapper, original in ((save_, save), (load_, load)):
             wrapper.__name__, wrapper.__doc__ = original.__name__, original.__doc__
+            wrapper.__module__, wrapper.__qualname__ = "torch", original.__name__  # so that it can be pickled by name
             wrapper.__dict__["__wrapped__"] = original
             installed.patch(torch, original.__name__, wrapper)
 
