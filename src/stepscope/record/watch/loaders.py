@@ -47,6 +47,8 @@ class Loader:
         time from one batch to the next."""
         self.steady_wait_s = 0.0
         self.steady_turn_s = 0.0
+        self.steady_wait_cpu_s = 0.0
+        """Of the wait, what this thread has computed itself: on a busy machine a wait says little, work does."""
         self._last = 0.0
         self._of_pass = 0
         self.trains = 0
@@ -60,7 +62,7 @@ class Loader:
         self.drop_last = bool(getattr(loader, "drop_last", False))
         self.workers = getattr(loader, "num_workers", 0)
 
-    def count(self, wait_s: float, own_s: float) -> None:
+    def count(self, wait_s: float, cpu_s: float, own_s: float) -> None:
         """One more batch, after waiting so long for it. `own_s` is what we have cost so far: not the script's time."""
         now = time.perf_counter() - own_s
         self.batches += 1
@@ -69,6 +71,7 @@ class Loader:
         if self._of_pass > 2:
             self.steady_batches += 1
             self.steady_wait_s += wait_s
+            self.steady_wait_cpu_s += cpu_s
             self.steady_turn_s += now - self._last
         self._last = now
 
@@ -151,11 +154,11 @@ class Loaders(Witness):
         return fact
 
     @fence.fenced("following a batch")
-    def delivered(self, fact: Loader, batch: Any, wait_s: float) -> None:
+    def delivered(self, fact: Loader, batch: Any, wait_s: float, cpu_s: float) -> None:
         self.batches += 1
         self.watcher.batches = self.batches
         self.current = fact
-        fact.count(wait_s, self.watcher.own_s)
+        fact.count(wait_s, cpu_s, self.watcher.own_s)
         trail = self.watcher.trail
         if trail.on:
             with torch._C.DisableTorchFunction():
@@ -184,13 +187,14 @@ class _Watched:
 
     def __next__(self) -> Any:
         iterator, fact, witness = self._stepscope
-        clock = time.perf_counter() - witness.watcher.own_s
+        clock, work, own = time.perf_counter(), time.thread_time(), witness.watcher.own_s
         try:
             batch = next(iterator)
         except StopIteration:
             witness.exhausted(fact)
             raise
-        witness.delivered(fact, batch, time.perf_counter() - witness.watcher.own_s - clock)
+        ours = witness.watcher.own_s - own
+        witness.delivered(fact, batch, time.perf_counter() - clock - ours, time.thread_time() - work - ours)
         return batch
 
     def __len__(self) -> int:

@@ -7,8 +7,10 @@ from stepscope.diagnose.rule import Proof, rule
 
 _BATCHES = 12
 _SHARE = 0.6
-_WAIT_S = 0.02
-"""Below this a batch is so quick that the share says more about a tiny model or a busy machine than about the data."""
+_WORK_S = 0.015
+_WAIT_S = 0.1
+"""What a batch must cost, in work of this thread or else in waiting (for a disk), before it is worth a word. Below it
+the share says more about a tiny model or a busy machine than about the data."""
 
 
 @rule("perf.dataloader-bound", severity="warning")
@@ -33,7 +35,8 @@ def dataloader_bound(run: Evidence) -> Iterator[Proof]:
         wait = loader.steady_wait_s / loader.steady_batches
         turn = loader.steady_turn_s / loader.steady_batches
         share = wait / turn if turn else 0.0
-        if share < _SHARE or wait < _WAIT_S:
+        work = loader.steady_wait_cpu_s / loader.steady_batches
+        if share < _SHARE or (work < _WORK_S and wait < _WAIT_S):
             continue
         workers = "no workers" if not loader.workers else f"{loader.workers} workers"
         yield Proof(
