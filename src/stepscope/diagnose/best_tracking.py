@@ -42,12 +42,26 @@ class Best:
 def best_trackers(file: SourceFile, files: list[SourceFile]) -> list[Best]:
     found = []
     for branch in file.walk(ast.If):
-        for test in _comparisons(branch.test):
+        for test in _comparisons(_resolved(file, branch)):
             for body, other in ((branch.body, False), (branch.orelse, True)):
                 best = _tracker(file, files, branch, test, body, other)
                 if best is not None:
                     found.append(best)
     return found
+
+
+def _resolved(file: SourceFile, branch: ast.If) -> ast.expr:
+    """`is_best = loss < best` before `if is_best:`."""
+    if not isinstance(branch.test, ast.Name):
+        return branch.test
+    scope = file.enclosing(branch, ast.FunctionDef, ast.AsyncFunctionDef) or file.tree
+    name = branch.test.id
+    for node in ast.walk(scope):
+        if not isinstance(node, ast.Assign) or node.lineno >= branch.lineno:
+            continue
+        if any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
+            return node.value
+    return branch.test
 
 
 def _comparisons(test: ast.expr) -> list[ast.Compare]:

@@ -30,7 +30,7 @@ class Cause:
 
 def causes(run: Evidence, kind: str) -> Iterator[Cause]:
     """The causes of one kind, each root once."""
-    if run.devices.chosen is None or not _may_choose(run):
+    if run.devices.chosen is None or not _may_choose(run) or _moves_under_a_condition(run):
         return
     seen = set()
     for meeting in run.devices.meetings:
@@ -43,6 +43,15 @@ def causes(run: Evidence, kind: str) -> Iterator[Cause]:
 def _may_choose(run: Evidence) -> bool:
     """Whether the script can run on anything but a CPU: otherwise there is nothing to get wrong."""
     return any(_CHOICES.search(file.text) for file in run.source.files())
+
+
+def _moves_under_a_condition(run: Evidence) -> bool:
+    """`if use_cuda: x = x.cuda()`: on this machine the moves do not happen, and nothing can be told from them."""
+    for file in run.source.files():
+        for call in file.calls("cuda"):
+            if isinstance(call.func, ast.Attribute) and file.enclosing(call, ast.If, ast.IfExp) is not None:
+                return True
+    return False
 
 
 def _cause(run: Evidence, meeting: Meeting) -> Cause | None:

@@ -16,8 +16,8 @@ from stepscope.record.watch.places import is_own
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
+    from stepscope.record.watch.modes import ModeCall
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.visits import Visit
@@ -39,8 +39,8 @@ class Forward:
     """One call of a root module."""
 
     __slots__ = (
-        "backwards", "drawn", "droppers", "followed", "forced", "last_train", "loader", "model", "module", "norms",
-        "used", "visit",
+        "backwards", "drawn", "droppers", "followed", "forced", "last_train", "led", "loader", "model", "module",
+        "norms", "used", "visit",
     )  # fmt: skip
 
     def __init__(self, visit: Visit, backwards: int) -> None:
@@ -57,12 +57,14 @@ class Forward:
         """The loader that delivered last."""
         self.used = False
         """A later backward began at something computed from its result."""
+        self.led = False
+        """A backward was the next thing to happen."""
         self.followed = True
         """The trail was on: it would be known if a loss came of it."""
         self.drawn = False
         """Its inputs are random numbers drawn after training had begun: it samples."""
-        self.last_train: tuple[Place | None, bool, int] | None = None
-        """The last `train()` or `eval()` on it: where, which, and how many backwards had run."""
+        self.last_train: ModeCall | None = None
+        """The last `train()` or `eval()` on it or on what it is part of."""
         self.forced = False
         """Its class has a `train()` of its own."""
 
@@ -84,6 +86,7 @@ class Forwards(Witness):
         self.dropouts: dict[Any, tuple[str, Visit | None, list[bool]]] = {}
         """By place: a dropout function of the user's own code, and whether its module was in training mode."""
         self._open: dict[int, Forward] = {}
+        self._recent: list[Forward] = []
         self._places: dict[Any, int] = {}
         self._looked = 0
 
@@ -92,21 +95,29 @@ class Forwards(Witness):
         seen = self._places[key] = self._places.get(key, 0) + 1
         if seen > _PER_PLACE or len(self.all) >= _KEPT:
             return
+        self._add(visit, module)
+
+    def _add(self, visit: Visit, module: Any) -> None:
         forward = Forward(visit, self.watcher.steps.backward_count)
         forward.droppers, forward.norms = moody_layers(module)
         forward.followed = self.watcher.trail.on and self._looked < _BACKWARDS
         forward.loader = self.watcher.loaders.current
         forward.forced = type(module).train is not nn.Module.train
         forward.drawn = bool(visit.inputs) and all(_is_drawn(origin, visit.step) for origin in visit.inputs)
-        call = self.watcher.modes.last(module)
-        if call is not None:
-            forward.last_train = (call.place, call.on, call.backwards)
+        forward.last_train = self.watcher.modes.last(module)
         self.all.append(forward)
+        self._recent.append(forward)
         self._open[id(visit)] = forward
         if len(self._open) > 100:
             del self._open[next(iter(self._open))]
 
     def module_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        parent = visit.parent
+        if parent is not None and parent.grad and visit.training and not visit.grad and len(self.all) < _KEPT:
+            key = (visit.path, visit.type)  # a part that runs with gradients off: a teacher, a target network
+            seen_here = self._places[key] = self._places.get(key, 0) + 1
+            if seen_here <= _PER_PLACE:
+                self._add(visit, module)
         if not isinstance(module, _BatchNorm) or not visit.training or not visit.grad or not visit.shapes_in:
             return
         seen = self.norm_batches.setdefault(visit.path, [])
@@ -128,14 +139,21 @@ class Forwards(Witness):
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         """Which of the calls so far does this loss come from?"""
+        for forward in self._recent:
+            forward.led = forward.visit.grad
+        self._recent = []
         if not self._open or backward.origin is None or self._looked >= _BACKWARDS:
             return
         self._looked += 1
+        seen: set[int] = set()
         for origin in backward.origin.ancestors(_ANCESTORS):
-            if origin.visit is not None:
-                forward = self._open.pop(id(origin.visit.root), None)
-                if forward is not None:
-                    forward.used = True
+            visit = origin.visit
+            while visit is not None and id(visit) not in seen:
+                seen.add(id(visit))
+                found = self._open.pop(id(visit), None)
+                if found is not None:
+                    found.used = True
+                visit = visit.parent
 
 
 def _called_by_user(name: str) -> bool:

@@ -93,7 +93,7 @@ class Reaches(Witness):
 
 def _state(parameters: list[Any]) -> list[Any]:
     """What tells whether a gradient has been added to: the tensor, and how often it was written to."""
-    found = []
+    found: list[Any] = []
     for parameter in parameters:
         gradient = parameter.grad
         if gradient is None or is_transformed(gradient):

@@ -58,11 +58,7 @@ def cuda_hardcoded(run: Evidence) -> Iterator[Proof]:
 
 
 def _hardcoded(node: ast.Call) -> bool:
-    if (
-        isinstance(node.func, ast.Attribute)
-        and node.func.attr == "cuda"
-        and ast.unparse(node.func.value) != "torch"
-    ):
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and ast.unparse(node.func.value) != "torch":
         return True
     given = [k.value for k in node.keywords if k.arg in ("device", "map_location")]
     if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "device"):

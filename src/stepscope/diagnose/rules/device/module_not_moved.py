@@ -28,6 +28,9 @@ def module_not_moved(run: Evidence) -> Iterator[Proof]:
         module = cause.meeting.module()
         if module is None or any(p.device.type != "cpu" for p in module.parameters()):
             continue
+        holders = [part for part in module.modules() if part._parameters]
+        if any(run.models.made_at(part) is None for part in holders):
+            continue  # a copy of one that may have been moved
         call = run.source.call(cause.where)
         if call is not None and any(keyword.arg == "device" for keyword in call.keywords):
             continue  # made on the device

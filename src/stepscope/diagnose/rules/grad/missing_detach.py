@@ -10,9 +10,12 @@ from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.reaches import Reach
 
 _ROUNDS = 3
-_DISCOUNT = re.compile(r"\b(gamma|discount|GAMMA|DISCOUNT)\b|\.gamma\b|\.discount\b")
+_DISCOUNT = re.compile(r"\b\w*(gamma|discount)\w*\b|\br(ew(ard)?s?)?\b.*\b0?\.9\d*\b", re.I)
 _LOG_PROB = re.compile(r"log_?p(rob|i)?s?\b|log_prob", re.I)
-_ADVANTAGE = re.compile(r"\b\w*(adv|advantage|delta|td_error|td_err)\w*\b", re.I)
+_ADVANTAGE = re.compile(
+    r"\b\w*(adv|advantage|delta|td_error|td_err)\w*\b|(returns?|rewards?|ret|R|G)\s*-\s*\w*(value|baseline|critic)",
+    re.I,
+)
 _DIFFERENCES = frozenset({"sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"})
 
 

@@ -31,10 +31,11 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
         with torch.no_grad():
             accuracy = evaluate(model, val_loader)
     """
-    trained = {id(f.module()) for f in run.forwards.all if f.used and f.visit.grad and f.module() is not None}
+    training = [f.module() for f in run.forwards.all if f.visit.grad and (f.used or (f.led and not f.followed))]
+    trained = {id(p) for module in training if module is not None for p in module.parameters()}
     places: dict[Any, list[Forward]] = {}
     for forward in run.forwards.all:
-        if id(forward.module()) in trained and not forward.used and _evaluates(run, forward):
+        if not forward.used and _evaluates(run, forward) and _has_any(forward.module(), trained):
             places.setdefault(forward.visit.place, []).append(forward)
     for place, forwards in places.items():
         first = forwards[0]
@@ -67,7 +68,9 @@ def _evaluates(run: Evidence, forward: Forward) -> bool:
     visit = forward.visit
     if not visit.training or not forward.layers or forward.drawn or forward.backwards == 0 or visit.error:
         return False
-    if forward.last_train is not None and forward.last_train[1] and forward.last_train[2] >= forward.backwards:
+    if visit.parent is not None:
+        return False
+    if forward.last_train is not None and forward.last_train.on and forward.last_train.backwards >= forward.backwards:
         return False  # train() was called after the last backward: they want it so
     call = run.source.call(visit.place)
     if call is not None and called_name(call) == "update_bn":
@@ -77,6 +80,10 @@ def _evaluates(run: Evidence, forward: Forward) -> bool:
     if not visit.grad and (forward.followed or last):
         return True
     return loader is not None and loader.trains == 0 and loader.batches >= 1 and any(o.trains for o in run.loaders.all)
+
+
+def _has_any(module: Any, parameters: set[int]) -> bool:
+    return module is not None and any(id(p) in parameters for p in module.parameters())
 
 
 def _kinds(forward: Forward) -> str:

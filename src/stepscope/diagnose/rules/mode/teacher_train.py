@@ -40,7 +40,8 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
         taught = [f for f in forwards if f.visit.grad]
         if len(noisy) < _ENOUGH or any(f.visit.time > noisy[0].visit.time for f in taught):
             continue
-        if noisy[-1].last_train is not None and noisy[-1].last_train[1] and not taught:
+        last = noisy[-1].last_train
+        if last is not None and last.on and not taught and last.module is not None and last.module() is module:
             continue  # train() was called on it: they want it so
         moves = _moves(run, module)
         if moves == "little by little" or (moves == "loaded" and not first.droppers):

@@ -35,26 +35,26 @@ def train_not_restored(run: Evidence) -> Iterator[Proof]:
     models: dict[int, list[Forward]] = {}
     for forward in run.forwards.all:
         module = forward.module()
-        if module is not None and not forward.forced:
+        if module is not None and not forward.forced and forward.visit.parent is None:
             models.setdefault(id(module), []).append(forward)
     for forwards in models.values():
-        before = [f for f in forwards if f.visit.training and f.visit.grad and f.layers and f.used]
-        after = [f for f in forwards if not f.visit.training and f.visit.grad and f.used]
+        before = [f for f in forwards if f.visit.training and f.layers and _trains(f)]
+        after = [f for f in forwards if not f.visit.training and _trains(f)]
         if not before or len(after) < _ENOUGH or before[0].visit.time > after[0].visit.time:
             continue
         switch = after[0].last_train
         # Frozen from the start, or on purpose, at a line of its own: eval() that nothing was evaluated after.
-        if switch is None or switch[1] or switch[0] is None or switch[2] == 0:
+        if switch is None or switch.on or switch.place is None or switch.backwards == 0:
             continue
         between = [f for f in forwards if before[-1].visit.time < f.visit.time < after[0].visit.time]
-        if not any(not f.visit.training and (not f.visit.grad or not f.used) for f in between):
+        if not any(not f.visit.training and not _trains(f) for f in between):
             continue
-        if any(f.visit.training and f.used and f.visit.time > after[0].visit.time for f in forwards):
+        if any(f.visit.training and _trains(f) and f.visit.time > after[0].visit.time for f in forwards):
             continue
         place = after[0].visit.place
         kinds = (["dropout"] if before[0].droppers else []) + (["batch norm"] if before[0].norms else [])
         yield Proof(
-            where=switch[0],
+            where=switch.place,
             message=f"{after[0].model} is never put back into training mode: from here on it trains with "
             f"{' and '.join(kinds)} in eval mode",
             label="eval mode stays on for the training that follows",
@@ -62,3 +62,8 @@ def train_not_restored(run: Evidence) -> Iterator[Proof]:
             fix="call model.train() before training goes on",
             related=[(place, "trained here, in eval mode")] if place is not None else (),
         )
+
+
+def _trains(forward: Forward) -> bool:
+    """A loss came of it; where that was not followed, a backward came right after it."""
+    return forward.visit.grad and (forward.used or (forward.led and not forward.followed))

@@ -33,16 +33,16 @@ def lr_too_high(run: Evidence) -> Iterator[Proof]:
     """
     for made in run.optimizers.made:
         steps = run.steps.of_optimizer(made.number)
-        if not 4 <= len(steps) <= 400 or len({step.optimizer for step in run.steps.steps}) > 1:
+        if not 2 <= len(steps) <= 400 or len({step.optimizer for step in run.steps.steps}) > 1:
             continue
         losses = [step.backwards[0].loss for step in steps if step.backwards and step.backwards[0].loss is not None]
         ratios = [one.ratio for one in run.movements.of_optimizer(made.number)]
-        if len(losses) < 4 or len(ratios) < 4 or losses[0] is None or losses[0] <= 0 or min(losses[:2]) <= 0:
+        if len(losses) < 3 or len(ratios) < 2 or not losses[0] > 0 or losses[1] <= 0:
             continue
         large = sum(ratio > _LARGE for ratio in ratios[:20])
         if not _diverges(losses) and not _stays_up(losses, ratios):
             continue
-        if large < 3:
+        if large < (3 if math.isfinite(losses[-1]) else 2):
             continue
         yield _proof(run, made, losses, ratios)
 
@@ -53,6 +53,8 @@ def _diverges(losses: list[float]) -> bool:
     if len(finite) < len(losses):
         last = finite[-3:]
         return len(last) >= 2 and last[-1] > 10 * losses[0]
+    if len(losses) < 5:
+        return False
     tail = losses[-4:]
     grows = all(later > earlier for earlier, later in itertools.pairwise(tail))
     return grows and losses[-1] > 100 * losses[0]

@@ -11,7 +11,11 @@ _ENOUGH = 10
 _SMALL = 1e-3
 
 
-@rule("opt.scheduler-per-micro", severity="warning", follows=("opt.scheduler-order", "opt.lambda-absolute-lr", "num.int-division"))
+@rule(
+    "opt.scheduler-per-micro",
+    severity="warning",
+    follows=("opt.scheduler-order", "opt.lambda-absolute-lr", "num.int-division"),
+)
 def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
     """The schedule counts in other units than the loop that steps it, so the learning rate ends far too early or late.
 
