@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from stepscope.record.watch.deliveries import Delivery
     from stepscope.records.step import Site
 
-__all__ = ["misplaced_labels", "varying_samples"]
+__all__ = ["labels_again", "misplaced_labels", "varying_samples"]
 
 _SLOW_S = 0.05
 _SAMPLES = 8
+_COUNTED, _COUNTING_S = 400, 1.0
 
 
 def varying_samples(run: Evidence, delivery: Delivery) -> int:
@@ -43,6 +45,23 @@ def varying_samples(run: Evidence, delivery: Delivery) -> int:
         same_rest = all(_same(one, other) for one, other in zip(first[1:], second[1:], strict=True))
         differ += same_rest and not _same(first[0], second[0])
     return differ
+
+
+def labels_again(run: Evidence, delivery: Delivery) -> Counter[int] | None:
+    """How often each class is in a dataset, counted on some hundred samples; None when it has no plain labels."""
+    dataset = delivery.dataset
+    if dataset is None:
+        return None
+    found: Counter[int] = Counter()
+    with undisturbed(run.watcher):
+        until = time.perf_counter() + _COUNTING_S
+        for number in _numbers(dataset, _COUNTED):
+            sample = _taken(dataset, number)
+            label = None if sample is None or len(sample) < 2 else _flat(sample[-1])
+            if label is None or label.numel() != 1 or float(label) != int(label) or time.perf_counter() > until:
+                return None
+            found[int(label)] += 1
+    return found
 
 
 def misplaced_labels(run: Evidence) -> list[Site]:
@@ -62,12 +81,12 @@ def misplaced_labels(run: Evidence) -> list[Site]:
     return found
 
 
-def _numbers(dataset: Any) -> list[int]:
+def _numbers(dataset: Any, most: int = _SAMPLES) -> list[int]:
     try:
         size = len(dataset)
     except Exception:  # the user's own code may raise anything
         return []
-    return list(range(0, size, max(1, size // _SAMPLES)))[:_SAMPLES]
+    return list(range(0, size, max(1, size // most)))[:most]
 
 
 def _taken(dataset: Any, number: int) -> list[Any] | None:

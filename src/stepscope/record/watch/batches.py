@@ -33,13 +33,28 @@ _KNOWN, _SELDOM = 40, 16
 class Fed:
     """One call of a model that has parameters."""
 
-    __slots__ = ("grad", "graph", "inputs", "loader", "look", "marks", "model", "origin", "step", "training", "visit")
+    __slots__ = (
+        "asked",
+        "grad",
+        "graph",
+        "inputs",
+        "loader",
+        "look",
+        "marks",
+        "model",
+        "origin",
+        "step",
+        "training",
+        "visit",
+    )
 
     def __init__(self, visit: Visit, model: Diet) -> None:
         self.visit = visit
         self.model = model
         self.step = visit.step
         self.grad, self.training = visit.grad, visit.training
+        self.asked = False
+        """An input asks for a gradient."""
         self.graph = False
         """Its result has a graph, and no input asks for a gradient."""
         self.inputs: list[Any] = []
@@ -109,17 +124,19 @@ class Batches(Witness):
         self.bad: Fed | None = None
         """The first call with a NaN or an infinity in its data."""
         self._known: weakref.WeakKeyDictionary[Any, Diet | None] = weakref.WeakKeyDictionary()
-        self._allowance = Allowance()
+        self._allowance = Allowance(0.25)
         self._looks: dict[Any, int] = {}
+        self._running: Fed | None = None
 
-    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
+        self._running = None
         diet = self._diet(module)
         if diet is None:
             return
-        fed = Fed(visit, diet)
+        fed = self._running = Fed(visit, diet)
         tensors = tensors_in((args, kwargs))
         fed.inputs = [weakref.ref(tensor) for tensor in tensors]
-        fed.graph = not any(t.requires_grad for t in tensors) and any(t.requires_grad for t in tensors_in(result))
+        fed.asked = any(t.requires_grad for t in tensors)
         data = [t for t in tensors if not t.requires_grad and t.ndim and can_look(t)]
         if data:
             tensor = max(data, key=lambda one: int(one.numel()))
@@ -128,10 +145,16 @@ class Batches(Witness):
             if self._allowance.left():
                 with self._allowance, quietly():
                     self._look(fed, tensor)
-        if visit.grad:
+        if visit.grad:  # a model may compute its loss itself, so it is there before the call is over
             self.pending.append(fed)
             if len(self.pending) > _KEPT:
                 del self.pending[0]
+
+    def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        fed, self._running = self._running, None
+        if fed is None or fed.visit is not visit:
+            return
+        fed.graph = not fed.asked and any(t.requires_grad for t in tensors_in(result))
         if not visit.grad or not visit.training:
             self._evaluated(fed)
 

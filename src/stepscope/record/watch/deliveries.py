@@ -91,7 +91,7 @@ class Deliveries(Witness):
         super().__init__(watcher)
         self.all: list[Delivery] = []
         self._by_loader: dict[int, Delivery] = {}
-        self._allowance = Allowance()
+        self._allowance = Allowance(0.25)
         self._datasets: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
 
     def of(self, loader: Loader) -> Delivery | None:

@@ -48,7 +48,7 @@ class Allowance:
 class Look:
     """What a tensor held."""
 
-    __slots__ = ("columns", "constant", "dtype", "high", "low", "nan", "rms", "shape", "whole")
+    __slots__ = ("bits", "columns", "constant", "dtype", "high", "low", "nan", "rms", "shape", "whole")
 
     def __init__(self, tensor: Any) -> None:
         self.shape: tuple[int, ...] = tuple(tensor.shape)
@@ -60,6 +60,8 @@ class Look:
         self.columns: list[float] = []
         """The standard deviation of each column, for rows of features."""
         self.constant = False
+        self.bits = 0.0
+        """How much its rows can tell apart: few for codes and grids, where equal rows are chance."""
         self.whole = not tensor.is_floating_point()
         """All numbers are whole: codes, counts, ids."""
 
@@ -100,11 +102,24 @@ def look_at(tensor: Any) -> Look:
         look.rms = float(values.square().mean().sqrt())
         look.constant = look.low == look.high
         look.whole = look.whole or bool((values == values.round()).all())
+    look.bits = _bits(tensor)
     if tensor.ndim == 2 and tensor.is_floating_point() and tensor.shape[0] >= 8 and tensor.shape[1] <= 512:
         table = tensor[:_ROWS].to(torch.float64)
         if not look.nan:
             look.columns = table.std(0).tolist()
     return look
+
+
+def _bits(tensor: Any) -> float:
+    """The sum over columns of the logarithm of how many different values there are (of some rows and columns)."""
+    if tensor.ndim < 2 or tensor.shape[0] < 4:
+        return 0.0
+    table = tensor[:256].reshape(min(256, tensor.shape[0]), -1)
+    table = table[:, :: max(1, table.shape[1] // _COLUMNS)][:, :_COLUMNS]
+    ordered = table.sort(0).values
+    distinct = (ordered[1:] != ordered[:-1]).sum(0) + 1
+    measured = distinct >= 0.9 * len(table)  # all different: numbers with many digits
+    return float(torch.where(measured, 24.0, distinct.double().log2()).sum())
 
 
 def _part(tensor: Any) -> Any:

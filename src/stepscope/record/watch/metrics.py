@@ -27,6 +27,7 @@ _LOGIT_LOSSES = frozenset({"binary_cross_entropy_with_logits"})
 _CLASS_LOSSES = frozenset({"cross_entropy", "nll_loss"})
 _COMPARES = frozenset({"gt", "ge", "lt", "le", "greater", "greater_equal", "less", "less_equal"})
 _DECISIONS = frozenset({"round", "argmax", "max", "topk", "argmin", "min"})
+_LEAVES = frozenset({"numpy", "item", "tolist"})
 _MOST, _LOOKS = 80, 20
 
 
@@ -44,6 +45,8 @@ class Decision:
         self.whole = False
         """No axis was given: the largest of everything."""
         self.shape: tuple[int, ...] = ()
+        self.leaves = False
+        """The numbers leave torch here, for numpy or Python: what becomes of them is in the source."""
         self.rearranged = False
         """Axes were swapped, joined or picked from since the numbers were made."""
         self.outside = 0
@@ -63,12 +66,7 @@ class Picked:
 class Metrics(Witness):
     """`run.metrics`"""
 
-    ops: ClassVar[frozenset[str]] = (
-        _LOGIT_LOSSES
-        | _CLASS_LOSSES
-        | _COMPARES
-        | frozenset({"round", "argmax", "max", "topk", "argmin", "min", "getitem"})
-    )
+    ops: ClassVar[frozenset[str]] = _LOGIT_LOSSES | _CLASS_LOSSES | _COMPARES | _DECISIONS | _LEAVES | {"getitem"}
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
@@ -95,7 +93,7 @@ class Metrics(Witness):
                 self.logits.setdefault(maker, call.place)
         elif call.name in _CLASS_LOSSES:
             self._classes(call, maker, origin)
-        elif call.origins[0].tags & PARAMETER and call.outputs and call.inputs[0].ndim:
+        elif call.origins[0].tags & PARAMETER and (call.name in _LEAVES or (call.outputs and call.inputs[0].ndim)):
             self._decision(call, maker, origin)
 
     def _pick(self, call: Call) -> None:
@@ -130,6 +128,8 @@ class Metrics(Witness):
             if call.name in _COMPARES:
                 other = call.argument(1, "other")
                 decision.threshold = float(other) if isinstance(other, (int, float)) else None
+            elif call.name in _LEAVES:
+                decision.leaves = True
             elif call.name == "round":
                 decision.threshold = 0.5
             else:
@@ -139,9 +139,10 @@ class Metrics(Witness):
                 decision.whole = dim is None and call.name != "topk"
             self.decisions.append(decision)
         decision.count += 1
-        if tensor.shape[0] > decision.shape[0]:
+        if tensor.ndim and decision.shape and tensor.shape[0] > decision.shape[0]:
             decision.shape = tuple(tensor.shape)
-        if decision.threshold is not None and decision.count <= _LOOKS and can_look(tensor) and self._allowance.left():
+        compared = decision.threshold is not None or decision.leaves
+        if compared and decision.count <= _LOOKS and can_look(tensor) and self._allowance.left():
             with self._allowance:
                 look = look_at(tensor)
             decision.low, decision.high = min(decision.low, look.low), max(decision.high, look.high)

@@ -75,6 +75,9 @@ class Target:
         self.strange = 0
         self.strange_loader: tuple[Loader, Loader] | None = None
         """The targets came from a loader of which the model got nothing: (loader of the data, that loader)."""
+        self.nan = 0
+        """In how many calls the target held NaN or an infinity."""
+        self.nan_step = 0
         self.whole = 0
         """How often the loss took all rows of a model's output, with nothing picked or masked."""
         self.rows = 0
@@ -91,7 +94,7 @@ class Targets(Witness):
         super().__init__(watcher)
         self.all: list[Target] = []
         self._by_place: dict[Any, Target] = {}
-        self._allowance = Allowance()
+        self._allowance = Allowance(0.25)
 
     def op(self, call: Call) -> None:
         if not call.grad or len(call.inputs) < 2:
@@ -136,10 +139,13 @@ class Targets(Witness):
         if found.looks >= _LOOKS:
             return
         found.looks += 1
+        if target.is_floating_point() and not bool(torch.isfinite(target).all()):
+            found.nan_step = found.nan_step if found.nan else self.watcher.step
+            found.nan += 1
         found.rows = rows
         found.whole += rows > 0 and not _picked(call.origins[0])
         for fed in feds[-4:]:
-            self._compare(found, target, fed)
+            self._compare(found, target, origin, fed)
         self._loaders(found, origin, feds)
         if len(found.apart) < 3:
             self._draws(found, origin, feds)
@@ -159,19 +165,28 @@ class Targets(Witness):
             if before != label:
                 found.conflicts[mark] = (before, label)
 
-    def _compare(self, found: Target, target: Any, fed: Fed) -> None:
-        for ref in fed.inputs:
-            data = ref()
-            if data is None or data.requires_grad or not can_look(data):
-                continue
+    def _compare(self, found: Target, target: Any, origin: Origin, fed: Fed) -> None:
+        for data in self._inputs(origin, fed):
             whole = not data.is_floating_point() and not target.is_floating_point()
             if whole and data.numel() == target.numel() and data.ndim >= 2:
                 if torch.equal(data.reshape(-1).long(), target.reshape(-1).long()):
                     found.same_ids += 1
                     found.data = found.data or self.watcher.trail.known(data)
                     found.vocabulary.update(target.reshape(-1)[:256].tolist())
+                    return
             elif data.is_floating_point() and 1 < data.ndim <= 4 and data.shape[0] == target.numel():
                 self._leak(found, target, data)
+
+    def _inputs(self, origin: Origin, fed: Fed) -> list[Any]:
+        """What the model was given, without the target itself where the model computes its own loss."""
+        given = [t for ref in fed.inputs if (t := ref()) is not None and not t.requires_grad and can_look(t)]
+        inside = self.watcher.visits.innermost is not None
+        if not inside:
+            return given
+        made = origin.back_through(_MOVES)
+        known = self.watcher.trail.of
+        own = [t for t in given if known(t).back_through(_MOVES) is made]
+        return [t for t in given if not any(t is one for one in own)] + own[1:]
 
     def _leak(self, found: Target, target: Any, data: Any) -> None:
         width = data.numel() // data.shape[0]

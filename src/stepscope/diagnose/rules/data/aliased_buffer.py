@@ -41,11 +41,12 @@ def aliased_buffer(run: Evidence) -> Iterator[Proof]:
             by_model.setdefault(fed.model, []).append(fed)
     for diet, feds in by_model.items():
         alike = [fed for fed in feds if _most_common(fed.marks) >= 0.95 * len(fed.marks)]
-        if len(alike) < _TIMES or len(alike) < 0.8 * len(feds) or len({fed.marks[0] for fed in alike}) < 3:
+        if len(alike) < _TIMES or len(alike) < 0.8 * len(feds) or any(_on_purpose(fed) for fed in alike[:_TIMES]):
             continue
-        if any(_on_purpose(fed) for fed in alike[:_TIMES]):
-            continue
-        stored = _storing_line(run, alike[0])
+        changes = len({fed.marks[0] for fed in alike}) >= 3
+        stored = _storing_line(run, sure=not changes)
+        if stored is None and not changes:
+            continue  # one row for ever: a bandit's state
         yield Proof(
             where=stored or birth(run, alike[0].origin) or alike[0].visit.place,
             message=f"the {len(alike[0].marks)} rows of a batch for {diet.type} are all the same row",
@@ -64,10 +65,10 @@ def _on_purpose(fed: Fed) -> bool:
     return fed.origin is None or any(past.op in _MEANT for past in fed.origin.ancestors(60))
 
 
-def _storing_line(run: Evidence, fed: Fed) -> Site | None:
-    """Where something that is written to in place is appended to a memory."""
+def _storing_line(run: Evidence, *, sure: bool) -> Site | None:
+    """Where something that is written to in place is appended to a memory. `sure`: `x += 1` may be a plain number."""
     for file in run.source.files():
-        written = set(_written_in_place(file))
+        written = set(_written_in_place(file, sure=sure)) - {""}
         for call in file.walk(ast.Call):
             if called_name(call) in ("append", "push", "add", "store", "remember", "appendleft", "extend"):
                 given = {dotted(part) for arg in call.args for part in _parts(arg)} - {""}
@@ -99,12 +100,13 @@ def _parts(node: ast.expr) -> list[ast.expr]:
     return [node]
 
 
-def _written_in_place(file: SourceFile) -> Iterator[str]:
+def _written_in_place(file: SourceFile, *, sure: bool = False) -> Iterator[str]:
     for node in file.walk(ast.Assign, ast.AugAssign, ast.Call):
         if isinstance(node, ast.Assign):
             yield from (dotted(target.value) for target in node.targets if isinstance(target, ast.Subscript))
         elif isinstance(node, ast.AugAssign):
-            yield dotted(node.target.value if isinstance(node.target, ast.Subscript) else node.target)
+            if isinstance(node.target, ast.Subscript) or not sure:
+                yield dotted(node.target.value if isinstance(node.target, ast.Subscript) else node.target)
         elif called_name(node).endswith("_") and isinstance(node.func, ast.Attribute):
             yield dotted(node.func.value)
         yield from (dotted(word.value) for word in getattr(node, "keywords", ()) if word.arg == "out")

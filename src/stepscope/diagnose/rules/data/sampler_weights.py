@@ -11,13 +11,14 @@ from stepscope.diagnose.array_story import binding_of
 from stepscope.diagnose.data_sources import loader_call, names_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.samples_again import labels_again
 from stepscope.diagnose.source import called_name
 from stepscope.record.watch.deliveries import Delivery
 from stepscope.record.watch.loaders import Loader
 from stepscope.records.step import Site
 
 
-@rule("data.sampler-weights", severity="warning")
+@rule("data.sampler-weights", severity="warning", needs="steps, end")
 def sampler_weights(run: Evidence) -> Iterator[Proof]:
     """The sampler draws frequent classes even more often than they are.
 
@@ -40,6 +41,8 @@ def sampler_weights(run: Evidence) -> Iterator[Proof]:
         if fact.sampler != "WeightedRandomSampler" or not run.batches.trains_on(fact) or sum(drawn.values()) < 40:
             continue
         own = _own_labels(delivery)
+        if own is None and run.over:
+            own = labels_again(run, delivery)
         if own is None or len(own) < 2:
             continue
         (most, many), (least, few) = own.most_common()[0], own.most_common()[-1]

@@ -13,6 +13,7 @@ _SHARE = 0.05
 _SHARE_UNNAMED = 0.1
 _FEWEST_ROWS = 8
 _NARROWEST = 3
+_BITS = 40
 
 
 @rule("data.test-in-train", severity="error")
@@ -53,16 +54,16 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
 def _share(diet: Diet, evaluated: Evaluated) -> float | None:
     """Which share of the evaluated rows was trained on; None when it can be chance or is none."""
     rows = len(evaluated.rows)
-    if rows < _FEWEST_ROWS or not evaluated.seen or evaluated.drawn < _FEWEST_ROWS:
+    if rows < _FEWEST_ROWS or not evaluated.seen:
         return None
-    share = len(evaluated.seen) / rows
     look = evaluated.look
-    if look is not None and look.whole and (share < 0.5 or evaluated.repeats or diet.repeats):
-        return None  # codes and tokens repeat by themselves
-    if look is not None and _width(look.shape) < _NARROWEST:
+    if look is None or _width(look.shape) < _NARROWEST:
         return None  # a curve or a picture is fitted and looked at on the same grid
-    by_chance = max(20 * evaluated.repeats / evaluated.drawn, 3 * diet.repeats / max(1, diet.rows))
-    return share if share >= _SHARE and share > by_chance else None
+    share = len(evaluated.seen) / rows
+    few = look.bits < _BITS or not look.dtype.is_floating_point
+    if few and (share < 0.5 or evaluated.repeats or diet.repeats):
+        return None  # codes and tokens repeat by themselves
+    return share if share >= _SHARE else None
 
 
 def _width(shape: tuple[int, ...]) -> int:
@@ -73,7 +74,7 @@ def _width(shape: tuple[int, ...]) -> int:
 
 
 def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
-    if evaluated.look is None or evaluated.look.whole:
+    if evaluated.look is None or evaluated.look.whole or evaluated.look.bits < _BITS:
         return False
     left_out = len(diet.trained - evaluated.rows)
     return _SHARE_UNNAMED <= share <= 0.95 and left_out >= 0.05 * len(diet.trained) and len(evaluated.rows) >= 16

@@ -3,7 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.numpy_decisions import compared_outside
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import Place
+from stepscope.records.step import Site
 
 
 @rule("metric.threshold-on-logits", severity="warning", follows=("loss.double-sigmoid",))
@@ -35,18 +38,22 @@ def threshold_on_logits(run: Evidence) -> Iterator[Proof]:
                     related=[(run.metrics.logits[decision.maker], "the loss takes them as logits")],
                 )
             continue
-        if decision.threshold is None or not 0.3 <= decision.threshold <= 0.95 or not decision.outside:
-            continue
         loss = run.metrics.logits.get(decision.maker)
-        if loss is None:
+        if loss is None or not decision.outside:
             continue
-        how = "rounded" if decision.op == "round" else f"compared with {decision.threshold:g}"
+        where: Place | Site | None = decision.place
+        threshold = decision.threshold
+        if decision.leaves:
+            where, threshold = compared_outside(run, decision.place)
+        if threshold is None or not 0.3 <= threshold <= 0.95:
+            continue
+        how = "rounded" if decision.op == "round" else f"compared with {threshold:g}"
         yield Proof(
-            where=decision.place,
+            where=where,
             message=f"logits are {how} as if they were probabilities; they go from {decision.low:.2g} "
             f"to {decision.high:.2g}",
             label="these are logits, not probabilities",
-            evidence={"lowest": decision.low, "highest": decision.high, "threshold": decision.threshold},
+            evidence={"lowest": decision.low, "highest": decision.high, "threshold": threshold},
             fix="apply torch.sigmoid first, or compare with 0",
             related=[(loss, "the loss takes them as logits")],
         )
