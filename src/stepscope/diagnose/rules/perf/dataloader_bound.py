@@ -7,7 +7,7 @@ from stepscope.diagnose.rule import Proof, rule
 
 _BATCHES = 12
 _SHARE = 0.6
-_WORK_S = 0.015
+_WORK_S = 0.006
 _WAIT_S = 0.1
 """What a batch must cost, in work of this thread or else in waiting (for a disk), before it is worth a word. Below it
 the share says more about a tiny model or a busy machine than about the data."""
