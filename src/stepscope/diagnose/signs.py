@@ -164,12 +164,12 @@ def is_positive(origin: Origin, depth: int = 8) -> bool:
 
 def is_log_likelihood(origin: Origin) -> bool:
     """The logarithm of the probability of something that is given: gathered log-softmax, a density's `log_prob`."""
-    seen = origin.ancestors(40, through=lambda one: one.op not in ("linear", "addmm", "conv2d", "matmul"))
     picked = logarithm = False
-    for one in seen:
-        if one.op in ("gather", "getitem", "nll_loss", "take_along_dim", "index_select") and one.requires_grad:
+    for one in origin.ancestors(40, through=lambda past: past.op not in ("linear", "addmm", "conv2d", "matmul")):
+        if one.op in ("gather", "getitem", "take_along_dim", "index_select") and one.requires_grad:
             picked = picked or any(not part.requires_grad for part in one.inputs[1:])
-        logarithm = logarithm or one.op in ("log_softmax", "logsumexp", "log", "nll_loss")
-        if is_error(one):
-            return True
-    return picked and logarithm
+        logarithm = logarithm or one.op in ("log_softmax", "logsumexp", "log")
+    if picked and logarithm:
+        return True
+    errors = pulls(origin).values()
+    return bool(errors) and all(signs == {-1} for _, signs in errors)

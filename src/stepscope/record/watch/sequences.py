@@ -199,7 +199,7 @@ def _trailing(tensor: Any) -> Pads | None:
     mask = steps[None, :] >= lengths[:, None]
     if not bool((mask == is_pad).all()) or bool((lengths == 0).any()):
         return None
-    return Pads(mask, value, False) if lengths.unique().numel() > 1 and int((~is_pad[:, -1]).sum()) >= 1 else None
+    return Pads(mask, value, False) if lengths.unique().numel() > 1 else None
 
 
 def _is_next(target: Any, data: Any, origin: Origin, ignored: Any) -> int | None:

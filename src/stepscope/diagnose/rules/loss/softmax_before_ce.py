@@ -66,7 +66,7 @@ def _softmax_before(call: LossCall) -> Origin | None:
         first = inner
     if first.op not in ("softmax", "sigmoid", "softmax_"):
         return None
-    probabilities = call.look is None or (call.look.low >= 0 and call.look.high <= 1.0001)
+    probabilities = call.look is None or call.name == "nll_loss" or (call.look.low >= 0 and call.look.high <= 1.0001)
     return first if probabilities and (first.op == "sigmoid" or _along_classes(call, first)) else None
 
 

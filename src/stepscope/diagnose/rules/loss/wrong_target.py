@@ -8,11 +8,12 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import CASTS
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.watch.losses import LossCall
-from stepscope.record.watch.origin import NOISE, PARAMETER, Origin
+from stepscope.record.watch.origin import PARAMETER, Origin
 
 _COMPARING = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
               "binary_cross_entropy_with_logits")  # fmt: skip
 _NOISY = re.compile(r"nois|corrupt|perturb|degrad|masked|distort|(^|_)(x|z)_?t$|(^|_)xt$", re.I)
+_NOISE = ("randn", "randn_like", "rand_like", "rand", "normal", "bernoulli", "dropout", "normal_", "bernoulli_")
 _OF_NOISE = re.compile(r"nois|(^|_)eps", re.I)
 _CLEAN = re.compile(r"clean|orig|(^|_)x_?0$|(^|_)x_?start$|signal", re.I)
 
@@ -36,7 +37,8 @@ def wrong_target(run: Evidence) -> Iterator[Proof]:
         noisy = x + 0.3 * torch.randn_like(x)
         loss = F.mse_loss(model(noisy), x)
     """
-    for calls in run.losses.by_place(*_COMPARING):
+    for every in run.losses.by_place(*_COMPARING):
+        calls = [call for call in every if call.step > 0] or every  # in the first step all that is made is fresh
         told = [(call, fault) for call in calls if (fault := _fault(run, call)) is not None]
         if len(told) < len(calls) or (len(told) < 2 and not run.over):
             continue
@@ -64,15 +66,15 @@ def _fault(run: Evidence, call: LossCall) -> tuple[str, str] | None:
                 "the target is the tensor the model was given; another one of the same shape in the batch is unused",
                 "compare with the other tensor of the batch",
             )
-        if _is_noised(made) and any(_NOISY.search(name) for name in names[1]):
+        if _is_noised(made, call.step) and any(_NOISY.search(name) for name in names[1]):
             return (
                 f"the target {names[1][-1]} is the noisy tensor the model was given",
                 "compare with the clean tensor, or with the noise that was added",
             )
         return None
     predicts_noise = any(_OF_NOISE.search(name) for name in names[0])
-    noised = any(one.tags & NOISE for one in fed)
-    if predicts_noise and noised and not target.tags & NOISE and any(_CLEAN.search(name) for name in names[1]):
+    noised = any(_is_noised(one, call.step) for one in fed)
+    if predicts_noise and noised and not _is_noised(made, call.step) and any(_CLEAN.search(name) for name in names[1]):
         return (
             f"{names[0][-1]} is compared with {names[1][-1]}, not with the noise that was added",
             "compare with the noise tensor",
@@ -98,9 +100,9 @@ def _unused_twin(call: LossCall, target: Origin) -> Origin | None:
     return twins[0] if len(twins) == 1 and len(target.shape) > 1 and id(twins[0]) not in used else None
 
 
-def _is_noised(origin: Origin) -> bool:
-    """Made of noise and of something else."""
-    return bool(origin.tags & NOISE) and origin.op != "" and len(list(origin.ancestors(40))) > 2
+def _is_noised(origin: Origin, step: int) -> bool:
+    """Fresh noise has gone into it."""
+    return any(one.op in _NOISE and one.step == step for one in origin.ancestors(60))
 
 
 def _names(run: Evidence, call: LossCall) -> tuple[list[str], list[str]]:
