@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.source import SourceFile, called_name
 from stepscope.record.watch.checkpoints import FileRead, Loading
 from stepscope.record.watch.optimizers import Made
 
@@ -60,8 +61,11 @@ def _is_resume(run: Evidence, read: FileRead) -> bool:
     counters = {key for key in read.keys if _COUNTERS.search(key)}
     if not counters:
         return False
-    nodes = (node for file in run.source.files() for node in file.walk(ast.Subscript, ast.Call))
-    return any(_reads_key(node) in counters for node in nodes)
+    for file in run.source.files():
+        for node in file.walk(ast.Subscript, ast.Call):
+            if _reads_key(node) in counters and _goes_on(file, node):
+                return True
+    return False
 
 
 def _reads_key(node: ast.Subscript | ast.Call) -> object:
@@ -74,13 +78,23 @@ def _reads_key(node: ast.Subscript | ast.Call) -> object:
     return constant.value if isinstance(constant, ast.Constant) else None
 
 
+def _goes_on(file: SourceFile, node: ast.expr) -> bool:
+    """Whether the number is kept, handed on or counted from; not when it is only printed."""
+    for outer in file.up(node):
+        if isinstance(outer, (ast.JoinedStr, ast.FormattedValue)) or called_name(outer) in ("print", "info", "write"):
+            return False
+        if isinstance(outer, ast.stmt):
+            return not isinstance(outer, ast.Expr)
+    return False
+
+
 def _trains_on(run: Evidence, made: Made, loading: Loading) -> bool:
     """Whether this optimizer keeps a state, had taken no step when the weights came, took some after, and got none."""
     keeps = made.type != "SGD" or bool(made.defaults.get("momentum"))
     steps = run.steps.of_optimizer(made.number)
     module = loading.module()
     mine = set() if module is None else {id(p) for p in module.parameters()}
-    holds = any(id(ref()) in mine for ref in made.parameters)
+    holds = bool(made.parameters) and all(id(ref()) in mine for ref in made.parameters)  # no new head beside it
     return (
         keeps
         and holds
