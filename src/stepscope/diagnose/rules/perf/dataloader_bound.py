@@ -6,7 +6,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 _BATCHES = 12
-_SHARE = 0.6
+_SHARE = 0.5
 _WORK_S = 0.006
 _WAIT_S = 0.1
 """What a batch must cost, in work of this thread or else in waiting (for a disk), before it is worth a word. Below it
