@@ -6,12 +6,15 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.sites import Place
-from stepscope.record.watch.origin import CONSTANT, NOISE, PARAMETER, Origin
+from stepscope.record.watch.origin import PARAMETER, Origin
 
 _ELEMENTWISE = frozenset({
     "pow", "square", "sqrt", "clamp", "relu", "exp", "log", "add", "sub", "rsub", "mul", "div", "neg", "clamp_min",
     "abs", "add_", "mul_", "softplus", "maximum", "tanh", "sigmoid", "log1p",
 })  # fmt: skip
+_MADE_UP = frozenset((
+    "ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "rand", "randn", "rand_like", "randn_like",
+))  # fmt: skip
 _WHOLE = frozenset({"norm", "dist", "linalg_norm", "linalg_vector_norm"})
 
 
@@ -73,8 +76,8 @@ def _mixed(product: Origin, reduced: set[Origin]) -> tuple[Origin, Origin] | Non
         return None
     if len(given.shape) == 2 and given.shape[1] != 1:
         return None
-    if given.tags and not given.tags & ~(CONSTANT | NOISE):
-        return None  # made up, not given with the samples
+    if source(given).op in _MADE_UP:
+        return None
     rows = given.shape[0]
     for one in number.ancestors(60, through=lambda past: past.op in _ELEMENTWISE):
         whole = reduces_all(one) or one in reduced or (one.op in _WHOLE and not one.shape)
