@@ -50,20 +50,32 @@ class Crossing:
 class Contractions(Witness):
     """`run.contractions`"""
 
-    ops: ClassVar[frozenset[str]] = _PRODUCTS | _CHOICES | {"sum", "mean"}
+    ops: ClassVar[frozenset[str]] = _PRODUCTS | _CHOICES | _NORMALISED | {"sum", "mean"}
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Crossing] = []
+        self.first_axis: dict[Place | None, list[Origin]] = {}
+        """What was normalised along its first axis inside a model, by place."""
         self._by_place: dict[Any, Crossing] = {}
 
     def op(self, call: Call) -> None:
         if not call.origins:
             return
+        if call.name in _NORMALISED:
+            self._note_first_axis(call)
+            return
         for origin, used, how in _uses(call):
             for axis in used:
                 if axis < len(origin.shape):
                     self._follow(call, origin, axis, how, set(used))
+
+    def _note_first_axis(self, call: Call) -> None:
+        made = self.watcher.trail.known(call.outputs[0]) if call.visit is not None and call.outputs else None
+        if made is not None and len(made.shape) > 1 and made.shape[0] > 1 and _along(made) == (0,):
+            known = self.first_axis.setdefault(call.place, [])
+            if len(known) < 4:
+                known.append(made)
 
     def _follow(self, call: Call, origin: Origin, axis: int, how: str, used: set[int]) -> None:
         found = followed(origin, axis, _is_normalised)

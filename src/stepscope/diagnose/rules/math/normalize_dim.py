@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.batch_mixing import normalised_over_batch
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -18,7 +19,8 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
     What to do: `F.normalize(z, dim=-1)`.
 
     How it is found: the normalised tensor is followed to the product that compares vectors. It runs along another axis
-    than the one that was normalised, which is the batch.
+    than the one that was normalised, which is the batch. Or, in a forked copy of the process, the answers for one
+    sample change when another sample is replaced.
 
     Bad:
         z = F.normalize(encoder(x), dim=0)
@@ -27,6 +29,7 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
         z = F.normalize(encoder(x), dim=1)
         similarity = z @ z.t()
     """
+    seen = set()
     for crossing in run.contractions.all:
         made = crossing.made
         if made.op in ("softmax", "log_softmax") or crossing.axis != 0 or (crossing.calls < 2 and not run.over):
@@ -34,6 +37,7 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
         if not made.requires_grad or not _of_data(made):
             continue
         shape = ", ".join(map(str, made.shape))
+        seen.add(made.place)
         yield Proof(
             where=where_applied(run, made),
             message=f"the vectors are normalised along the batch, axis 0 of ({shape}), and compared along axis "
@@ -43,6 +47,17 @@ def normalize_dim(run: Evidence) -> Iterator[Proof]:
             fix="use dim=-1",
             related=[(crossing.place, "the vectors are compared here")],
         )
+    if "math.normalize-dim" in run.found:
+        return
+    for made, trial in normalised_over_batch(run, "normalize"):
+        if made.place not in seen and made.requires_grad:
+            yield Proof(
+                where=where_applied(run, made),
+                message=f"the vectors are normalised along the batch, axis 0 of ({', '.join(map(str, made.shape))})",
+                label=f"replacing one sample changes the answers for the others by {trial.mixing:.1%}",
+                evidence={"axis": 0, "shape": list(made.shape), "change": trial.mixing},
+                fix="use dim=-1",
+            )
 
 
 def _of_data(made: Origin) -> bool:

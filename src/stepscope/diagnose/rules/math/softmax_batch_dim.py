@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepscope.diagnose.batch_mixing import normalised_over_batch
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import where_applied
 from stepscope.diagnose.rule import Proof, rule
@@ -19,13 +20,15 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
     What to do: `softmax(x, dim=-1)` (or `dim=1` for `(batch, classes)`).
 
     How it is found: each axis is followed from the softmax to its use: a class is chosen, or the loss picks the
-    target's class, along an axis that was not normalised.
+    target's class, along an axis that was not normalised. Or the softmax runs over the first axis, and in a forked copy
+    of the process the answers for one sample change when another sample is replaced.
 
     Bad:
         probabilities = torch.softmax(logits, dim=0)     # (batch, classes)
     Good:
         probabilities = torch.softmax(logits, dim=1)
     """
+    seen = set()
     for crossing in run.contractions.all:
         made = crossing.made
         if (
@@ -38,6 +41,7 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
             continue
         shape = ", ".join(map(str, made.shape))
         sums = f"; a row adds up to {crossing.sums[0]:.2g} to {crossing.sums[1]:.2g}" if crossing.sums else ""
+        seen.add(made.place)
         yield Proof(
             where=where_applied(run, made),
             message=f"{made.op} normalises axis {crossing.axis} of ({shape}), but classes are chosen along axis "
@@ -52,3 +56,14 @@ def softmax_batch_dim(run: Evidence) -> Iterator[Proof]:
             fix=f"use dim={-1 if crossing.used == len(made.shape) - 1 else crossing.used}",
             related=[(crossing.place, "the classes are told apart here")],
         )
+    if "math.softmax-dim" in run.found or "math.softmax-batch-dim" in run.found:
+        return
+    for made, trial in normalised_over_batch(run, "softmax", "log_softmax"):
+        if made.place not in seen:
+            yield Proof(
+                where=where_applied(run, made),
+                message=f"{made.op} runs over the batch, axis 0 of ({', '.join(map(str, made.shape))})",
+                label=f"replacing one sample changes the answers for the others by {trial.mixing:.1%}",
+                evidence={"axis": 0, "shape": list(made.shape), "change": trial.mixing},
+                fix="use dim=-1",
+            )
