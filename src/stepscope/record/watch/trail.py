@@ -180,10 +180,14 @@ class Trail:
 
     def _outside(self, tensor: Any) -> Origin:
         origin = Origin("", tensor, (), None)
-        if isinstance(tensor, torch.nn.Parameter) or (tensor.requires_grad and tensor.is_leaf):
+        if isinstance(tensor, torch.nn.Parameter) or (
+            tensor.requires_grad and not tensor._is_view() and tensor.is_leaf
+        ):
             origin.kind, origin.tags = "parameter", PARAMETER
-        elif tensor.grad_fn is not None:  # a custom function or scripted code has made it, from parameters
-            origin.op, origin.tags = f"unseen:{type(tensor.grad_fn).__name__}", PARAMETER
+        elif tensor.requires_grad:  # a custom function or scripted code has made it, from parameters
+            # Asking a view for its node can raise, where torch forbids what was done to its base.
+            maker = "view" if tensor._is_view() else type(tensor.grad_fn).__name__
+            origin.op, origin.tags = f"unseen:{maker}", PARAMETER
         self.note(tensor, origin)
         return origin
 
@@ -223,7 +227,9 @@ class Trail:
                 origin.value = _value(tensor)
             if isinstance(tensor, torch.nn.Parameter):
                 origin.kind, origin.tags = "parameter", origin.tags | PARAMETER
-            elif tensor.requires_grad and tensor.is_leaf:  # `torch.zeros(3, requires_grad=True)`
+            elif (
+                tensor.requires_grad and not tensor._is_view() and tensor.is_leaf
+            ):  # `torch.zeros(3, requires_grad=True)`
                 origin.tags |= PARAMETER
             if not call.origins or call.name in _NOISE:
                 origin.tags |= _tag(call.name)
