@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Trial", "Trials"]
+__all__ = ["Trial", "Trials", "tried"]
 
 _SLOWEST_S = 0.3
 _SECONDS = 3.0
@@ -75,18 +76,19 @@ class Trials(Witness):
         kept, self._kept = self._kept, []
         for ref, visit, args, kwargs in kept:
             module = ref()
-            tried = 0 if module is None else self._tried.get(module, 0)
-            ahead = self._next_step(visit)
-            if module is None or not _is_fit(module, args, kwargs) or (tried and ahead is None):
+            times = 0 if module is None else self._tried.get(module, 0)
+            ahead = self.next_step(visit)
+            if module is None or not _is_fit(module, args, kwargs) or (times and ahead is None):
                 continue
-            self._tried[module] = tried + (2 if ahead is not None else 1)
+            self._tried[module] = times + (2 if ahead is not None else 1)
             if not can_fork():
                 continue
-            answer = in_a_fork(lambda: _try(module, args, kwargs, ahead), _SECONDS)  # noqa: B023
+            answer = in_a_fork(lambda: tried(module, args, kwargs, ahead), _SECONDS)  # noqa: B023
             if answer is not None:
                 self.all.append(Trial(visit, answer))
 
-    def _next_step(self, visit: Visit) -> NextStep | None:
+    def next_step(self, visit: Visit) -> NextStep | None:
+        """The loss of this call whose target is the next step of its input."""
         found = self.watcher.sequences.next_steps
         return next((one for one in reversed(found) if one.visit is visit), None)
 
@@ -104,13 +106,10 @@ def _is_fit(module: Any, args: Any, kwargs: Any) -> bool:
     return bool(tensors) and on_cpu and sum(p.numel() for p in module.parameters()) <= _LARGEST
 
 
-def _try(module: Any, args: Any, kwargs: Any, ahead: NextStep | None) -> dict[str, Any]:
-    """In the fork: everything may be changed."""
-    switch = getattr(getattr(torch.backends, "mha", None), "set_fastpath_enabled", None)
-    if switch is not None:
-        switch(False)
+def tried(module: Any, args: Any, kwargs: Any, ahead: NextStep | None) -> dict[str, Any]:
+    """What the model does with altered input. It is left in evaluation mode: only for a fork, or for a copy."""
     module.eval()
-    with torch.no_grad():
+    with torch.no_grad(), _no_fast_path():
         first, again = (_answers(module, args, kwargs) for _ in range(2))
         if len(first) != len(again) or not all(_same(a, b) for a, b in zip(first, again, strict=True)):
             return {"why": "two answers to the same input differ"}
@@ -118,6 +117,21 @@ def _try(module: Any, args: Any, kwargs: Any, ahead: NextStep | None) -> dict[st
         if ahead is not None:
             found |= _leaks(module, args, kwargs, first, ahead)
     return found
+
+
+@contextmanager
+def _no_fast_path() -> Iterator[None]:
+    """Torch's fused attention drops padded rows, so that answers have other shapes."""
+    switches: Any = getattr(torch.backends, "mha", None)
+    if switches is None or not hasattr(switches, "set_fastpath_enabled"):
+        yield
+        return
+    before = switches.get_fastpath_enabled()
+    switches.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        switches.set_fastpath_enabled(before)
 
 
 def _answers(module: Any, args: Any, kwargs: Any) -> list[Any]:

@@ -1,0 +1,68 @@
+"""Do samples of a batch see each other? Does a step of a sequence see what comes after it?
+
+During a run both are tried in a fork (`record/watch/trials.py`); where forking is not possible, `check` tries them here
+on a copy of the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stepscope.diagnose.probes import probe as probing_
+from stepscope.diagnose.probes.probe import NotChecked, Outcome, probe
+from stepscope.record.watch.trials import Trial, tried
+
+__all__ = ["instance_independence", "looking_ahead"]
+
+_ENOUGH = 1e-3
+
+
+@probe("instance-independence")
+def instance_independence(probing: probing_.Trial) -> Outcome:
+    """Replace one sample of a batch and look at the answers for the others. That they see each other can be meant
+    (a contrastive model, statistics of the batch), so only a rule that knows why makes a finding of it."""
+    found = [one for one in _trials(probing) if one.mixing is not None]
+    if not found:
+        raise NotChecked("the answers have no row for each sample")
+    change = max(one.mixing for one in found if one.mixing is not None)
+    if change <= _ENOUGH:
+        return Outcome.passed(f"replacing one of {found[0].rows} samples leaves the answers for the others as they are")
+    return Outcome.passed(f"samples see each other: replacing one changes the others by {change:.1%}", change=change)
+
+
+@probe("looking-ahead")
+def looking_ahead(probing: probing_.Trial) -> Outcome:
+    """Change the last step of a sequence and look at the answers for the steps before."""
+    found = [one for one in _trials(probing) if one.leaks is not None]
+    if not found:
+        raise NotChecked("no loss whose target is the next step of the input")
+    leaking = next((one for one in found if one.leaks), None)
+    if leaking is None:
+        return Outcome.passed(f"the last of {found[0].length} steps changes no answer before it")
+    steps = leaking.leaks or []
+    return Outcome.suspicious(
+        f"the last of {leaking.length} steps changes the answers from step {steps[0]} on", leaks=steps
+    )
+
+
+def _trials(probing: probing_.Trial) -> list[Trial]:
+    trials = probing.watcher.trials
+    if not trials.all:
+        answer, visit = _on_a_copy(probing)
+        trials.all.append(Trial(visit, answer))
+    return trials.all
+
+
+def _on_a_copy(probing: probing_.Trial) -> tuple[dict[str, Any], Any]:
+    node = probing.tape.model_call
+    if node is None:
+        raise NotChecked("no model with parameters was called on the way to the loss")
+    copies = probing.copied()
+    args, kwargs = copies.arguments(node)
+    steps = probing.watcher.sequences.next_steps
+    module = None if node.module is None else node.module()
+    ahead = next((one for one in reversed(steps) if module is not None and one.visit.module() is module), None)
+    visit = next((one for one in reversed(probing.watcher.visits.roots) if one.module() is module), None)
+    if visit is None:
+        raise NotChecked("the model is gone")
+    return tried(copies.module_of(node), args, kwargs, ahead), visit
