@@ -30,20 +30,18 @@ def train_in_lightning(arm: str, size: Size, dataset: Any) -> None:
         def training_step(self, batch: Any, index: int) -> Any:
             return F.cross_entropy(self.net(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
 
-        def configure_optimizers(self) -> Any:
-            return torch.optim.AdamW(self.parameters(), lr=3e-4)
-
-    class InTurn(lightning.Callback):
-        def on_train_start(self, *args: Any) -> None:
+        def on_train_start(self) -> None:
             turns.tell(ready=True)
 
-        def on_train_batch_start(self, trainer: Any, *args: Any) -> int | None:
-            return None if turns.may_step() else -1
+        def on_train_batch_start(self, batch: Any, index: int) -> int | None:
+            return None if turns.may_step() else -1  # ends the epoch; only the module's own answer is heard
+
+        def configure_optimizers(self) -> Any:
+            return torch.optim.AdamW(self.parameters(), lr=3e-4)
 
     trainer = lightning.Trainer(
         accelerator="cpu",
         max_epochs=1,
-        callbacks=[InTurn()],
         profiler="simple" if arm.endswith("SimpleProfiler") else None,
         enable_progress_bar=False,
         enable_checkpointing=False,
