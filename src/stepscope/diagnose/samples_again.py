@@ -34,7 +34,7 @@ _COUNTED, _COUNTING_S = 400, 1.0
 def varying_samples(run: Evidence, delivery: Delivery) -> int:
     """How many of a few samples come with another first tensor, but the same label, when they are taken twice."""
     dataset = delivery.dataset
-    if dataset is None:
+    if dataset is None or not _may_be_asked(run, delivery):
         return 0
     with undisturbed(run.watcher):
         pairs = [(_taken(dataset, i), _taken(dataset, i)) for i in _numbers(dataset)]
@@ -50,7 +50,7 @@ def varying_samples(run: Evidence, delivery: Delivery) -> int:
 def labels_again(run: Evidence, delivery: Delivery) -> Counter[int] | None:
     """How often each class is in a dataset, counted on some hundred samples; None when it has no plain labels."""
     dataset = delivery.dataset
-    if dataset is None:
+    if dataset is None or not _may_be_asked(run, delivery):
         return None
     found: Counter[int] = Counter()
     with undisturbed(run.watcher):
@@ -70,7 +70,7 @@ def misplaced_labels(run: Evidence) -> list[Site]:
     for delivery in run.deliveries.all:
         collate, dataset = delivery.collate, delivery.dataset
         known = None if collate is None or dataset is None else method_of(run, collate, "")
-        if known is None or delivery.loader.batch_size is None:
+        if known is None or delivery.loader.batch_size is None or not _may_be_asked(run, delivery):
             continue
         with undisturbed(run.watcher):
             misplaced = _is_misplaced(dataset, collate)
@@ -79,6 +79,14 @@ def misplaced_labels(run: Evidence) -> list[Site]:
             sorts = [c for c in ast.walk(function) if called_name(c) in ("sorted", "sort", "argsort", "shuffle")]
             found.append(file.site(sorts[0] if sorts else function))
     return found
+
+
+def _may_be_asked(run: Evidence, delivery: Delivery) -> bool:
+    """Not after a crash (the user wants out), and only where this process has taken samples before, quickly."""
+    fact = delivery.loader
+    if not run.over or run.crash is not None or fact.workers or not fact.batches:
+        return False
+    return fact.wait_s / (fact.batches * (fact.batch_size or 1)) < _SLOW_S
 
 
 def _numbers(dataset: Any, most: int = _SAMPLES) -> list[int]:
