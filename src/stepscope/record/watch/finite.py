@@ -113,7 +113,8 @@ class Finite(Witness):
         known = self.watcher.trail.known
         outputs = [(tensor, origin) for tensor in call.outputs if (origin := known(tensor)) is not None]
         for tensor, origin in outputs:
-            if tensor.grad_fn is not None:
+            # A view's node may be made anew when it is asked for (or refuse to be), and a view makes no values.
+            if tensor.requires_grad and not tensor._is_view() and tensor.grad_fn is not None:
                 origin.sequence = tensor.grad_fn._sequence_nr()
         if self.alarm is not None or (call.name not in RISKY and self._looked_enough(call)):
             return

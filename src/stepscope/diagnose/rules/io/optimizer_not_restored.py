@@ -84,7 +84,7 @@ def _goes_on(file: SourceFile, node: ast.expr) -> bool:
         if isinstance(outer, (ast.JoinedStr, ast.FormattedValue)) or called_name(outer) in ("print", "info", "write"):
             return False
         if isinstance(outer, ast.stmt):
-            return not isinstance(outer, ast.Expr)
+            return True
     return False
 
 
