@@ -1,7 +1,7 @@
 """The tools `bench/diagnose.py` compares on the corpus, one file each, with the same names.
 
 REQUIREMENTS         what pip installs; all of them live in one venv, `.bench/diagnosers`
-NAMES                tool -> kind of finding -> the rule ids (with `*`) whose fault it names; a peer may be several tools
+NAMES                tool -> kind of finding -> rule ids (with `*`) whose fault it names; a peer may be several tools
 suited(entries)      the scripts it can be asked about in reasonable time
 warm_up()            what to import before the scripts are forked off
 begin(tool, script, faults) -> end

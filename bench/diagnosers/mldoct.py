@@ -26,17 +26,18 @@ NAMES: dict[str, dict[str, tuple[str, ...]]] = {
         "WARNING: Loss value exploded": ("opt.lr-too-high", "grad.exploding", "num.*", "loss.sign", "opt.no-zero-grad"),
     },
     "mldoct diagnose": {
-        "Missing Zero Grad (Gradient Accumulation)": ("opt.no-zero-grad",),
-        "Gradient Explosion / Loss Divergence": (*_NONFINITE, "opt.no-zero-grad", "loss.sign"),
-        "Vanishing Gradients / Plateaud Convergence": (
-            "grad.*", "opt.no-step", "opt.lr-too-low", "init.*", "loss.double-sigmoid", "autograd.rewrapped-loss",
-        ),
-        "Severe Underfitting (High Bias)": ("opt.*", "model.*", "loss.*", "grad.*", "init.*", "mode.*"),
-        "Severe Overfitting (High Variance)": ("data.*", "mode.*"),
-        "Severe Label Noise / Corrupted Data": ("data.label-noise", "data.label-misaligned", "data.target-*"),
+        "missing_zero_grad": ("opt.no-zero-grad",),
+        "exploding_gradients": (*_NONFINITE, "opt.no-zero-grad", "loss.sign"),
+        "lr_too_high": ("opt.lr-too-high", "opt.momentum", "grad.exploding", "num.*"),
+        "lr_too_low": ("opt.lr-too-low", "opt.lambda-absolute-lr", "opt.scheduler-per-micro"),
+        "vanishing_gradients": ("grad.*", "opt.no-step", "init.*", "loss.double-sigmoid", "autograd.rewrapped-loss"),
+        "underfitting": ("opt.*", "model.*", "loss.*", "grad.*", "init.*", "mode.*"),
+        "overfitting": ("data.*", "mode.*", "model.dropout-rate"),
+        "label_noise": ("data.label-*", "data.target-*", "data.no-shuffle"),
+        "high_variance_batch": ("mode.bn-small-batch", "data.drop-last-tiny", "data.no-shuffle"),
     },
 }  # fmt: skip
-HEALTHY = "Nominal / Stable Convergence"
+HEALTHY = ("healthy", "Healthy Training")
 
 
 def suited(entries: list[Any]) -> list[Any]:
@@ -121,7 +122,7 @@ def _diagnose(faults: list[str]) -> Callable[[str, str], list[dict[str, Any]]]:
             writer.writerows(rows)
         from mldoctor.advisor import diagnose_csv
 
-        title = diagnose_csv(str(Path("metrics.csv").absolute()))["title"]
-        return [{"kind": title, "loud": title != HEALTHY, "said": title, "line": None}]
+        told = diagnose_csv(str(Path("metrics.csv").absolute()))
+        return [{"kind": told["label"], "loud": told["label"] not in HEALTHY, "said": told["title"], "line": None}]
 
     return end
