@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ class Starts(Witness):
         if self.watcher.steps.backward_count and call.name in ("mul", "div"):
             return  # most likely the loss
         filled = call.inputs[0] if call.name in _FILLS and call.inputs else call.outputs[0] if call.outputs else None
-        if filled is not None and type(filled) in (torch.Tensor, torch.nn.Parameter) and filled.numel() > 1:
+        plain = type(filled) in (torch.Tensor, torch.nn.Parameter) and not is_transformed(filled)
+        if filled is not None and plain and filled.layout is torch.strided and filled.numel() > 1:
             self._filled[filled.data_ptr()] = Filling(call)
 
     def filling_of(self, parameter: Any) -> Filling | None:
@@ -127,6 +129,7 @@ class Starts(Witness):
 def _is_weight(parameter: Any) -> bool:
     return (
         type(parameter) in (torch.nn.Parameter, torch.Tensor)
+        and not is_transformed(parameter)
         and parameter.dim() >= 2
         and parameter.device.type == "cpu"
         and parameter.is_floating_point()

@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("num.exp-overflow", severity="error", needs="steps, crash")
+@rule("num.exp-overflow", severity="error", needs="steps, crash", follows=("loss.swapped-args",))
 def exp_overflow(run: Evidence) -> Iterator[Proof]:
     """An exponential overflows to infinity.
 

@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("num.log-zero", severity="error", needs="steps, crash")
+@rule("num.log-zero", severity="error", needs="steps, crash", follows=("loss.swapped-args",))
 def log_zero(run: Evidence) -> Iterator[Proof]:
     """The logarithm of zero makes the loss infinite or NaN.
 

@@ -11,7 +11,7 @@ from stepscope.diagnose.rule import Proof, rule
     "num.nan-loss-continues",
     severity="error",
     needs="steps, crash",
-    follows=("num.*", "data.nan-input", "opt.lr-too-high", "grad.exploding"),
+    follows=("num.*", "data.nan-input", "opt.lr-too-high", "grad.exploding", "loss.swapped-args"),
 )
 def nan_loss_continues(run: Evidence) -> Iterator[Proof]:
     """The loss is NaN or infinite, and the training goes on.

@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("num.sqrt-negative", severity="error", needs="steps, crash")
+@rule("num.sqrt-negative", severity="error", needs="steps, crash", follows=("loss.swapped-args",))
 def sqrt_negative(run: Evidence) -> Iterator[Proof]:
     """A function is evaluated outside its domain: the root or logarithm of a negative number, `acos` beyond 1.
 

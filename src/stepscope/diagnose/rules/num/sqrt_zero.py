@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("num.sqrt-zero", severity="error", needs="steps, crash")
+@rule("num.sqrt-zero", severity="error", needs="steps, crash", follows=("loss.swapped-args",))
 def sqrt_zero(run: Evidence) -> Iterator[Proof]:
     """A square root (or another steep function) is evaluated at 0, where its slope is infinite.
 

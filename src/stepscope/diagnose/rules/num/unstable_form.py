@@ -7,7 +7,9 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.watch.origin import Origin
 
 
-@rule("num.unstable-form", severity="info", follows=("num.log-zero", "num.exp-overflow", "num.sqrt-negative"))
+@rule(
+    "num.unstable-form", severity="info", needs="end", follows=("num.log-zero", "num.exp-overflow", "num.sqrt-negative")
+)
 def unstable_form(run: Evidence) -> Iterator[Proof]:
     """A formula is written in a form that loses digits or overflows, where torch has a stable one.
 
