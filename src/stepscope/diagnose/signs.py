@@ -6,7 +6,7 @@ the ends enters with a plus or a minus; an error that enters with a minus only i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _RISING = frozenset({"exp", "log", "logsumexp", "sqrt", "log1p", "expm1", "softplus", "logaddexp", "log2"})
+_LAYERS = frozenset({"linear", "addmm", "conv1d", "conv2d", "matmul"})
 _POSITIVE = frozenset({"exp", "softplus", "square", "sigmoid", "softmax", "abs", "norm", "sqrt", "cosh", "elu"})
 
 
@@ -112,28 +113,58 @@ def is_square(origin: Origin) -> bool:
 
 
 def pulls(loss: Origin) -> dict[int, tuple[Origin, set[int]]]:
-    """Errors and log-likelihoods of targets inside a loss, with the signs they enter it with (by identity)."""
+    """The errors inside a loss (by identity), with the signs they enter it with."""
+    return _signed(loss, is_error)
+
+
+def likelihoods(loss: Origin) -> dict[int, tuple[Origin, set[int]]]:
+    """The log-probabilities of something given inside a loss, with the signs they enter it with."""
+    return _signed(loss, is_picked)
+
+
+def _signed(loss: Origin, wanted: Callable[[Origin], bool]) -> dict[int, tuple[Origin, set[int]]]:
+    """What is wanted at the ends of a loss, behind sums and functions that only rise."""
     found: dict[int, tuple[Origin, set[int]]] = {}
     queue = [(loss, 1)]
     seen: set[tuple[int, int]] = set()
     for whole, sign in queue:
+        if wanted(whole):
+            found.setdefault(id(whole), (whole, set()))[1].add(sign)
+            continue
         for term in terms(whole, inside_reductions=True):
             origin = term.origin
             now = sign if term.factor > 0 else -sign
             if not term.factor or (id(origin), now) in seen or len(seen) > 600:
                 continue
             seen.add((id(origin), now))
-            if is_error(origin):
+            if wanted(origin):
                 found.setdefault(id(origin), (origin, set()))[1].add(now)
-            elif origin.op in _RISING and origin.inputs:
-                queue.extend((part, now) for part in origin.inputs)
-            elif origin.op in ("div", "true_divide", "mul") and len(origin.inputs) == 2:
-                first, second = origin.inputs
-                if is_positive(second):
-                    queue.append((first, now))
-                elif origin.op == "mul" and is_positive(first):
-                    queue.append((second, now))
+            else:
+                queue.extend((part, now) for part in _rising(origin))
     return found
+
+
+def _rising(origin: Origin) -> Sequence[Origin]:
+    """What a value rises with, by how it was made."""
+    if origin.op in _RISING:
+        return origin.inputs
+    if origin.op in ("div", "true_divide", "mul") and len(origin.inputs) == 2:
+        first, second = origin.inputs
+        if is_positive(second):
+            return (first,)
+        if origin.op == "mul" and is_positive(first):
+            return (second,)
+    return ()
+
+
+def is_picked(origin: Origin) -> bool:
+    """A log-probability at an index that is given: `log_p.gather(1, y)`, `log_p[rows, y]`."""
+    if origin.op not in ("gather", "getitem", "take_along_dim", "index_select") or len(origin.inputs) < 2:
+        return False
+    if not origin.requires_grad or any(part.requires_grad for part in origin.inputs[1:]):
+        return False
+    near = origin.inputs[0].ancestors(12, through=lambda past: past.op not in _LAYERS)
+    return any(one.op in ("log_softmax", "logsumexp", "log", "logsigmoid") for one in near)
 
 
 def is_error(origin: Origin) -> bool:
@@ -163,13 +194,9 @@ def is_positive(origin: Origin, depth: int = 8) -> bool:
 
 
 def is_log_likelihood(origin: Origin) -> bool:
-    """The logarithm of the probability of something that is given: gathered log-softmax, a density's `log_prob`."""
-    picked = logarithm = False
-    for one in origin.ancestors(40, through=lambda past: past.op not in ("linear", "addmm", "conv2d", "matmul")):
-        if one.op in ("gather", "getitem", "take_along_dim", "index_select") and one.requires_grad:
-            picked = picked or any(not part.requires_grad for part in one.inputs[1:])
-        logarithm = logarithm or one.op in ("log_softmax", "logsumexp", "log")
-    if picked and logarithm:
-        return True
+    """It rises with the probability of something given: a picked log-probability, a density's `log_prob`."""
+    picked = likelihoods(origin).values()
+    if picked:
+        return all(signs == {1} for _, signs in picked)
     errors = pulls(origin).values()
     return bool(errors) and all(signs == {-1} for _, signs in errors)

@@ -66,7 +66,7 @@ def _own_product(origin: Origin) -> Origin | None:
     for _ in range(12):
         if origin.op in _MASKING or not origin.inputs:
             return None
-        if origin.op in ("matmul", "mm", "einsum") and len(origin.inputs) == 2:
+        if origin.op in ("matmul", "mm", "einsum", "cosine_similarity", "cdist") and len(origin.inputs) == 2:
             first, second = (part.back_through(RESHAPES) for part in origin.inputs)
             square = len(origin.shape) == 2 and origin.shape[0] == origin.shape[1] > 2
             return origin if square and first is second and first.requires_grad else None

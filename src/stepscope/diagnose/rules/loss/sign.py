@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.lineage import CASTS, Term, source, terms
+from stepscope.diagnose.lineage import CASTS, source, terms
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.signs import is_log_likelihood, pulls
+from stepscope.diagnose.signs import is_log_likelihood, is_picked, pulls
 from stepscope.record.watch.losses import LOSSES
 from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.steps import Backward
@@ -97,14 +97,16 @@ def _discouraged(run: Evidence, loss: Origin) -> Iterator[tuple[str, str, Origin
     for term in terms(loss, inside_reductions=True):
         if term.factor <= 0 or not term.origin.inputs:
             continue
-        origin = term.origin
-        if origin.op in ("mul", "multiply") and len(origin.inputs) == 2:
-            yield from _weighted(run, origin)
-        elif origin.op in ("gather", "getitem") and is_log_likelihood(origin) and _is_whole(loss, term):
-            yield "likelihood", "training makes the log-likelihood of the targets smaller", _outer(loss, origin)
+        # of `min(ratio * advantage, clipped * advantage)` each part counts
+        parts = term.origin.inputs if term.origin.op in ("min", "minimum") else (term.origin,)
+        for part in parts:
+            if part.op in ("mul", "multiply") and len(part.inputs) == 2:
+                yield from _weighted(run, part)
+        if term.origin.op == "gather" and is_picked(term.origin) and _is_whole(loss):
+            yield "likelihood", "training makes the log-likelihood of the targets smaller", _outer(loss, term.origin)
 
 
-def _is_whole(loss: Origin, term: Term) -> bool:
+def _is_whole(loss: Origin) -> bool:
     return len([one for one in terms(loss, inside_reductions=True) if one.origin.requires_grad]) == 1
 
 

@@ -11,6 +11,7 @@ from stepscope.diagnose.source import SourceFile, dotted
 from stepscope.record.sites import site_at
 from stepscope.record.watch.visits import Visit
 
+_GIVE_THEMSELVES = ("to", "eval", "train", "cuda", "cpu", "float", "double", "half", "requires_grad_")
 _TARGET = re.compile(r"target|tgt|teacher", re.I)
 
 
@@ -30,26 +31,37 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
     Good:
         self.target = copy.deepcopy(self.online)
     """
-    groups: dict[tuple[Any, int], dict[str, list[Visit]]] = {}
+    groups: dict[tuple[str, int], dict[str, list[Visit]]] = {}
     for visit in list(run.visits.roots)[:2000]:
         module = visit.module()
         name = _called_as(run, visit)
         if module is not None and name and visit.place is not None:
-            groups.setdefault((visit.place[0], id(module)), {}).setdefault(name, []).append(visit)
+            file = visit.place[0].co_filename
+            groups.setdefault((file, id(module)), {}).setdefault(name, []).append(visit)
     for names in groups.values():
-        targets = [name for name in names if _TARGET.search(name)]
+        target = next((name for name in names if _TARGET.search(name)), None)
         others = [name for name in names if not _TARGET.search(name)]
-        if not targets or not others or min(len(names[targets[0]]), len(names[others[0]])) < 2:
+        if target is None or not others or len(names[target]) < 2:
             continue
-        visit = names[targets[0]][0]
+        visit = names[target][0]
+        made = _assigned(run, visit, target, others)
+        together = [name for name in others if _in_one_function(names[target], names[name])]
+        if made is None and not together:
+            continue  # `net(s)` in a helper is whatever it is given
+        online = (together or others)[0]
         yield Proof(
-            where=_assigned(run, visit, targets[0], others) or visit.place,
-            message=f"{targets[0]} and {others[0]} are one and the same network",
-            label=f"{targets[0]} is no copy: it learns with every step",
-            evidence={"target": targets[0], "online": others[0], "calls": len(names[targets[0]])},
-            fix=f"{targets[0]} = copy.deepcopy({others[0]})",
+            where=made or visit.place,
+            message=f"{target} and {online} are one and the same network",
+            label=f"{target} is no copy: it learns with every step",
+            evidence={"target": target, "online": online, "calls": len(names[target])},
+            fix=f"{target} = copy.deepcopy({online})",
             related=[(visit.place, "used as the target here")],
         )
+
+
+def _in_one_function(some: list[Visit], others: list[Visit]) -> bool:
+    codes = {visit.place[0] for visit in some if visit.place is not None}
+    return len(others) > 1 and any(visit.place is not None and visit.place[0] in codes for visit in others)
 
 
 def _called_as(run: Evidence, visit: Visit) -> str:
@@ -72,8 +84,15 @@ def _aliases(file: SourceFile, target: str, others: list[str]) -> Iterator[Any]:
             pairs = [(left, node.value)]
             if isinstance(left, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 pairs = list(zip(left.elts, node.value.elts, strict=False))
-            if any(dotted(name) == target and dotted(value) in others for name, value in pairs):
+            if any(dotted(name) == target and dotted(_itself(value)) in others for name, value in pairs):
                 yield file.site(node)
-            chained = [dotted(one) for one in node.targets]
-            if target in chained and any(other in chained for other in others):
-                yield file.site(node)
+        chained = [dotted(one) for one in node.targets]
+        if target in chained and any(other in chained for other in others):
+            yield file.site(node)
+
+
+def _itself(value: ast.expr) -> ast.expr:
+    """`net.to(device).eval()` is `net`."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _GIVE_THEMSELVES:
+        value = value.func.value
+    return value
