@@ -38,6 +38,8 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_
 class Keeping(Witness):
     """`run.keeping`"""
 
+    sampled = True
+
     ops = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"})
 
     def __init__(self, watcher: Watcher) -> None:

@@ -69,6 +69,8 @@ class _Mark:
 class Models(Witness):
     """`run.models`"""
 
+    sampled = True
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.roots: list[Model] = []

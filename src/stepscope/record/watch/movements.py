@@ -51,6 +51,8 @@ class Movement:
 class Movements(Witness):
     """`run.movements`"""
 
+    sampled = True
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Movement] = []

@@ -67,7 +67,7 @@ class Origin:
         self.loader: Any = None
         """The loader whose batch it was part of."""
         self.spot: Spot | Cut | bool | None = None
-        """What was remarkable about its values (`finite.py`, `numbers.py`); False: looked at, nothing; None: not looked at."""
+        """What was remarkable about its values (`finite.py`, `numbers.py`); False: nothing; None: not looked at."""
         self.sequence = -1
         """The number of its autograd node, by which a graph finds its lines again."""
         for origin in inputs:

@@ -83,6 +83,8 @@ class _Given:
 class Sequences(Witness):
     """`run.sequences`"""
 
+    sampled = True
+
     ops: ClassVar[frozenset[str]] = _TARGETED | {"embedding"}
 
     def __init__(self, watcher: Watcher) -> None:

@@ -71,6 +71,8 @@ class Start:
 class Starts(Witness):
     """`run.starts`"""
 
+    sampled = True
+
     ops: ClassVar[frozenset[str]] = _FILLS | _FACTORIES
 
     def __init__(self, watcher: Watcher) -> None:

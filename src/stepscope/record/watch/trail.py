@@ -38,7 +38,7 @@ _NOISE = frozenset((
 _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
 _PRUNE_AFTER = 20_000
 _ALLOWANCE_S = 1.0
-_SHARE = 0.02
+_SHARE = 0.005
 
 
 class Call:

@@ -65,6 +65,8 @@ _CALLBACKS = (
     "epoch_done",
 )  # fmt: skip
 _FRESH_BATCHES = 4
+_SETTLED, _SAMPLED = 100, 10
+"""In a long run, after so many steps, witnesses that may be sampled hear of every tenth step only."""
 
 
 class Watcher:
@@ -172,6 +174,7 @@ class Watcher:
             self.collectives,
         ]
         self._listeners: dict[str, list[Callable[..., None]]] = {}
+        self._steady: dict[str, list[Callable[..., None]]] = {}
 
     def add(self, witness: Witness) -> None:
         """Have one more witness; before `start`."""
@@ -179,6 +182,7 @@ class Watcher:
 
     def start(self) -> Watcher:
         self._listeners = {name: self._those_with(name) for name in _CALLBACKS}
+        self._steady = {name: [w for w in those if not _is_sampled(w)] for name, those in self._listeners.items()}
         for witness in self.witnesses:
             if type(witness).op is not Witness.op:
                 self.trail.listen(witness.ops, _guarded(witness.op))
@@ -209,7 +213,8 @@ class Watcher:
 
     def tell(self, what: str, *facts: Any) -> None:
         """Tell the witnesses that want to hear it; a fault of one is reported and the others still hear of it."""
-        listeners = self._listeners.get(what)
+        sparse = self.step > _SETTLED and not self.trail.on and self.step % _SAMPLED
+        listeners = (self._steady if sparse else self._listeners).get(what)
         if not listeners or self.muted:
             return
         with torch._C.DisableTorchFunction(), torch.no_grad():
@@ -307,6 +312,10 @@ def _leave_in_child() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leave_in_child)
+
+
+def _is_sampled(callback: Callable[..., None]) -> bool:
+    return bool(getattr(getattr(callback, "__self__", None), "sampled", False))
 
 
 def _guarded(callback: Callable[[Any], None]) -> Callable[[Any], None]:

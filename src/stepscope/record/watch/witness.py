@@ -25,6 +25,8 @@ class Witness:
 
     ops: ClassVar[frozenset[str]] = frozenset()
     """The ops `op` wants to hear of; empty for all of them when `op` is overridden."""
+    sampled: ClassVar[bool] = False
+    """Its facts are of a kind that shows early or in any step: in a long run it hears of every tenth step only."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
