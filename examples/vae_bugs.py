@@ -3,8 +3,8 @@
     stepscope run examples/vae_bugs.py
 
 Mend what it says and run it again, until nothing is left. The repaired script trains in a few seconds and writes three
-pictures: digits.png (originals and reconstructions), samples.png and latent.png. The bugs are those of many a first VAE;
-`python examples/vae_bugs.py` alone names one of the four. It also reads real MNIST (an .npz file): --data mnist.npz
+pictures: digits.png (originals and reconstructions), samples.png and latent.png. The bugs are those of many a first
+VAE; `python examples/vae_bugs.py` alone names one of the four. It reads real MNIST too (an .npz file): --data mnist.npz
 """
 
 import argparse
@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
 matplotlib.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
 
 class Encoder(nn.Module):
@@ -60,10 +60,7 @@ class VAE(nn.Module):
 
 
 def load(path):
-    if path is None:
-        images = load_digits().images / 16.0
-    else:
-        images = np.load(path)["x_train"] / 255.0
+    images = load_digits().images / 16.0 if path is None else np.load(path)["x_train"] / 255.0
     return torch.tensor(images.reshape(len(images), -1), dtype=torch.float32)
 
 
