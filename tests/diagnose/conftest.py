@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import runpy
+import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 import torch
 
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
+from stepscope.launch.children import Children
+from stepscope.record.restore import Installed
 from stepscope.record.watch import Watcher
 from stepscope.record.watch.tape import Tapes
 from stepscope.records import Finding
@@ -52,6 +57,8 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
     evidence.source.file(str(path))
     engine = Engine(evidence)
     watcher.on_moment = engine.moment
+    children, installed = Children(), Installed()
+    children.install(installed)
     before = set(sys.modules)
     crash: BaseException | None = None
     watcher.start()
@@ -64,6 +71,9 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
         crash = error
     finally:
         watcher.stop()
+        installed.remove()
+    children.gather(engine)
+    children.remove()
     if crash is not None:
         engine.crashed(crash)
     else:
@@ -79,14 +89,44 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
     return found
 
 
+@pytest.fixture(scope="session")
+def in_clean_process() -> Iterator[Callable[[Path], Diagnosed]]:
+    """Runs a script in a fork of a process that has not trained yet; the process starts with the first script."""
+    process: subprocess.Popen[str] | None = None
+
+    def run(path: Path) -> Diagnosed:
+        nonlocal process
+        if process is None:
+            command = [sys.executable, str(Path(__file__).parent / "clean.py")]
+            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{path}\n")
+        process.stdin.flush()
+        found = Diagnosed(msgspec.json.decode(process.stdout.readline(), type=list[Finding]))
+        found.script = path.read_text()
+        return found
+
+    yield run
+    if process is not None:
+        process.communicate()
+
+
 @pytest.fixture
-def diagnose(tmp_path: Path) -> Diagnose:
+def diagnose(tmp_path: Path, in_clean_process: Callable[[Path], Diagnosed]) -> Diagnose:
     """`diagnose(code)` runs the code as a script and gives its findings; `diagnose(code).rules()` their ids."""
     threads = torch.get_num_threads()
 
-    def run(code: str, *, prelude: bool = True, name: str = "train.py", probe: bool = False) -> Diagnosed:
+    def run(
+        code: str, *, prelude: bool = True, name: str = "train.py", probe: bool = False, processes: bool = False
+    ) -> Diagnosed:
         path = tmp_path / name
         path.write_text((PRELUDE if prelude else "") + textwrap.dedent(code))
+        if processes:
+            return in_clean_process(path)
         try:
             return run_watched(path, probe)
         finally:

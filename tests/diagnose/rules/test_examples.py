@@ -3,7 +3,8 @@
 A block under `## Setup` goes before every block after it. Under `## Buggy: ...` the rule must find the fault at the
 line with the comment `# cause` (within one line; without the comment, anywhere), and no other rule may find anything at
 warning or above. Under `## Healthy: ...` no rule at all may. `## Buggy, probe: ...` asks the probes too, `## Buggy,
-info: ...` expects severity info, `bare` leaves out the imports and the seed that come before every example.
+info: ...` expects severity info, `bare` leaves out the imports and the seed that come before every example,
+`processes` is for scripts that start processes of their own.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def _id(example: tuple[str, str, str]) -> str:
 def test_finds_what_is_wrong(diagnose, example: tuple[str, str, str]) -> None:
     rule, head, code = example
     options = head.split(":")[0]
-    found = diagnose(code, probe="probe" in options, prelude="bare" not in options)
+    bare, processes = "bare" in options, "processes" in options
+    found = diagnose(code, probe="probe" in options, prelude=not bare, processes=processes)
     severity = "info" if "info" in options else all_rules()[rule].severity
     mine = [finding for finding in found if finding.rule == rule]
     said = [(f.rule, f.severity, f.line, f.message) for f in found]
@@ -65,7 +67,8 @@ def test_finds_what_is_wrong(diagnose, example: tuple[str, str, str]) -> None:
 @pytest.mark.parametrize("example", [e for e in EXAMPLES if e[1].startswith("Healthy")], ids=_id)
 def test_lets_pass_what_is_right(diagnose, example: tuple[str, str, str]) -> None:
     _, head, code = example
-    found = diagnose(code, probe="probe" in head.split(":")[0])
+    options = head.split(":")[0]
+    found = diagnose(code, probe="probe" in options, processes="processes" in options)
     alarms = [(f.rule, f.severity, f.line, f.message) for f in found if f.severity != "info"]
     assert not alarms
 
