@@ -55,6 +55,9 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
         watcher.add(Tapes(watcher))
     evidence = Evidence(watcher)
     evidence.source.file(str(path))
+    all_files = evidence.source.files
+    # The tests themselves are loaded too; a script's own files are those beside it.
+    evidence.source.files = lambda: [file for file in all_files() if file.path.startswith(str(path.parent))]  # type: ignore[method-assign]
     engine = Engine(evidence)
     watcher.on_moment = engine.moment
     children, installed = Children(), Installed()

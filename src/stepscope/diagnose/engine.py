@@ -18,7 +18,7 @@ from stepscope.records.step import Site
 
 __all__ = ["Engine", "Silencer"]
 
-_ASKED_AT = frozenset((2, 3, 4, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 700))
+_ASKED_AT = frozenset((3, 5, 8, 12, 20, 35, 60, 100, 200, 500))
 _THEN_EVERY = 1000
 _MOST_OF_A_RULE = 5
 
@@ -142,16 +142,21 @@ class Engine:
 
 def causes_first(rules: list[Rule]) -> list[Rule]:
     """The rules in an order in which each comes after those whose findings would explain it away."""
+    by_id = {rule.id: rule for rule in rules}
     ordered: dict[str, Rule] = {}
     open_: set[str] = set()
+
+    def causes(rule: Rule) -> list[Rule]:
+        named = [by_id[pattern] for pattern in rule.follows if pattern in by_id]
+        globs = [pattern for pattern in rule.follows if "*" in pattern]
+        return named + [other for other in rules if any(fnmatch.fnmatchcase(other.id, glob) for glob in globs)]
 
     def place(rule: Rule) -> None:
         if rule.id in ordered or rule.id in open_:
             return
         open_.add(rule.id)
-        for other in rules:
-            if any(fnmatch.fnmatchcase(other.id, pattern) for pattern in rule.follows):
-                place(other)
+        for other in causes(rule):
+            place(other)
         ordered[rule.id] = rule
 
     for rule in rules:

@@ -74,7 +74,7 @@ def rule(
         @rule("opt.no-zero-grad", severity="error")
         def no_zero_grad(run: Evidence) -> Iterator[Proof]: ...
 
-    `needs` says when it is asked: "steps" after the 2nd, 3rd, 5th, 10th ... optimizer step, after each epoch and at the
+    `needs` says when it is asked: "steps" after the 3rd, 5th, 8th, 12th ... optimizer step, after each epoch and at the
     end; "source" once, when the script has begun to train (or has ended); "crash" when an exception ends the script;
     "end" at the end only; "probe" only by `stepscope check`; "crash, steps" at both. `follows` names rules (or groups,
     `num.*`) whose finding explains this one away: once one of those is found, this rule keeps silent.

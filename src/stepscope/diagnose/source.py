@@ -135,7 +135,7 @@ class Source:
         found = []
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
-            if isinstance(path, str) and path.endswith(".py") and is_own_file(os.path.abspath(path)):
+            if isinstance(path, str) and path.endswith(".py") and is_own_file(path):
                 file = self.file(os.path.abspath(path))
                 if file is not None and file not in found:
                     found.append(file)
