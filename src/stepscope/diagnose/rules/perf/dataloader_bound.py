@@ -9,6 +9,7 @@ _BATCHES = 12
 _SHARE = 0.5
 _WORK_S = 0.006
 _WAIT_S = 0.1
+_LOUD_WORK_S, _LOUD_WAIT_S = 0.03, 0.3
 """What a batch must cost, in work of this thread or else in waiting (for a disk), before it is worth a word. Below it
 the share says more about a tiny model or a busy machine than about the data."""
 
@@ -44,5 +45,7 @@ def dataloader_bound(run: Evidence) -> Iterator[Proof]:
             message=f"the training waits for data {share:.0%} of the time",
             label=f"{wait * 1e3:.0f} ms of every {turn * 1e3:.0f} ms, with {workers}",
             evidence={"wait_share": round(share, 3), "wait_ms": round(wait * 1e3, 2), "workers": loader.workers},
+            # Timings tell little on a busy machine and of tiny models: loud only where a batch costs a lot.
+            severity=None if work >= _LOUD_WORK_S or wait >= _LOUD_WAIT_S else "info",
             fix="do the work of __getitem__ once and keep the result, or set num_workers (and persistent_workers=True)",
         )
