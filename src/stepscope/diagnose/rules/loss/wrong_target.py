@@ -14,7 +14,7 @@ _COMPARING = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cro
               "binary_cross_entropy_with_logits")  # fmt: skip
 _NOISY = re.compile(r"nois|corrupt|perturb|degrad|masked|distort|(^|_)(x|z)_?t$|(^|_)xt$", re.I)
 _NOISE = ("randn", "randn_like", "rand_like", "rand", "normal", "bernoulli", "dropout", "normal_", "bernoulli_")
-_OF_NOISE = re.compile(r"nois|(^|_)eps", re.I)
+_OF_NOISE = re.compile(r"noise(?!d)|(^|_)eps", re.I)
 _CLEAN = re.compile(r"clean|orig|(^|_)x_?0$|(^|_)x_?start$|signal", re.I)
 
 
@@ -72,7 +72,7 @@ def _fault(run: Evidence, call: LossCall) -> tuple[str, str] | None:
                 "compare with the clean tensor, or with the noise that was added",
             )
         return None
-    predicts_noise = any(_OF_NOISE.search(name) for name in names[0])
+    predicts_noise = any(_OF_NOISE.search(name) for name in _heads(run, call))
     noised = any(_is_noised(one, call.step) for one in fed)
     if predicts_noise and noised and not _is_noised(made, call.step) and any(_CLEAN.search(name) for name in names[1]):
         return (
@@ -105,6 +105,23 @@ def _is_noised(origin: Origin, step: int) -> bool:
     return any(one.op in _NOISE and one.step == step for one in origin.ancestors(60))
 
 
+def _heads(run: Evidence, call: LossCall) -> list[str]:
+    """What the prediction is called, or the function that gives it: `eps_hat`, `noise_net` of `noise_net(noisy)`."""
+    written = run.source.call(call.place)
+    first = written.args[0] if written is not None and written.args else None
+    while isinstance(first, ast.Call):
+        first = first.func
+    return [] if first is None else [*_words(first)]
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            yield part.id
+        elif isinstance(part, ast.Attribute):
+            yield part.attr
+
+
 def _names(run: Evidence, call: LossCall) -> tuple[list[str], list[str]]:
     written = run.source.call(call.place)
     found: list[list[str]] = [[], []]
@@ -113,6 +130,5 @@ def _names(run: Evidence, call: LossCall) -> tuple[list[str], list[str]]:
         for number, word in enumerate(("input", "target")):
             argument = written.args[number] if len(written.args) > number else words.get(word)
             if argument is not None:
-                found[number] = [node.id for node in ast.walk(argument) if isinstance(node, ast.Name)]
-                found[number] += [node.attr for node in ast.walk(argument) if isinstance(node, ast.Attribute)]
+                found[number] = list(_words(argument))
     return found[0], found[1]
