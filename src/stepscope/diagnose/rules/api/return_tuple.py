@@ -36,10 +36,10 @@ def return_tuple(run: Evidence) -> Iterator[Proof]:
 
     Bad:
         x = self.lstm(x)
-        return self.fc(x)
+        x = self.fc(x)
     Good:
         x, _ = self.lstm(x)
-        return self.fc(x)
+        x = self.fc(x)
     """
     crash = run.crash
     if crash is None or not isinstance(crash.error, (TypeError, AttributeError)):

@@ -24,10 +24,10 @@ def unused_parameter(run: Evidence) -> Iterator[Proof]:
 
     Bad:
         self.pos = nn.Parameter(torch.zeros(1, 64, 32))
-        ...
-        return self.layers(tokens)
+        out = self.layers(tokens)
     Good:
-        return self.layers(tokens + self.pos)
+        self.pos = nn.Parameter(torch.zeros(1, 64, 32))
+        out = self.layers(tokens + self.pos)
     """
     if run.steps.backward_count < _ENOUGH or not run.over:
         return

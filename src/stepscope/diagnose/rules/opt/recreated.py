@@ -24,9 +24,11 @@ def recreated(run: Evidence) -> Iterator[Proof]:
     Bad:
         for epoch in range(epochs):
             optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+            train(model, optimizer)
     Good:
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
         for epoch in range(epochs):
+            train(model, optimizer)
     """
     groups: dict[object, list[Made]] = {}
     for made in run.optimizers.made:
