@@ -55,7 +55,8 @@ for epoch in range(2):
     with torch.no_grad():
         for inputs, labels in held_out:
             right += (model(inputs).argmax(1) == labels).sum().item()
-    print("right", right)
+    spread = (model(x) - x.mean()).square().mean().item()
+    print("right", right, spread.hex())
 torch.save(model.state_dict(), kept)
 model.load_state_dict(torch.load(kept))
 print([p.double().sum().item().hex() for p in model.parameters()], torch.rand(1).item().hex())
