@@ -37,7 +37,7 @@ _NOISE = frozenset((
 ))  # fmt: skip
 _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
 _PRUNE_AFTER = 20_000
-_ALLOWANCE_S = 1.0
+_ALLOWANCE_S = 0.7
 _SHARE = 0.005
 
 
