@@ -229,6 +229,8 @@ class Targets(Witness):
                 of_data.update(draws_behind(given))
             if fed.origin is not None:  # the rest may be conditions with draws of their own: a noise level, a mask
                 of_main.update(draws_behind(fed.origin))
+        if of_target.keys() & of_data.keys():
+            return  # one draw picked both; the others are something else
         only_data = [draw for index, draw in of_main.items() if index not in of_target]
         only_target = [draw for index, draw in of_target.items() if index not in of_data]
         if only_data and only_target:
