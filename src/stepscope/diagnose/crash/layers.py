@@ -71,6 +71,8 @@ def layers_of(frames: Sequence[Frame]) -> list[Layer]:
         module = frame.module
         if module is None or frame.function in ("_call_impl", "_wrapped_call_impl", "__call__"):
             continue
+        if "_modules" not in vars(module):  # `super().__init__()` has not run: it has no parts yet
+            continue
         if root is None or id(module) not in names:
             root, names = module, {id(part): path for path, part in module.named_modules()}
         if found and found[-1].module is module:
