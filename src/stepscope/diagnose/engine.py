@@ -149,7 +149,7 @@ def causes_first(rules: list[Rule]) -> list[Rule]:
     def causes(rule: Rule) -> list[Rule]:
         named = [by_id[pattern] for pattern in rule.follows if pattern in by_id]
         globs = [pattern for pattern in rule.follows if "*" in pattern]
-        return named + [other for other in rules if any(fnmatch.fnmatchcase(other.id, glob) for glob in globs)]
+        return named + [other for glob in globs for other in rules if fnmatch.fnmatchcase(other.id, glob)]
 
     def place(rule: Rule) -> None:
         if rule.id in ordered or rule.id in open_:

@@ -203,11 +203,17 @@ class Visitor:
         self.watcher.distributed.ended(error)
         if error is None or not isinstance(error, Exception):
             self.watcher.stop()
-            self.engine.finish()
+            if self._has_worked():
+                self.engine.finish()
         else:
             explained = bool(fence.fenced("explaining the crash", [])(self.engine.crashed)(error))
             fence.fenced("showing what was there at the crash")(self._tell)(error, explained)
             self.watcher.stop()
+
+    def _has_worked(self) -> bool:
+        """Whether it has done anything with torch: asking the rules about a process of another kind is for nothing."""
+        watcher = self.watcher
+        return bool(watcher.trail.ops or watcher.step or watcher.batches or watcher.steps.backward_count)
 
     def _tell(self, error: BaseException, explained: bool) -> None:
         from stepscope.diagnose.crash.explain import explain
