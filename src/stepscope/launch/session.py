@@ -302,7 +302,7 @@ class Session:
         shown = [one for one in self.reporter.findings if one.severity != "info"]
         run = self.tracking.run
         if shown or (StatusLine.is_wanted() and self.loop.steps):
-            said = f"{counted(shown) or 'no findings'} in {self.loop.steps} steps"
+            said = f"{counted(shown) or 'no findings'} in {self.loop.steps or self.children.steps} steps"
             where = "" if run is None or run.path is None else f"; see the run with: stepscope show {run.name}"
             self.reporter.note(f"{self.script.name}: {said}{where}")
 

@@ -326,8 +326,8 @@ class Distributed(Witness):
         return None
 
     def ended(self, error: BaseException | None) -> None:
-        """Note how this rank ended."""
-        if self.notes is None or not self._said_rank:
+        """Note how this process ended."""
+        if self.notes is None:
             return
         loaders = [loader for loader in self.watcher.loaders.all if loader.is_training]
         self.notes.write(
