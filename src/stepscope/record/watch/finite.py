@@ -215,7 +215,7 @@ class Finite(Witness):
 
 
 def _is_rare(step: int) -> bool:
-    return step in (2, 5, 10, 20, 50, 100, 200) or (step > 0 and step % 500 == 0)
+    return step in (2, 5, 10, 20)
 
 
 def _is_plain(tensor: Any) -> bool:

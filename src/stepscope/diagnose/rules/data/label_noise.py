@@ -14,7 +14,7 @@ _FEWEST = 5
 _SHARE = 0.02
 
 
-@rule("data.label-noise", severity="warning", needs="end", follows=("data.label-misaligned", "data.aliased-buffer"))
+@rule("data.label-noise", severity="info", needs="end", follows=("data.label-misaligned", "data.aliased-buffer"))
 def label_noise(run: Evidence) -> Iterator[Proof]:
     """The same sample comes with different labels.
 

@@ -19,7 +19,7 @@ _ADVANTAGE = re.compile(
 _DIFFERENCES = frozenset({"sub", "rsub", "mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss"})
 
 
-@rule("grad.missing-detach", severity="warning")
+@rule("grad.missing-detach", severity="info")
 def missing_detach(run: Evidence) -> Iterator[Proof]:
     """A target, an advantage or a fake sample is not detached, so the gradient goes where it should not.
 
