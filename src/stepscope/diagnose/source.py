@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "SourceFile", "called_name", "dotted"]
 
 _LARGEST = 2_000_000
+_MOST_FILES = 300
 
 
 class SourceFile:
@@ -128,7 +129,7 @@ class Source:
             found = self._loaded()
             # A script that has ended may be gone from there, but is known if something asked for it.
             known = [file for file in self._files.values() if file is not None and is_own_file(file.path)]
-            self._listed = state, found + [file for file in known if file not in found]
+            self._listed = state, (found + [file for file in known if file not in found])[:_MOST_FILES]
         return self._listed[1]
 
     def _loaded(self) -> list[SourceFile]:

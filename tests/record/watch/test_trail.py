@@ -14,6 +14,7 @@ from stepscope import fence
 from stepscope.record.sites import site_at
 from stepscope.record.watch import Watcher
 from stepscope.record.watch.origin import CONSTANT, DATA, HOST, NOISE, OUTPUT, PARAMETER
+from stepscope.record.watch.places import is_own_file
 
 
 @pytest.fixture
@@ -151,3 +152,18 @@ def _train() -> list[float]:
         optimizer.step()
         losses.append(loss.item())
     return losses
+
+
+@pytest.mark.parametrize(
+    ("path", "own"),
+    [
+        ("/home/me/project/train.py", True),
+        ("/home/me/.venv/lib/python3.11/site-packages/rich/text.py", False),
+        ("/usr/lib/python3/dist-packages/sympy/core/add.py", False),
+        (torch.__file__, False),
+        (os.__file__, False),
+        (fence.__file__, False),
+    ],
+)
+def test_installed_packages_are_not_the_users_own(path: str, own: bool) -> None:
+    assert is_own_file(path) is own

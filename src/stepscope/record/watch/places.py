@@ -20,7 +20,8 @@ def is_own(code: CodeType) -> bool:
     file = code.co_filename
     known = _OWN.get(file)
     if known is None:
-        known = is_users(code) and not file.startswith((*_PACKAGES, "<")) and "site-packages" not in file
+        installed = file.startswith((*_PACKAGES, "<")) or "site-packages" in file or "dist-packages" in file
+        known = is_users(code) and not installed
         _OWN[file] = known
     return known
 
