@@ -18,7 +18,7 @@ _SEEN = 48
 def is_picture(one: Field) -> bool:
     """Told by its shape: two or three axes, one of them 1, 3 or 4 channels, the others at least a few pixels.
 
-    >>> is_picture(Field("x", "Tensor", "float32", shapes=[(3, 32, 32)]))
+    >>> is_picture(Field("x", "Tensor", "float32", shapes=[(3, 32, 32)], low=0.0))
     True
     >>> is_picture(Field("tokens", "Tensor", "int64", shapes=[(12,)]))
     False
