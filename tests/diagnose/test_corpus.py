@@ -64,6 +64,8 @@ def test_scripts_are_judged_rightly_and_run_as_they_would_alone(part: int) -> No
     for entry in _chosen(part):
         watched = runner.run(entry, watched=True)
         if entry.rule is not None:
+            if not runner.is_placed(entry, watched.findings):  # a busy machine may have cut the watch short: once more
+                watched = runner.run(entry, watched=True)
             if not runner.is_found(entry, watched.findings):
                 wrong.append(f"{entry.script}: missed {entry.rule}; found {_said(watched.findings)}")
             elif not runner.is_placed(entry, watched.findings):
