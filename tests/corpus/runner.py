@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 import types
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -148,6 +149,8 @@ def _in_child(entry: Entry, here: Path, watched: bool, options: list[str]) -> No
     code = 70
     try:
         os.setsid()
+        warnings.resetwarnings()  # the tests' "warnings are errors" is not the script's
+        warnings.simplefilter("default")
         for number, name in ((1, "stdout"), (2, "stderr")):
             file = os.open(here / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             os.dup2(file, number)
