@@ -27,10 +27,12 @@ MAY_IMPORT = {
     "record": GROUND | {"runs"},
     "inspect": GROUND | {"runs", "record"},
     "diagnose": GROUND | {"runs", "record", "inspect"},
-    "launch": GROUND | {"runs", "track", "record", "inspect", "diagnose"},
-    "views": GROUND | {"runs", "export", "inspect", "diagnose"},
+    "profile": GROUND | {"runs", "record", "inspect", "diagnose"},
+    "launch": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile"},
+    "views": GROUND | {"runs", "export", "inspect", "diagnose", "profile"},
     "server": GROUND | {"runs", "views"},
-    "cli": GROUND | {"runs", "track", "export", "record", "inspect", "diagnose", "launch", "views", "server"},
+    "cli": GROUND
+    | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "views", "server"},
     "__main__": {"cli"},
 }
 

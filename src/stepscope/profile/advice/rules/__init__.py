@@ -1,0 +1,1 @@
+"""One piece of advice a file."""

@@ -1,0 +1,108 @@
+"""One profile as the analyses see it: the traces of its ranks, and what collectors wrote beside. No torch needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.errors import BadData, NotFound
+from stepscope.profile.trace.events import Events, joined
+from stepscope.profile.trace.trace import Trace
+from stepscope.records.profile import ProfileFile, ProfileMeta, Stack
+
+__all__ = ["PROFILES", "Profile", "profiles_in"]
+
+PROFILES = "profiles"
+"""The folder inside a run folder; each profile is a folder of its own in it."""
+
+
+class Profile:
+    """What was recorded. Files are read when first asked for.
+
+    Profile.load(run_folder / "profiles" / "p0001")     # of a run
+    Profile.of_events({0: events})                       # of tables in memory
+    """
+
+    def __init__(
+        self, meta: ProfileMeta, folder: Path | None = None, tables: Mapping[int, Events] | None = None
+    ) -> None:
+        self.meta = meta
+        self.folder = folder
+        self._tables: dict[int, Events] = dict(tables or {})
+        self._traces: dict[int, Trace | None] = {}
+
+    @classmethod
+    def load(cls, folder: Path) -> Profile:
+        """The profile in a folder."""
+        file = folder / "profile.json"
+        try:
+            meta = msgspec.json.decode(file.read_bytes(), type=ProfileMeta)
+        except FileNotFoundError:
+            raise NotFound(f"{folder} is no profile: it has no profile.json") from None
+        except msgspec.MsgspecError as fault:
+            raise BadData(f"{file} is damaged: {fault}; the other profiles of the run are whole") from None
+        return cls(meta, folder)
+
+    @classmethod
+    def of_events(cls, tables: Mapping[int, Events], *, id: str = "opened", created: float = 0.0) -> Profile:
+        """A profile of event tables that are in memory, by rank."""
+        return cls(ProfileMeta(id=id, kind="opened", created=created, world=max(1, len(tables))), tables=tables)
+
+    @property
+    def ranks(self) -> list[int]:
+        return sorted({*self._tables, *(file.rank for file in self.meta.files)}) or [0]
+
+    def files(self, kind: str, rank: int | None = None) -> list[ProfileFile]:
+        return [f for f in self.meta.files if f.kind == kind and (rank is None or f.rank == rank)]
+
+    def path(self, file: ProfileFile) -> Path:
+        """Where a file of the profile is; never outside its folder, whatever profile.json says."""
+        if self.folder is None or Path(file.name).name != file.name:
+            raise BadData(f"the profile names a file {file.name!r} that is not in its folder")
+        return self.folder / file.name
+
+    def read(self, kind: str, rank: int = 0) -> bytes | None:
+        """The bytes of the first file of a kind, or None."""
+        for file in self.files(kind, rank):
+            path = self.path(file)
+            if path.exists():
+                return path.read_bytes()
+        return None
+
+    def facts(self, rank: int = 0) -> dict[str, Any]:
+        """What the collectors wrote down of the process: loaders, optimizers, flags (see collect/facts.py)."""
+        raw = self.read("facts", rank)
+        found: dict[str, Any] = {} if raw is None else msgspec.json.decode(raw)
+        return found
+
+    def stacks(self, rank: int = 0) -> Stack | None:
+        """The Python call tree, from the sampler or from cProfile."""
+        raw = self.read("stacks", rank)
+        return None if raw is None else msgspec.msgpack.decode(raw, type=Stack)
+
+    def trace(self, rank: int = 0) -> Trace | None:
+        """All events of a rank as one trace: torch's and our own."""
+        if rank not in self._traces:
+            table = self._tables.get(rank)
+            if table is None:
+                table = self._read_events(rank)
+            self._traces[rank] = None if table is None else Trace(table, rank, self.meta.world)
+        return self._traces[rank]
+
+    def _read_events(self, rank: int) -> Events | None:
+        from stepscope.profile.trace.columns import load_events
+
+        files = [self.path(file) for file in self.files("events", rank)]
+        tables = [load_events(path) for path in files if path.exists()]
+        return joined(tables) if tables else None
+
+
+def profiles_in(run_folder: Path) -> list[Path]:
+    """The folders of a run's profiles, oldest first."""
+    folder = run_folder / PROFILES
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if (path / "profile.json").is_file() and not path.is_symlink())

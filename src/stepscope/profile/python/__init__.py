@@ -1,0 +1,1 @@
+"""Python functions and lines: cProfile, the sampler, `.prof` files, call trees."""

@@ -1,0 +1,211 @@
+"""The event table: one row an event, a column a property, strings kept once.
+
+Six columns have a value in every row. All other properties are *arguments*, each a sparse column: the rows that have
+it, and their values. So a trace of a million events needs a few dozen bytes a row and no Python object of its own.
+
+Times are nanoseconds since 1970 wherever the trace lets us know (`baseTimeNanoseconds`, or times that are Unix
+already), so that tables of several processes lie on one axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["ARGUMENTS", "Events", "Header", "Sparse", "joined"]
+
+Ints = npt.NDArray[Any]
+
+
+ARGUMENTS: dict[str, str] = {
+    # how events belong together
+    "id": "int",  # of a flow (ph s, t, f): the top-level field, not in args
+    "correlation": "int",
+    "External id": "int",
+    "Ev Idx": "int",
+    "Sequence number": "int",
+    "Fwd thread id": "int",
+    "Record function id": "int",
+    "Python id": "int",
+    "Python parent id": "int",
+    "Python module id": "int",
+    # devices
+    "device": "int",
+    "stream": "int",
+    "context": "int",
+    "bytes": "int",
+    "queued": "int",
+    "cbid": "int",
+    "registers per thread": "int",
+    "shared memory": "int",
+    "blocks per SM": "float",
+    "warps per SM": "float",
+    "est. achieved occupancy %": "float",
+    "memory bandwidth (GB/s)": "float",
+    "grid": "text",
+    "block": "text",
+    # memory
+    "Bytes": "int",
+    "Addr": "int",
+    "Total Allocated": "int",
+    "Total Reserved": "int",
+    "Device Type": "int",
+    "Device Id": "int",
+    # what an operator was called with
+    "Input Dims": "text",
+    "Input type": "text",
+    "Input Strides": "text",
+    "Concrete Inputs": "text",
+    "Call stack": "text",
+    "Module Hierarchy": "text",
+    # collectives
+    "Collective name": "text",
+    "dtype": "text",
+    "In msg nelems": "int",
+    "Out msg nelems": "int",
+    "Group size": "int",
+    "Process Group Name": "text",
+    "Process Group Ranks": "text",
+}
+"""What we know by name. A string stands as its text; a list or an object as the JSON text it was written as. Any
+other argument gets a column too: "float" when its first value is a number, else "text". A value that does not fit its
+column's kind goes to the text column `KEY (text)`. `true`, `false` and `null` count as text, but a null in a known
+number column is left out."""
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """A column that only some rows have. `rows` ascend."""
+
+    rows: Ints
+    """uint32"""
+    values: Ints
+    kind: str
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a trace says of itself and what the reader has to say of it."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    """Everything beside `traceEvents`: deviceProperties, distributedInfo, with_stack, host_name ..."""
+    path: str = ""
+    file_bytes: int = 0
+    json_bytes: int = 0
+    """Unpacked."""
+    truncated: bool = False
+    """The file ends before its JSON does; all whole events before that are here."""
+    repaired: int = 0
+    """Events whose JSON was invalid (an unescaped quote in a name) and that were read all the same."""
+    skipped: int = 0
+    """Events that could not be read at all."""
+    metadata: int = 0
+    """Events with ph "M": they name lanes and are no rows."""
+    base_ns: int = 0
+    """Added to the trace's own times."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Events:
+    """The table. All columns have the same length; rows are in the order of the file."""
+
+    start: Ints
+    """int64, nanoseconds"""
+    dur: Ints
+    """int64, nanoseconds; 0 for an instant, -1 when the trace gives none (a B without its E)"""
+    ph: Ints
+    """uint8, the letter's code: X complete, i instant, s t f flow"""
+    cat: Ints
+    """uint16 into `cats`"""
+    name: Ints
+    """uint32 into `names`"""
+    lane: Ints
+    """uint32 into `lanes`"""
+    cats: tuple[str, ...]
+    names: tuple[str, ...]
+    lanes: tuple[tuple[str, str], ...]
+    """(pid, tid) as text: "1792", "Spans", "stream 7" are all seen in traces"""
+    lane_names: dict[str, str]
+    """ "pid" -> name of the process, "pid/tid" -> name of the thread; with " labels" and " sort" for those"""
+    texts: tuple[str, ...]
+    args: dict[str, Sparse]
+    header: Header = field(default_factory=Header)
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def end(self) -> Ints:
+        return self.start + np.maximum(self.dur, 0)
+
+    def number(self, key: str, missing: int = -1) -> Ints:
+        """An int argument as a full int64 column, `missing` where a row has none."""
+        full = np.full(len(self), missing, np.int64)
+        column = self.args.get(key)
+        if column is not None:
+            full[column.rows] = column.values.astype(np.int64)
+        return full
+
+    def real(self, key: str) -> Ints:
+        """A float argument as a full float64 column, NaN where a row has none."""
+        full = np.full(len(self), np.nan)
+        column = self.args.get(key)
+        if column is not None:
+            full[column.rows] = column.values
+        return full
+
+    def text_index(self, key: str) -> Ints:
+        """A text argument as a full int32 column of indexes into `texts`, -1 where a row has none."""
+        full = np.full(len(self), -1, np.int32)
+        column = self.args.get(key)
+        if column is not None:
+            full[column.rows] = column.values
+        return full
+
+    def arguments(self, row: int) -> dict[str, Any]:
+        """All arguments of one event, as a person wants to read them."""
+        found: dict[str, Any] = {}
+        for key, column in self.args.items():
+            at = int(np.searchsorted(column.rows, row))
+            if at < len(column.rows) and int(column.rows[at]) == row:
+                value = column.values[at]
+                found[key] = self.texts[int(value)] if column.kind == "text" else value.item()
+        return found
+
+    @cached_property
+    def cat_index(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.cats)}
+
+    @cached_property
+    def name_index(self) -> dict[str, int]:
+        return {name: index for index, name in enumerate(self.names)}
+
+    def of_cat(self, *cats: str) -> Ints:
+        """A mask: rows whose category is one of these."""
+        wanted = [self.cat_index[name] for name in cats if name in self.cat_index]
+        if len(wanted) == 1:
+            return np.asarray(self.cat == wanted[0])
+        return np.isin(self.cat, wanted)
+
+    def named(self, test: Any) -> Ints:
+        """A mask: rows whose name passes `test`, which is asked once a distinct name."""
+        passes = np.fromiter((bool(test(name)) for name in self.names), bool, len(self.names))
+        return passes[self.name] if len(passes) else np.zeros(len(self), bool)
+
+
+def joined(tables: Sequence[Events]) -> Events:
+    """Several tables as one (a trace and what our own collectors wrote beside it). Rows stay in order."""
+    from stepscope.profile.trace.build import Builder
+
+    if len(tables) == 1:
+        return tables[0]
+    builder = Builder(tables[0].header)
+    for table in tables:
+        builder.add_table(table)
+    return builder.events()

@@ -1,0 +1,242 @@
+"""One process's events and how they belong together: nesting, launches, backward, steps, as columns of rows.
+
+Everything is computed when first asked for, with numpy over whole columns; -1 stands for "none".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.trace.dialects import kind_of_cat
+from stepscope.profile.trace.events import Events
+from stepscope.profile.trace.nesting import nest
+from stepscope.profile.trace.step_spans import StepSpan, find_steps
+
+__all__ = ["Kind", "Trace"]
+
+Rows = npt.NDArray[Any]
+
+
+class Kind(IntEnum):
+    """What an event is, whatever the dialect of the trace calls it."""
+
+    OTHER = 0
+    OP = 1
+    """An operator on the host: aten::linear, autograd::engine::evaluate_function ..."""
+    RUNTIME = 2
+    """A call into the device's runtime or driver: cudaLaunchKernel, hipMemcpyAsync ..."""
+    KERNEL = 3
+    MEMCPY = 4
+    MEMSET = 5
+    ANNOTATION = 6
+    """A span the program named: ProfilerStep#3, record_function, DataLoader, optimizer steps."""
+    DEVICE_ANNOTATION = 7
+    """The same, as projected on a device's stream."""
+    PYTHON = 8
+    MEMORY = 9
+    """An allocation or a free."""
+    FLOW = 10
+    PHASE = 11
+    """Ours: data, h2d, forward, backward, optimizer."""
+    DATA = 12
+    """Ours: what DataLoader workers did."""
+    SYNC = 13
+    """cuda_sync: what a device-side wait waited for."""
+    OVERHEAD = 14
+    """What the profiler itself cost."""
+    TRACE = 15
+    """Spans of the profiler: not of the program."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The events of one process (one rank)."""
+
+    events: Events
+    rank: int = 0
+    world: int = 1
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    # -- what each event is ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def kind(self) -> Rows:
+        """uint8 of `Kind`."""
+        events = self.events
+        by_cat = np.fromiter((kind_of_cat(cat) for cat in events.cats), np.uint8, len(events.cats))
+        kinds = by_cat[events.cat] if len(by_cat) else np.zeros(0, np.uint8)
+        flows = np.isin(events.ph, [ord(c) for c in "stf"])
+        kinds[flows] = Kind.FLOW
+        memory = events.name_index.get("[memory]")
+        if memory is not None:
+            kinds[events.name == memory] = Kind.MEMORY
+        return kinds
+
+    def rows(self, *kinds: Kind) -> Rows:
+        """The rows of these kinds, ascending."""
+        if len(kinds) == 1:
+            return np.flatnonzero(self.kind == kinds[0])
+        return np.flatnonzero(np.isin(self.kind, kinds))
+
+    @cached_property
+    def device_rows(self) -> Rows:
+        """Work on a device: kernels, copies, fills."""
+        return self.rows(Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET)
+
+    @property
+    def has_device(self) -> bool:
+        return len(self.device_rows) > 0
+
+    @cached_property
+    def is_collective(self) -> Rows:
+        """A mask: kernels that communicate between devices."""
+        return np.asarray(self.events.named(is_collective_name) & (self.kind == Kind.KERNEL))
+
+    @cached_property
+    def begin_ns(self) -> int:
+        """Where the axis begins: the first event of the program itself."""
+        real = (self.kind != Kind.TRACE) & (self.kind != Kind.FLOW)
+        return int(self.events.start[real].min()) if real.any() else 0
+
+    @cached_property
+    def end_ns(self) -> int:
+        real = (self.kind != Kind.TRACE) & (self.kind != Kind.FLOW)
+        return int(self.events.end[real].max()) if real.any() else 0
+
+    # -- how they belong together ---------------------------------------------------------------------------------
+
+    @cached_property
+    def parent(self) -> Rows:
+        """int32: the innermost event of the same lane around each host event (ops, annotations, runtime, Python)."""
+        host = np.isin(self.kind, [Kind.OP, Kind.RUNTIME, Kind.ANNOTATION, Kind.PYTHON, Kind.PHASE, Kind.DATA])
+        rows = np.flatnonzero(host & (self.events.dur >= 0) & (self.events.ph == ord("X")))
+        full = np.full(len(self), -1, np.int32)
+        events = self.events
+        found = nest(events.lane[rows], events.start[rows], events.dur[rows])
+        full[rows] = np.where(found >= 0, rows[found], -1)
+        return full
+
+    @cached_property
+    def op_parent(self) -> Rows:
+        """int32: the innermost *operator* around each host event, looking through Python frames and annotations."""
+        parent, is_op = self.parent, self.kind == Kind.OP
+        up: Rows = parent.copy()
+        while True:  # as many rounds as there are frames between two operators
+            through = (up >= 0) & ~is_op[up]
+            if not through.any():
+                return up
+            up[through] = parent[up[through]]
+
+    @cached_property
+    def launch(self) -> Rows:
+        """int32: for work on a device, the runtime call that launched it (same correlation)."""
+        full = np.full(len(self), -1, np.int32)
+        correlation = self.events.number("correlation")
+        calls, work = self.rows(Kind.RUNTIME), self.device_rows
+        calls = calls[correlation[calls] >= 0]
+        order = calls[np.argsort(correlation[calls], kind="stable")]
+        if not len(order):
+            return full
+        keys = correlation[order]
+        at = np.minimum(np.searchsorted(keys, correlation[work]), len(keys) - 1)
+        hit = (keys[at] == correlation[work]) & (correlation[work] >= 0)
+        full[work[hit]] = order[at[hit]]
+        return full
+
+    @cached_property
+    def device_op(self) -> Rows:
+        """int32: for work on a device, the innermost operator that launched it; -1 is unlinked, and shown as such."""
+        full = np.full(len(self), -1, np.int32)
+        work = self.device_rows
+        calls = self.launch[work]
+        linked = calls >= 0
+        full[work[linked]] = self.op_parent[calls[linked]]
+        missing = work[full[work] < 0]
+        if len(missing):  # no runtime call around: by the External id that both sides carry
+            full[missing] = self._op_by_external(missing)
+        return full
+
+    def _op_by_external(self, rows: Rows) -> Rows:
+        external = self.events.number("External id")
+        ops = self.rows(Kind.OP)
+        ops = ops[external[ops] > 0]
+        order = ops[np.argsort(external[ops], kind="stable")]
+        if not len(order):
+            return np.full(len(rows), -1, np.int32)
+        keys = external[order]
+        at = np.minimum(np.searchsorted(keys, external[rows]), len(keys) - 1)
+        return np.where(keys[at] == external[rows], order[at], -1).astype(np.int32)
+
+    @cached_property
+    def forward_op(self) -> Rows:
+        """int32: for each operator of backward, the operator of forward it differentiates (sequence number, thread).
+
+        All operators inside a backward node have its forward; several forward ops with one number: the innermost last.
+        """
+        events, full = self.events, np.full(len(self), -1, np.int32)
+        sequence, thread = events.number("Sequence number"), events.number("Fwd thread id", 0)
+        ops = self.rows(Kind.OP)
+        nodes = ops[events.named(lambda name: name.startswith("autograd::engine::evaluate_function"))[ops]]
+        nodes = nodes[sequence[nodes] >= 0]
+        in_node = np.zeros(len(self), bool)
+        in_node[nodes] = True
+        forward = ops[(sequence[ops] >= 0) & (thread[ops] == 0) & ~in_node[ops]]
+        order = forward[np.lexsort((-events.dur[forward], sequence[forward]))]
+        if not len(order) or not len(nodes):
+            return full
+        keys = sequence[order]
+        at = np.searchsorted(keys, sequence[nodes], side="right") - 1
+        hit = (at >= 0) & (keys[np.maximum(at, 0)] == sequence[nodes])
+        full[nodes[hit]] = order[at[hit]]
+        up = self.op_parent
+        inside = ops[up[ops] >= 0]
+        inside = inside[np.argsort(events.start[inside], kind="stable")]
+        for _ in range(64):
+            fresh = inside[(full[inside] < 0) & (full[up[inside]] >= 0)]
+            if not len(fresh):
+                break
+            full[fresh] = full[up[fresh]]
+        return full
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def steps(self) -> list[StepSpan]:
+        """The training steps in the trace, in order; marked by the profiler or ours, else inferred, else one."""
+        return find_steps(self)
+
+    @cached_property
+    def step_of(self) -> Rows:
+        """int16: the index into `steps` of the step each event began in; work on a device belongs to its launch's."""
+        full = np.full(len(self), -1, np.int16)
+        if not self.steps:
+            return full
+        begins = np.array([step.begin_ns for step in self.steps])
+        ends = np.array([step.end_ns for step in self.steps])
+        start = self.events.start.copy()
+        linked = self.launch >= 0
+        start[linked] = self.events.start[self.launch[linked]]
+        at = np.searchsorted(begins, start, side="right") - 1
+        inside = (at >= 0) & (start < ends[np.maximum(at, 0)])
+        full[inside] = at[inside]
+        return full
+
+
+def is_collective_name(name: str) -> bool:
+    """Whether a kernel communicates between devices, by its name.
+
+    >>> is_collective_name("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*)"), is_collective_name("gemm")
+    (True, False)
+    """
+    lower = name.lower()
+    return (
+        lower.startswith(("nccl", "rccl", "oneccl", "mscclkernel")) or "nccldevkernel" in lower or "ncclkernel" in lower
+    )

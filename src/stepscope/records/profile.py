@@ -1,0 +1,168 @@
+"""What a profile is made of: its description, and the tables and pictures that analyses make of it.
+
+Every analysis answers with one of these, so that the terminal, the browser, the exports and the diff need to know
+only them. A `Sheet` says of each column what it is; a `Check` says that two ways to a number agree.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+__all__ = [
+    "PROFILE_FORMAT",
+    "Check",
+    "Column",
+    "Curve",
+    "Part",
+    "ProfileFile",
+    "ProfileMeta",
+    "Sheet",
+    "Stack",
+    "StepParts",
+    "Unit",
+]
+
+PROFILE_FORMAT = 1
+
+Unit = Literal["text", "count", "ns", "bytes", "share", "flops", "number", "factor", "flag", "line"]
+"""ns: a time in nanoseconds, written as us, ms or s by whoever shows it · share: 0 to 1, written in percent ·
+factor: 3.1 is written 3.1x · flag: true or false · line: "file.py:34", a place in the source · text, count, number."""
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    key: str
+    """Stable: exports and the diff go by it."""
+    label: str
+    """The head of the column, short."""
+    unit: Unit = "text"
+    help: str = ""
+    """What this number is, in one sentence; shown when hovered."""
+    hidden: bool = False
+    """Left out at first; in exports, and shown when asked for."""
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An invariant: two ways to the same number, compared."""
+
+    name: str
+    """parts sum to the step"""
+    got: float
+    expected: float
+    unit: Unit = "ns"
+    ok: bool = True
+    """Within what the analysis allows."""
+    detail: str = ""
+
+
+class Sheet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A table that knows what its numbers are."""
+
+    id: str
+    title: str
+    columns: list[Column]
+    rows: list[list[Any]]
+    """A cell is str, int, float, bool or None (unknown, shown as a dash, never as zero)."""
+    levels: list[int] = []
+    """Of a tree: each row's depth, parents before their children. Empty: a flat table."""
+    sort: str = ""
+    """The column it is sorted by, largest first."""
+    checks: list[Check] = []
+    notes: list[str] = []
+    """What a reader must know: what is missing, estimated or cut off."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One colour of a breakdown."""
+
+    key: str
+    label: str
+    help: str = ""
+
+
+class StepParts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Steps cut into parts that do not overlap and sum to the step."""
+
+    id: str
+    title: str
+    parts: list[Part]
+    steps: list[int]
+    """Their numbers."""
+    wall_ns: list[int]
+    parts_ns: list[list[int]]
+    """One list a step, in the order of `parts`."""
+    first_is_odd: bool = False
+    """The first step is so much slower (warm-up, compilation) that it is left out of the typical step."""
+    typical_ns: list[int] = []
+    """Of each part: its mean over the typical steps."""
+    p50_ns: int = 0
+    p90_ns: int = 0
+    p99_ns: int = 0
+    checks: list[Check] = []
+    notes: list[str] = []
+
+
+class Curve(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Lines over time, cut down to what a screen shows (minimum and maximum of each stretch are kept)."""
+
+    id: str
+    title: str
+    at_ns: list[int]
+    """From the beginning of the profile."""
+    lines: dict[str, list[float]]
+    unit: Unit = "bytes"
+    stacked: bool = False
+    notes: list[str] = []
+
+
+class Stack(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call tree, flattened: node i hangs under `parent[i]` (-1: a root); parents come before their children."""
+
+    id: str
+    title: str
+    names: list[str]
+    """function (file.py:12)"""
+    files: list[str]
+    lines: list[int]
+    parent: list[int]
+    name: list[int]
+    """Of each node, an index into names, files and lines."""
+    total: list[float]
+    own: list[float]
+    calls: list[int] = []
+    unit: Unit = "ns"
+    notes: list[str] = []
+
+
+class ProfileFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One file of a profile."""
+
+    name: str
+    kind: Literal["events", "trace", "prof", "stacks", "memory", "facts", "phases", "data", "other"]
+    """events: the column table all analyses read · trace: what torch.profiler wrote · prof: cProfile's ·
+    stacks: a `Stack` (msgpack) · memory: a `MemorySnapshot` · facts: what the advice needs to know of the process ·
+    phases: simple profile of every step · data: measurements of the input pipeline."""
+    rank: int = 0
+    bytes: int = 0
+
+
+class ProfileMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`profile.json` in `<run>/profiles/<id>/`: what was recorded, by what, of which steps."""
+
+    format: int = PROFILE_FORMAT
+    id: str
+    kind: Literal["simple", "advanced", "pytorch", "opened"]
+    created: float
+    """Unix seconds."""
+    first_step: int | None = None
+    last_step: int | None = None
+    why: str = ""
+    """steps 20:25 were asked for · the run was slow · a signal · imported from trace.json.gz"""
+    options: dict[str, Any] = {}
+    host: str = ""
+    world: int = 1
+    files: list[ProfileFile] = []
+    overhead: str = ""
+    """What taking it has cost, in words."""
+    notes: list[str] = []
