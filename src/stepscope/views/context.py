@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from stepscope.views.open_profiles import OpenProfiles
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
@@ -26,3 +28,5 @@ class Context:
     """Nothing in the stores may be changed through this server."""
     look: Callable[[], None] = lambda: None
     """Look at the stores now, because a view has changed something in them."""
+    profiles: OpenProfiles = field(default_factory=OpenProfiles)
+    """Profiles of runs that were looked at last; `profile_of(ctx, run, id)` opens one."""

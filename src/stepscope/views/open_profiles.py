@@ -1,0 +1,147 @@
+"""Profiles that were opened stay open: their tables, what the analyses answered, and what other views made of them."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from stepscope.errors import BadData, NotFound, StepscopeError
+from stepscope.profile.profile import PROFILES, Profile
+
+if TYPE_CHECKING:
+    from stepscope.profile.analyses.analysis import Answer
+    from stepscope.views.context import Context
+
+__all__ = ["FROM_DATA", "Failed", "OpenProfile", "OpenProfiles", "profile_of", "profiles_folder"]
+
+T = TypeVar("T")
+log = logging.getLogger("stepscope.views")
+
+MOST_PROFILES = 8
+MOST_BYTES = 2 << 30
+"""Of the files behind the open profiles."""
+
+FROM_DATA = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, MemoryError, OSError)
+"""What code that reads somebody's trace raises when the trace is not what it seemed. One analysis that cannot take it
+must not take the page with it."""
+
+Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """In the place of an answer: why there is none."""
+
+    why: str
+
+
+class OpenProfile:
+    """One profile, and all that was computed of it. Safe to use from several threads."""
+
+    def __init__(self, profile: Profile, size: int) -> None:
+        self.profile = profile
+        self.size = size
+        self._lock = threading.RLock()
+        self._kept: dict[Hashable, Any] = {}
+
+    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once and kept as long as the profile is open; one thread makes, the others wait."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            found: T = self._kept[key]
+            return found
+
+    def rank(self, rank: int | None) -> int:
+        """The rank asked for, if the profile has it; None for its first."""
+        ranks = self.profile.ranks
+        if rank is None:
+            return ranks[0]
+        if rank not in ranks:
+            raise NotFound(f"the profile has no rank {rank}; it has {', '.join(map(str, ranks[:20]))}")
+        return rank
+
+    def answer(self, id: str, rank: int) -> Answer | Failed | None:
+        """What an analysis has to say of a rank; `Failed` when the data is damaged, None when it has nothing."""
+        from stepscope.profile.analyses.analysis import analysis_named
+
+        found = analysis_named(id)
+        if found.of == "ranks":
+            rank = self.profile.ranks[0]
+        return self.keep(("answer", id, rank), lambda: guarded(f"the analysis {id}", lambda: found(self.profile, rank)))
+
+
+def guarded(what: str, make: Callable[[], T]) -> T | Failed:
+    """What `make` gives, or the reason why the profile's data did not allow it."""
+    try:
+        return make()
+    except StepscopeError as fault:
+        return Failed(str(fault))
+    except FROM_DATA as fault:
+        log.warning("%s could not be made", what, exc_info=True)
+        return Failed(f"{what} cannot read this profile ({type(fault).__name__}: {fault})"[:500])
+
+
+class OpenProfiles:
+    """Opens profile folders and keeps those that were asked for last; a folder that changed is opened again."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: OrderedDict[Path, tuple[Fingerprint, OpenProfile]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def get(self, folder: Path) -> OpenProfile:
+        """The profile in this folder as it is now."""
+        seen = _fingerprint(folder)
+        with self._lock:
+            known = self._open.get(folder)
+            if known is not None and known[0] == seen:
+                self._open.move_to_end(folder)
+                return known[1]
+        profile = Profile.load(folder)
+        for file in profile.meta.files:
+            if profile.path(file).is_symlink():
+                raise BadData(f"{file.name} of the profile is a link; only files that lie in its folder are read")
+        made = OpenProfile(profile, sum(size for _, _, size in seen))
+        with self._lock:
+            self._open[folder] = (seen, made)
+            self._open.move_to_end(folder)
+            while len(self._open) > 1 and (
+                len(self._open) > MOST_PROFILES or sum(one.size for _, one in self._open.values()) > MOST_BYTES
+            ):
+                self._open.popitem(last=False)
+        return made
+
+
+def _fingerprint(folder: Path) -> Fingerprint:
+    try:
+        files = [(path.name, path.lstat()) for path in folder.iterdir()]
+    except FileNotFoundError:
+        raise NotFound(f"there is no profile {folder.name!r} any more") from None
+    except OSError as fault:
+        raise BadData(f"the profile {folder.name!r} cannot be read: {fault}") from None
+    return tuple(sorted((name, stat.st_mtime_ns, stat.st_size) for name, stat in files))
+
+
+def profiles_folder(ctx: Context, run: str) -> Path:
+    """Where the profiles of a run lie; never outside its folder."""
+    inside = ctx.runs.get(run).path
+    folder = inside / PROFILES
+    if folder.is_symlink():
+        raise BadData(f"the folder {PROFILES} of the run is a link; only what lies in the run's folder is read")
+    return folder
+
+
+def profile_of(ctx: Context, run: str, profile: str) -> OpenProfile:
+    """A profile of a run, by their ids."""
+    folder = profiles_folder(ctx, run) / profile
+    if Path(profile).name != profile or folder.is_symlink() or not (folder / "profile.json").is_file():
+        raise NotFound(f"the run has no profile {profile[:100]!r}")
+    return ctx.profiles.get(folder)
