@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from stepscope.diagnose.crash.syntax import assigned_names, tree_of
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
-__all__ = ["splits_in", "wrong_splits"]
+__all__ = ["returned_by", "splits_in", "wrong_splits"]
 
 _TEST = re.compile(r"(^|_)(test|val|valid|validation|te|eval|dev|holdout)(_|\d|$)", re.IGNORECASE)
 _TRAIN = re.compile(r"(^|_)(train|tr|training)(_|\d|$)", re.IGNORECASE)
@@ -28,9 +28,9 @@ def wrong_splits(crash: Crash) -> list[tuple[Site, list[str]]]:
     for frame in {frame.file: frame for frame in crash.own}.values():
         codes = [code_of(value) for value in list(frame.globals.values())]
         helpers = {code.co_filename for code in codes if code is not None and is_own(code)} - {frame.file}
-        trees = [tree for file in helpers if (tree := tree_of(file)) is not None]
+        trees = [tree for file in [*helpers, frame.file] if (tree := tree_of(file)) is not None]
         tree = tree_of(frame.file)
-        found += [] if tree is None else splits_in(frame.file, tree, trees)
+        found += [] if tree is None else splits_in(frame.file, ast.walk(tree), returned_by(map(ast.walk, trees)))
     return found or [one for frame in reversed(crash.own) for one in _by_shapes(frame)]
 
 
@@ -49,11 +49,12 @@ def _by_shapes(frame: Frame) -> Iterator[tuple[Site, list[str]]]:
             yield node_site(frame.file, node), names
 
 
-def splits_in(file: str, tree: ast.AST, others: Sequence[ast.AST] = ()) -> list[tuple[Site, list[str]]]:
-    """Unpackings whose names stand in another order than the values come in; `others` hold functions it may call."""
+def splits_in(
+    file: str, nodes: Iterable[ast.AST], returned: Mapping[str, Sequence[str]]
+) -> list[tuple[Site, list[str]]]:
+    """Unpackings among a file's nodes whose names stand in another order than the values come in."""
     found = []
-    returned = dict(pair for each in (*others, tree) for pair in _returned(each))
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call) or len(node.targets) != 1:
             continue
         called = node.value.func
@@ -69,9 +70,13 @@ def splits_in(file: str, tree: ast.AST, others: Sequence[ast.AST] = ()) -> list[
     return found
 
 
-def _returned(tree: ast.AST) -> Iterator[tuple[str, list[str]]]:
-    """Functions of the file that return several names: what comes back, in order."""
-    for node in ast.walk(tree):
+def returned_by(files: Iterable[Iterable[ast.AST]]) -> dict[str, list[str]]:
+    """Functions that return several names, by the nodes of each file: what comes back, in order. Later files win."""
+    return {name: names for nodes in files for name, names in _returned(nodes)}
+
+
+def _returned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, list[str]]]:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and node.body and isinstance(node.body[-1], ast.Return):
             value = node.body[-1].value
             if isinstance(value, ast.Tuple) and all(isinstance(part, ast.Name) for part in value.elts):

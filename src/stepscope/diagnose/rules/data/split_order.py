@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.crash.unpacking import splits_in, wrong_splits
+from stepscope.diagnose.crash.unpacking import returned_by, splits_in, wrong_splits
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -23,8 +23,10 @@ def split_order(run: Evidence) -> Iterator[Proof]:
     """
     found = [] if run.crash is None else wrong_splits(run.crash)
     files = run.source.files()
-    trees = [file.tree for file in files]
-    found += [one for file in files for one in splits_in(file.path, file.tree, trees)]
+    returned = returned_by(file.walk() for file in files)
+    for file in files:
+        of_its_own = returned_by([file.walk()])
+        found += splits_in(file.path, file.walk(), {**returned, **of_its_own})
     for site, names in found:
         yield Proof(
             where=site,
