@@ -28,7 +28,7 @@ Cell = float | str | bool | None
 """NaN and infinities travel as the strings "NaN", "Infinity" and "-Infinity": JSON has no numbers for them."""
 
 
-class Column(msgspec.Struct):
+class RunColumn(msgspec.Struct):
     """Something the table can show, sort, group and query by."""
 
     key: str
@@ -100,7 +100,7 @@ class RunsPage(msgspec.Struct):
 
 
 class Columns(msgspec.Struct):
-    columns: list[Column]
+    columns: list[RunColumn]
     default: list[str]
     """The columns to show first: config that differs between runs, and the main metrics."""
 
@@ -139,7 +139,7 @@ def columns(ctx: Context, request: ColumnsRequest) -> Columns:
     """What the table can show, and what to show first."""
     found = ctx.catalogue.columns(request.query)
     shown = [
-        Column(key=one.key, label=one.label, source=one.source, type=one.type, distinct=one.distinct) for one in found
+        RunColumn(key=one.key, label=one.label, source=one.source, type=one.type, distinct=one.distinct) for one in found
     ]
     return Columns(columns=shown, default=default_columns(found, ctx.catalogue.entries(request.query)))
 

@@ -1,6 +1,6 @@
 /** The query box: which words are what, and what may come next. The server alone decides what a query means. */
 
-import type { Column } from "./schema";
+import type { RunColumn } from "./schema";
 
 export type TokenKind = "field" | "value" | "number" | "string" | "operator" | "keyword" | "paren" | "comma";
 
@@ -124,7 +124,7 @@ const OPERATORS: readonly [string, string][] = [
 const MAX_SUGGESTIONS = 12;
 
 /** Suggestions for a completion; `values` are the known values of its field. */
-export function suggest(completion: Completion, columns: readonly Column[], values: readonly string[]): Suggestion[] {
+export function suggest(completion: Completion, columns: readonly RunColumn[], values: readonly string[]): Suggestion[] {
   const typed = completion.typed.toLowerCase().replace(/^["']/, "");
   switch (completion.expected) {
     case "field":
@@ -158,7 +158,7 @@ export function suggest(completion: Completion, columns: readonly Column[], valu
   }
 }
 
-function fieldSuggestion(column: Column): Suggestion {
+function fieldSuggestion(column: RunColumn): Suggestion {
   return {
     insert: `${column.key} `,
     label: column.key,

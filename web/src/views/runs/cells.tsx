@@ -3,18 +3,18 @@
 import { StatusDot } from "../../components";
 import { now } from "../../clock";
 import { exactNumber, formatAge, formatCell, formatDuration, formatTime, visibleText } from "../../lib/format";
-import type { Cell, Column } from "../../lib/schema";
+import type { Cell, RunColumn } from "../../lib/schema";
 import type { KeptRow } from "./data";
 import { NotesCell } from "./notes";
 import { SparkLine } from "./spark";
 import { TagsCell } from "./tags";
 
 /** Numbers stand at the right, so that their digits are under each other. */
-export function isNumeric(column: Column): boolean {
+export function isNumeric(column: RunColumn): boolean {
   return column.type === "number" || column.type === "duration";
 }
 
-export function CellContent({ column, kept, best }: { column: Column; kept: KeptRow; best: boolean }) {
+export function CellContent({ column, kept, best }: { column: RunColumn; kept: KeptRow; best: boolean }) {
   const { row } = kept;
   switch (column.key) {
     case "status":
@@ -36,7 +36,7 @@ export function CellContent({ column, kept, best }: { column: Column; kept: Kept
   }
 }
 
-function Value({ column, value, best }: { column: Column; value: Cell | undefined; best: boolean }) {
+function Value({ column, value, best }: { column: RunColumn; value: Cell | undefined; best: boolean }) {
   if (value === null || value === undefined || value === "") return <span class="cell-none">–</span>;
   if (typeof value === "number") {
     if (column.type === "time") return <Age time={value} />;

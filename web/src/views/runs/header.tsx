@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { Checkbox } from "../../components";
 import { ArrowDownIcon, ArrowUpIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
-import type { Column } from "../../lib/schema";
+import type { RunColumn } from "../../lib/schema";
 import { isNumeric } from "./cells";
 import { table } from "./data";
 import { NAME } from "./row";
@@ -14,7 +14,7 @@ import { descending, moveColumn, nextSort, setWidth, sort, sortKey, widthOf } fr
 const dragged = signal<string | null>(null);
 const over = signal<string | null>(null);
 
-export function Header({ columns }: { columns: readonly Column[] }) {
+export function Header({ columns }: { columns: readonly RunColumn[] }) {
   const order = table.value?.order ?? [];
   const chosen = chosenAmong(order);
   return (
@@ -41,7 +41,7 @@ function sortState(key: string): "ascending" | "descending" | "none" {
   return sortKey.value !== key ? "none" : descending.value ? "descending" : "ascending";
 }
 
-function HeadCell({ column }: { column: Column }) {
+function HeadCell({ column }: { column: RunColumn }) {
   return (
     <div
       class={isNumeric(column) ? "cell cell-number" : "cell"}
@@ -73,7 +73,7 @@ function HeadCell({ column }: { column: Column }) {
   );
 }
 
-function SortButton({ column }: { column: Column }) {
+function SortButton({ column }: { column: RunColumn }) {
   const state = sortState(column.key);
   const label = visibleText(column.label);
   return (
@@ -93,7 +93,7 @@ function SortButton({ column }: { column: Column }) {
   );
 }
 
-function Resizer({ column }: { column: Column }) {
+function Resizer({ column }: { column: RunColumn }) {
   const begin = (event: PointerEvent) => {
     event.preventDefault();
     const handle = event.currentTarget as HTMLElement;

@@ -12,7 +12,7 @@ import {
   SearchIcon,
 } from "../../components/icons";
 import { visibleText } from "../../lib/format";
-import type { Column } from "../../lib/schema";
+import type { RunColumn } from "../../lib/schema";
 import { chosenColumns, columnOf, moveColumn, offered, setColumns, shownKeys } from "./settings";
 
 const MOST = 200;
@@ -108,7 +108,7 @@ function focusOnce(input: HTMLInputElement | null): void {
 
 interface SectionProps {
   title: string;
-  columns: readonly Column[];
+  columns: readonly RunColumn[];
   shown: ReadonlySet<string>;
   onToggle(key: string): void;
 }

@@ -3,7 +3,7 @@ import { Checkbox, Skeleton } from "../../components";
 import { ChevronDownIcon, ChevronRightIcon, EyeIcon, EyeOffIcon, WarningIcon } from "../../components/icons";
 import { count, formatCell, visibleText } from "../../lib/format";
 import { groupKey } from "../../lib/rows";
-import type { Column, RunGroup, RunRow } from "../../lib/schema";
+import type { RunColumn, RunGroup, RunRow } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { hiddenSet, hovered, lookOfRun, selectedSet, toggleHidden, toggleSelected } from "../../state";
 import { CellContent, isNumeric } from "./cells";
@@ -15,7 +15,7 @@ import { columnOf, groupBy, shutGroups, widthOf } from "./settings";
 export interface RowProps {
   id: string | undefined;
   index: number;
-  columns: readonly Column[];
+  columns: readonly RunColumn[];
 }
 
 export const Row = memo(function Row({ id, index, columns }: RowProps) {
@@ -57,14 +57,14 @@ export const Row = memo(function Row({ id, index, columns }: RowProps) {
   );
 });
 
-export const NAME: Column = { key: "name", label: "Name", source: "run", type: "text", distinct: 0 };
+export const NAME: RunColumn = { key: "name", label: "Name", source: "run", type: "text", distinct: 0 };
 
 /** The element's id: the grid names the row under the keyboard by it. */
 export function rowId(index: number): string {
   return `row-${index}`;
 }
 
-function isBest(column: Column, value: unknown): boolean {
+function isBest(column: RunColumn, value: unknown): boolean {
   const best = table.value?.best.get(column.key);
   return best !== undefined && value === best;
 }

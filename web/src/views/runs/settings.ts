@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { fitColumns } from "../../lib/fit-columns";
-import type { Column } from "../../lib/schema";
+import type { RunColumn } from "../../lib/schema";
 import { readStored, writeStored } from "../../lib/stored";
 import { list, text } from "../../lib/url";
 import { param } from "../../router";
@@ -20,11 +20,11 @@ export const sortKey = computed(() => sort.value.replace(/^-/, ""));
 export const descending = computed(() => sort.value.startsWith("-"));
 
 /** What the server can show, and what it would show first. */
-export const available = signal<readonly Column[]>([]);
+export const available = signal<readonly RunColumn[]>([]);
 export const usual = signal<readonly string[]>([]);
 
 /** Columns that every row carries, so the server need not be asked for them. */
-const OWN: readonly Column[] = [
+const OWN: readonly RunColumn[] = [
   { key: "status", label: "Status", source: "run", type: "text", distinct: 0 },
   { key: "spark", label: "Loss", source: "run", type: "line", distinct: 0 },
   { key: "created", label: "Created", source: "run", type: "time", distinct: 0 },
@@ -36,7 +36,7 @@ const OWN: readonly Column[] = [
 const OWN_KEYS: ReadonlySet<string> = new Set(OWN.map((column) => column.key));
 
 /** Everything the picker offers; the name is always there and so not offered. */
-export const offered = computed<readonly Column[]>(() => [
+export const offered = computed<readonly RunColumn[]>(() => [
   ...OWN,
   ...available.value.filter((column) => column.key !== "name" && !OWN_KEYS.has(column.key)),
 ]);
@@ -67,10 +67,10 @@ const fitted = computed<ReadonlyMap<string, number>>(() => {
 
 export const shownKeys = computed<readonly string[]>(() => wantedKeys.value.filter((key) => fitted.value.has(key)));
 
-export const shownColumns = computed<readonly Column[]>(() => shownKeys.value.map(columnOf));
+export const shownColumns = computed<readonly RunColumn[]>(() => shownKeys.value.map(columnOf));
 
 /** A column by its key; one that the server does not know now is still shown, empty, because the address asks for it. */
-export function columnOf(key: string): Column {
+export function columnOf(key: string): RunColumn {
   return byKey.value.get(key) ?? { key, label: key, source: "metric", type: "number", distinct: 0 };
 }
 

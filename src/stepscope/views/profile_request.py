@@ -1,0 +1,60 @@
+"""The button *Profile the next steps*: asks a run that is going on, by a file in its folder."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+
+from stepscope.errors import Forbidden, StorageError
+from stepscope.views.context import Context
+from stepscope.views.edit import is_writable
+from stepscope.views.open_profiles import profiles_folder
+from stepscope.views.route import route
+
+__all__ = ["REQUEST", "is_requested", "profile_request", "why_no_request"]
+
+REQUEST = "request"
+"""The file's name in `<run>/profiles/`: the run looks for it about once a second and takes it away."""
+
+
+class AskRequest(msgspec.Struct):
+    run: str
+
+
+class Asked(msgspec.Struct):
+    requested: bool
+
+
+@route("POST", "/api/profile/request")
+def profile_request(ctx: Context, request: AskRequest) -> Asked:
+    """Ask a running script for a profile of its next steps."""
+    refused = why_no_request(ctx, request.run)
+    if refused:
+        raise Forbidden(refused)
+    folder = profiles_folder(ctx, request.run)
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        handle = os.open(folder / REQUEST, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode({"time": time.time(), "why": "asked for in the browser"}))
+    except OSError as fault:
+        raise StorageError(f"the request could not be written into {folder}: {fault.strerror}") from fault
+    return Asked(requested=True)
+
+
+def is_requested(folder: Path) -> bool:
+    """Whether a request lies there that the run has not taken yet."""
+    return (folder / REQUEST).is_file()
+
+
+def why_no_request(ctx: Context, run: str) -> str:
+    """Why the next steps cannot be profiled from here, in words; empty when they can."""
+    entry = ctx.catalogue.entry(run)
+    if entry.status != "running":
+        return "Only a run that is going on can be profiled; this one has ended."
+    if ctx.read_only:
+        return "This server was started read-only."
+    return "" if is_writable(entry.path) else "The folder of the run is read-only for this user."
