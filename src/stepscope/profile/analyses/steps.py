@@ -1,0 +1,74 @@
+"""What each step's time went to, as the device sees it: compute, communication, copies, and why it stood idle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.ranges import data_rows, is_communication
+from stepscope.profile.trace.step_parts import Cover, cut_steps
+from stepscope.profile.trace.trace import Kind, Rows, Trace
+from stepscope.records.profile import Part, StepParts
+
+__all__ = ["steps"]
+
+_OTHER = Part(key="other", label="Other", help="Neither the device nor an operator was at work: Python, or waiting.")
+
+
+@analysis("steps", view="overview")
+def steps(trace: Trace) -> StepParts | None:
+    """Each step's time: kernels, exposed communication, copies, and what the host did while the device stood idle."""
+    if not trace.steps:
+        return None
+    covers = _device_covers(trace) if trace.has_device else _host_covers(trace)
+    notes = [] if trace.has_device else ["no work on an accelerator in this trace: the parts are the host's"]
+    return cut_steps("steps", "Where each step goes", trace.steps, covers, _OTHER, notes)
+
+
+def _when(trace: Trace, rows: Rows) -> Stretches:
+    begin = trace.events.start[rows]
+    return Stretches.union(begin, begin + trace.events.dur[rows])
+
+
+def _device_covers(trace: Trace) -> list[Cover]:
+    kind, collective = trace.kind, trace.is_collective
+    return [
+        Cover("kernel", "Kernels", "The device computes.",
+              _when(trace, np.flatnonzero((kind == Kind.KERNEL) & ~collective))),
+        Cover("communication", "Communication", "Devices exchange data and nothing is computed meanwhile: exposed.",
+              _when(trace, np.flatnonzero(collective))),
+        Cover("memcpy", "Copies", "Copies to, from and on the device, while it computes nothing.",
+              _when(trace, trace.rows(Kind.MEMCPY))),
+        Cover("memset", "Fills", "Memory is set to a value, while the device computes nothing.",
+              _when(trace, trace.rows(Kind.MEMSET))),
+        Cover("data", "Data loading", "The device is idle while the loop waits for the next batch.",
+              _when(trace, data_rows(trace))),
+        Cover("runtime", "Runtime calls", "The device is idle while the host is in its runtime: launches, waits.",
+              _when(trace, _calls(trace))),
+        Cover("host", "Host operators", "The device is idle while the host works in operators.",
+              _when(trace, _outer_ops(trace))),
+    ]  # fmt: skip
+
+
+def _host_covers(trace: Trace) -> list[Cover]:
+    named = trace.events.named(is_communication)
+    speaking = np.flatnonzero(named & np.isin(trace.kind, [Kind.OP, Kind.ANNOTATION]))
+    covers = [Cover("data", "Data loading", "The loop waits for the next batch.", _when(trace, data_rows(trace)))]
+    if len(speaking):
+        covers.append(Cover("communication", "Communication", "Processes exchange data.", _when(trace, speaking)))
+    covers.append(
+        Cover("host", "Operators", "At least one thread works in operators.", _when(trace, _outer_ops(trace)))
+    )
+    return covers
+
+
+def _calls(trace: Trace) -> Rows:
+    """Runtime calls of threads that also run operators; others only watch (NCCL's watchdog asks all the time)."""
+    working = np.zeros(len(trace.events.lanes), bool)
+    working[trace.events.lane[trace.kind == Kind.OP]] = True
+    return np.flatnonzero((trace.kind == Kind.RUNTIME) & working[trace.events.lane])
+
+
+def _outer_ops(trace: Trace) -> Rows:
+    return np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0) & (trace.events.dur > 0))

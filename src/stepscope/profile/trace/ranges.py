@@ -1,0 +1,62 @@
+"""Spans that tell what the training loop was doing: loading data, optimizing, going back, communicating."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from stepscope.profile.trace.trace import Trace
+
+__all__ = ["BACKWARD", "data_rows", "is_communication", "is_data_loading", "is_optimizer", "is_sync_call"]
+
+Rows = npt.NDArray[Any]
+
+BACKWARD = "autograd::engine::evaluate_function"
+
+
+def is_data_loading(name: str) -> bool:
+    """Torch's own mark around a DataLoader's `__next__`.
+
+    >>> is_data_loading("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__")
+    True
+    """
+    return name.startswith("enumerate(DataLoader)#")
+
+
+def is_optimizer(name: str) -> bool:
+    """Torch's own marks around an optimizer's `step` and `zero_grad`."""
+    return name.startswith(("Optimizer.step#", "Optimizer.zero_grad#"))
+
+
+def is_communication(name: str) -> bool:
+    """A collective as the host sees it, whatever carries it.
+
+    >>> is_communication("gloo:all_reduce"), is_communication("c10d::allreduce_"), is_communication("aten::add")
+    (True, True, False)
+    """
+    return name.startswith(("gloo:", "nccl:", "ucc:", "mpi:", "xccl:", "c10d::", "_c10d_functional::"))
+
+
+def is_sync_call(name: str) -> bool:
+    """A runtime call that returns when the device has got somewhere: its time is waiting.
+
+    >>> is_sync_call("cudaStreamSynchronize"), is_sync_call("hipDeviceSynchronize"), is_sync_call("cudaLaunchKernel")
+    (True, True, False)
+    """
+    return "Synchronize" in name or name in {"cudaMemcpy", "hipMemcpy", "cuMemcpyDtoH_v2", "cuMemcpyHtoD_v2"}
+
+
+def data_rows(trace: Trace) -> Rows:
+    """Where the loop waited for data: our own phase rows, else torch's marks."""
+    from stepscope.profile.trace.trace import Kind
+
+    events = trace.events
+    phase = events.name_index.get("data")
+    if phase is not None:
+        found = np.flatnonzero((trace.kind == Kind.PHASE) & (events.name == phase))
+        if len(found):
+            return found
+    return np.flatnonzero(events.named(is_data_loading) & (trace.kind == Kind.ANNOTATION))
