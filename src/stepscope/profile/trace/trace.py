@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.ancestors import around, nearest
 from stepscope.profile.trace.dialects import kind_of_cat
 from stepscope.profile.trace.events import Events
 from stepscope.profile.trace.nesting import nest
@@ -205,6 +206,26 @@ class Trace:
                 break
             full[fresh] = full[up[fresh]]
         return full
+
+    @cached_property
+    def memory_rows(self) -> Rows:
+        """Allocations and frees, in the order of time."""
+        rows = self.rows(Kind.MEMORY)
+        return np.asarray(rows[np.argsort(self.events.start[rows], kind="stable")])
+
+    @cached_property
+    def memory_host(self) -> Rows:
+        """int32: for each allocation and free (a row of `memory_rows`), the innermost host event around it."""
+        host = np.isin(self.kind, [Kind.OP, Kind.RUNTIME, Kind.ANNOTATION, Kind.PYTHON, Kind.PHASE, Kind.DATA])
+        spans = np.flatnonzero(host & (self.events.dur >= 0) & (self.events.ph == ord("X")))
+        events = self.events
+        return around(self.parent, events.lane, events.start, events.end, spans, self.memory_rows)
+
+    @cached_property
+    def python_parent(self) -> Rows:
+        """int32: the innermost Python call around each host event."""
+        found = nearest(self.parent, self.kind == Kind.PYTHON)
+        return np.where(self.parent >= 0, found[self.parent], -1)
 
     # -- steps ----------------------------------------------------------------------------------------------------
 

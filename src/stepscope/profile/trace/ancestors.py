@@ -1,0 +1,67 @@
+"""Questions about a forest of events that is kept as a column of parents, answered for all events at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["around", "depths", "nearest"]
+
+Ints = npt.NDArray[Any]
+
+
+def nearest(parent: Ints, wanted: Ints) -> Ints:
+    """For each event: itself if it is wanted, else its nearest ancestor that is; -1 where there is none.
+
+    >>> nearest(np.array([-1, 0, 1, 2, -1]), np.array([False, True, False, False, False])).tolist()
+    [-1, 1, 1, 1, -1]
+    """
+    n = len(parent)
+    jump = np.empty(n + 1, np.int32)  # the last place stands for "none" and leads to itself
+    jump[:n] = np.where(wanted, np.arange(n, dtype=np.int32), np.where(parent >= 0, parent, n))
+    jump[n] = n
+    while True:  # each round doubles how far every event has looked
+        further = jump[jump]
+        if np.array_equal(further, jump):
+            break
+        jump = further
+    return np.where(jump[:n] == n, -1, jump[:n])
+
+
+def depths(parent: Ints) -> Ints:
+    """How many ancestors each event has.
+
+    >>> depths(np.array([-1, 0, 1, 0])).tolist()
+    [0, 1, 2, 1]
+    """
+    n = len(parent)
+    jump = np.empty(n + 1, np.int32)
+    jump[:n] = np.where(parent >= 0, parent, n)
+    jump[n] = n
+    count = np.zeros(n + 1, np.int32)
+    count[:n] = parent >= 0
+    while (jump[:n] < n).any():
+        count += count[jump]
+        jump = jump[jump]
+    return count[:n]
+
+
+def around(parent: Ints, lane: Ints, start: Ints, end: Ints, spans: Ints, instants: Ints) -> Ints:
+    """For each instant the innermost of `spans` on its lane that was open then, or -1."""
+    if not len(spans) or not len(instants):
+        return np.full(len(instants), -1, np.int32)
+    spans = spans[np.lexsort((-end[spans], start[spans], lane[spans]))]
+    found = np.full(len(instants), -1, np.int32)
+    for one in np.unique(lane[instants]).tolist():
+        here, mine = lane[instants] == one, spans[lane[spans] == one]
+        at = np.searchsorted(start[mine], start[instants[here]], side="right") - 1
+        if len(mine):
+            found[here] = np.where(at >= 0, mine[np.maximum(at, 0)], -1)
+    when = start[instants]
+    while True:  # those that have ended by then hand over to the one around them
+        over = (found >= 0) & (end[found] < when)
+        if not over.any():
+            return found
+        found[over] = parent[found[over]]

@@ -1,0 +1,69 @@
+"""Spans that lie in each other as a call tree: all calls of the same function from the same place are one node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.trace.ancestors import depths
+
+__all__ = ["Calls", "call_tree"]
+
+Ints = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Nodes, parents before their children; columns of one length."""
+
+    label: Ints
+    """What was called: the number given to `call_tree`."""
+    parent: Ints
+    """The node it was called from, or -1."""
+    calls: Ints
+    total_ns: Ints
+    own_ns: Ints
+    """The total without that of the nodes below."""
+    node: Ints
+    """For each span, its node."""
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+
+def call_tree(parent: Ints, label: Ints, dur: Ints) -> Calls:
+    """The tree of spans, given for each span the span around it (its position here, or -1), its label and duration.
+
+    >>> tree = call_tree(np.array([-1, 0, 0]), np.array([7, 8, 8]), np.array([10, 3, 4]))
+    >>> tree.label.tolist(), tree.parent.tolist(), tree.calls.tolist(), tree.own_ns.tolist()
+    ([7, 8], [-1, 0], [1, 2], [3, 7])
+    """
+    node = np.full(len(parent) + 1, -1, np.int64)
+    labels, parents = [], []
+    made, width = 0, int(label.max()) + 1 if len(label) else 1
+    depth = depths(parent)
+    order = np.argsort(depth, kind="stable")
+    edges = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2)) if len(depth) else np.zeros(1, np.int64)
+    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        here = order[begin:end]
+        found, place = np.unique((node[parent[here]] + 1) * width + label[here], return_inverse=True)
+        node[here] = made + place
+        labels.append(found % width)
+        parents.append(found // width - 1)
+        made += len(found)
+    node = node[:-1]
+    up = np.concatenate(parents) if parents else np.zeros(0, np.int64)
+    # A child that the clock lets outlive its parent may not make the parent's own time negative.
+    total = np.bincount(node, dur, made).astype(np.int64)
+    below = np.bincount(up[up >= 0], total[up >= 0], made).astype(np.int64)
+    return Calls(
+        label=np.concatenate(labels) if labels else np.zeros(0, np.int64),
+        parent=up,
+        calls=np.bincount(node, minlength=made),
+        total_ns=total,
+        own_ns=np.maximum(total - below, 0),
+        node=node,
+    )
