@@ -41,6 +41,8 @@ class Column(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What this number is, in one sentence; shown when hovered."""
     hidden: bool = False
     """Left out at first; in exports, and shown when asked for."""
+    sums: bool = False
+    """Its rows may be added up (own time, calls, bytes: yes; a mean, a peak, nested totals: no); a total is shown."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
