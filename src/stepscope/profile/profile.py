@@ -8,15 +8,13 @@ from typing import Any
 
 import msgspec
 
-from stepscope.errors import BadData, NotFound
+from stepscope.errors import BadData
+from stepscope.profile.store import PROFILES, is_profile_folder, read_meta
 from stepscope.profile.trace.events import Events, joined
 from stepscope.profile.trace.trace import Trace
-from stepscope.records.profile import ProfileFile, ProfileMeta, Stack
+from stepscope.records.profile import ProfileFile, ProfileMeta, Stack, StepParts
 
 __all__ = ["PROFILES", "Profile", "profiles_in"]
-
-PROFILES = "profiles"
-"""The folder inside a run folder; each profile is a folder of its own in it."""
 
 
 class Profile:
@@ -37,14 +35,7 @@ class Profile:
     @classmethod
     def load(cls, folder: Path) -> Profile:
         """The profile in a folder."""
-        file = folder / "profile.json"
-        try:
-            meta = msgspec.json.decode(file.read_bytes(), type=ProfileMeta)
-        except FileNotFoundError:
-            raise NotFound(f"{folder} is no profile: it has no profile.json") from None
-        except msgspec.MsgspecError as fault:
-            raise BadData(f"{file} is damaged: {fault}; the other profiles of the run are whole") from None
-        return cls(meta, folder)
+        return cls(read_meta(folder), folder)
 
     @classmethod
     def of_events(cls, tables: Mapping[int, Events], *, id: str = "opened", created: float = 0.0) -> Profile:
@@ -83,6 +74,16 @@ class Profile:
         raw = self.read("stacks", rank)
         return None if raw is None else msgspec.msgpack.decode(raw, type=Stack)
 
+    def phases(self, rank: int = 0) -> StepParts | None:
+        """Every step of the run by phase, as the simple profiler timed it."""
+        raw = self.read("phases", rank)
+        try:
+            return None if raw is None else msgspec.msgpack.decode(raw, type=StepParts)
+        except msgspec.MsgspecError as fault:
+            raise BadData(
+                f"the phases of rank {rank} are damaged: {fault}; the profile's other parts are whole"
+            ) from None
+
     def trace(self, rank: int = 0) -> Trace | None:
         """All events of a rank as one trace: torch's and our own."""
         if rank not in self._traces:
@@ -97,7 +98,15 @@ class Profile:
 
         files = [self.path(file) for file in self.files("events", rank)]
         tables = [load_events(path) for path in files if path.exists()]
+        if f"rank{rank}.events" not in {path.name for path in files}:  # the columns of torch's trace are not made yet
+            tables = [*self._read_traces(rank), *tables]
         return joined(tables) if tables else None
+
+    def _read_traces(self, rank: int) -> list[Events]:
+        from stepscope.profile.trace.read import read_trace
+
+        paths = [self.path(file) for file in self.files("trace", rank)]
+        return [read_trace(path) for path in paths[:1] if path.exists()]
 
 
 def profiles_in(run_folder: Path) -> list[Path]:
@@ -105,4 +114,4 @@ def profiles_in(run_folder: Path) -> list[Path]:
     folder = run_folder / PROFILES
     if not folder.is_dir():
         return []
-    return sorted(path for path in folder.iterdir() if (path / "profile.json").is_file() and not path.is_symlink())
+    return sorted(path for path in folder.iterdir() if is_profile_folder(path))
