@@ -1,0 +1,231 @@
+"""What advice must know of the process: loaders, optimizers, models, switches, hardware, and what single lines do.
+
+    facts = Facts()
+    facts.install(torch)                   # when the script has imported torch
+    facts.install_loaders(dataloader)      # when torch.utils.data.dataloader is there
+    ...                                    # the script trains; steps are found by the optimizers' own hooks
+    facts.looking                          # True while every torch call of a step is watched: no torch window then
+    facts.result()                         # plain data for `rank0.facts.json`; asked once, at the end
+    facts.remove()
+
+All but three steps pay only for a clock reading at the loader and at the optimizer. In the three steps after the first
+few, a torch-function mode sees each call with its line. Nothing waits for a device, draws a random number or keeps a
+tensor; faults stay behind the fence. Compiled models are not looked into, because a mode would compile them anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.record.restore import Installed
+
+if TYPE_CHECKING:
+    from stepscope.profile.collect.facts_loaders import LoaderFacts
+    from stepscope.profile.collect.facts_look import Look
+
+__all__ = ["FACTS_FORMAT", "Facts"]
+
+FACTS_FORMAT = 1
+_KEPT = 1000
+
+
+class Facts:
+    """Gathers; see the module's docstring for how to use it."""
+
+    def __init__(self, look_after: int = 3, look_steps: int = 3) -> None:
+        self.look_after = look_after
+        self.look_steps = look_steps
+        self.steps = 0
+        self.loaders: LoaderFacts | None = None
+        self.look: Look | None = None
+        self._torch: Any = None
+        self._installed = Installed()
+        self._pid = os.getpid()
+        self._thread = threading.get_ident()
+        self._optimizers: dict[int, dict[str, Any]] = {}
+        self._walls: list[tuple[int, int, int, int]] = []
+        """(wall, waiting for data, optimizer, zero_grad) of steps that nothing of ours has slowed down."""
+        self._memory: list[tuple[int, int, int]] = []
+        self._flags: dict[str, Any] = {}
+        self._zero_grads: dict[tuple[str, int, bool], int] = {}
+        self._mark = 0
+        self._step_began = 0
+        self._waited = 0
+        self._zeroed = 0
+        self._spoiled = True
+        self._next_memory = 5
+
+    # -- to be called by the collector ----------------------------------------------------------------------------
+
+    @property
+    def looking(self) -> bool:
+        return self.look is not None and self.look.on
+
+    @property
+    def looked(self) -> bool:
+        """The look is over, or will not come."""
+        return self.look is not None and self.look.over
+
+    @fence.fenced("gathering facts for the advice")
+    def install(self, torch: Any) -> None:
+        import torch.optim.optimizer as optimizers
+
+        from stepscope.profile.collect.facts_look import Look
+
+        self._torch = torch
+        self.look = Look()
+        self._installed.add(optimizers.register_optimizer_step_pre_hook(self._step_begins).remove)
+        self._installed.add(optimizers.register_optimizer_step_post_hook(self._step_ends).remove)
+        self._installed.patch(
+            optimizers.Optimizer, "zero_grad", self._wrapped_zero_grad(optimizers.Optimizer.zero_grad)
+        )
+        self._installed.patch(torch.nn.Module, "zero_grad", self._wrapped_zero_grad(torch.nn.Module.zero_grad))
+
+    @fence.fenced("gathering facts for the advice")
+    def install_loaders(self, module: Any) -> None:
+        from stepscope.profile.collect.facts_loaders import LoaderFacts
+
+        self.loaders = LoaderFacts(self)
+        self.loaders.install(module, self._installed)
+
+    def remove(self) -> None:
+        if self.look is not None:
+            fence.fenced("ending the look")(self.look.stop)()
+        if self.loaders is not None:
+            fence.fenced("ending the look")(self.loaders.stop_peeking)()
+        self._installed.remove()
+
+    def result(self) -> dict[str, Any]:
+        """Everything, as plain data. Empty when torch never came."""
+        found: dict[str, Any] | None = fence.fenced("writing down facts for the advice")(self._result)()
+        return found or {}
+
+    # -- stations -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_on(self) -> bool:
+        return os.getpid() == self._pid
+
+    def waited(self, nanoseconds: int) -> None:
+        """A batch was waited for."""
+        self._waited += nanoseconds
+
+    def spoil(self) -> None:
+        """This step was slowed down by ours: it does not count."""
+        self._spoiled = True
+
+    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        self._step_began = perf_counter_ns()
+        if self.look is not None:
+            self.look.optimizing = True
+
+    def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self.look is not None:
+            self.look.optimizing = False
+        if self.is_on and threading.get_ident() == self._thread:
+            self._stepped(optimizer, perf_counter_ns())
+
+    @fence.fenced("gathering facts for the advice")
+    def _stepped(self, optimizer: Any, now: int) -> None:
+        self.steps += 1
+        look = self.look
+        if look is not None and look.on:
+            look.step_over()
+            self._spoiled = True
+        if self._torch.autograd.profiler.__dict__.get("_is_profiler_enabled"):
+            self._spoiled = True
+        if self._mark and not self._spoiled and len(self._walls) < _KEPT:
+            self._walls.append((now - self._mark, self._waited, now - self._step_began, self._zeroed))
+        if id(optimizer) not in self._optimizers:
+            from stepscope.profile.collect.facts_process import describe_optimizer
+
+            self._optimizers[id(optimizer)] = describe_optimizer(optimizer)
+        if self.loaders is not None:
+            self.loaders.stepped()
+        if look is not None:
+            self._look_on(look)
+        if self.steps == self._next_memory:
+            self._next_memory *= 2
+            self._note_memory()
+        self._spoiled = look is not None and look.on
+        self._waited = self._zeroed = 0
+        self._mark = perf_counter_ns()
+
+    def _look_on(self, look: Look) -> None:
+        """Begin or end the look, between two steps."""
+        if look.on and look.steps >= self.look_steps:
+            look.stop()
+        elif not look.on and not look.over and self.steps >= self.look_after:
+            from stepscope.profile.collect.facts_process import flags, is_compiled
+
+            self._flags = flags(self._torch)
+            if self._torch.autograd.profiler.__dict__.get("_is_profiler_enabled"):
+                return  # the script's own profiler: later
+            if is_compiled():
+                look.give_up("the model is compiled")
+            else:
+                look.start()
+
+    def _note_memory(self) -> None:
+        from stepscope.profile.collect.facts_process import memory_now
+
+        self._memory.append((self.steps, *memory_now(self._torch)))
+
+    def _wrapped_zero_grad(self, plain: Any) -> Any:
+        from functools import wraps
+
+        @wraps(plain)
+        def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
+            began = perf_counter_ns()
+            result = plain(owner, *args, **kwargs)
+            self._zeroed += perf_counter_ns() - began
+            if self.looking:
+                to_none = kwargs.get("set_to_none", args[0] if args else True)
+                self._note_zero_grad(bool(to_none), sys._getframe(1))
+            return result
+
+        return zero_grad
+
+    @fence.fenced("gathering facts for the advice")
+    def _note_zero_grad(self, to_none: bool, frame: Any) -> None:
+        from stepscope.profile.collect.facts_look import file_line
+
+        place = file_line(frame) or ("", 0)
+        key = (*place, to_none)
+        self._zero_grads[key] = self._zero_grads.get(key, 0) + 1
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def _result(self) -> dict[str, Any]:
+        from stepscope.profile.collect import facts_process as process
+
+        torch, look = self._torch, self.look
+        if torch is None or look is None:
+            return {}
+        look.stop()
+        self._note_memory()
+        return {
+            "format": FACTS_FORMAT,
+            "torch": str(torch.__version__),
+            "steps": process.step_figures(self.steps, self._walls),
+            "device": process.device(torch),
+            "cpu": process.cpu(torch),
+            "flags": self._flags or process.flags(torch),
+            "environment": process.environment(),
+            "optimizers": list(self._optimizers.values()),
+            "zero_grads": [
+                {"file": file, "line": line, "set_to_none": to_none, "calls": calls}
+                for (file, line, to_none), calls in self._zero_grads.items()
+            ],
+            "loaders": [] if self.loaders is None else self.loaders.result(),
+            "compile": process.compile_counts(),
+            "memory": [
+                {"step": step, "device_bytes": device, "host_bytes": host} for step, device, host in self._memory
+            ],
+            **look.result(),
+        }

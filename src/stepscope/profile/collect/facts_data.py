@@ -1,0 +1,114 @@
+"""Facts of datasets and batches: whether the data lies in memory, and what number format it needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["describe_batch", "describe_dataset"]
+
+_MOST_VALUES = 4_000_000
+
+
+def describe_dataset(dataset: Any) -> dict[str, Any]:
+    """Its class, and the largest thing it keeps with one entry a sample: that is the data itself, in memory."""
+    outer, wraps = dataset, []
+    for _ in range(4):
+        inner = getattr(outer, "dataset", None)
+        if inner is None or inner is outer:
+            break
+        wraps.append(type(outer).__name__)
+        outer = inner
+    try:
+        length = len(outer)
+    except (TypeError, NotImplementedError, AttributeError):
+        length = None
+    held = _held(outer, length)
+    getitem = getattr(type(outer), "__getitem__", None)
+    code = getattr(getitem, "__code__", None)
+    transform = getattr(outer, "transform", None)
+    return {
+        "class": type(outer).__name__,
+        "module": type(outer).__module__,
+        "wrapped_in": wraps,
+        "length": length,
+        "file": "" if code is None else code.co_filename,
+        "line": 0 if code is None else code.co_firstlineno,
+        "transform": "" if transform is None else type(transform).__name__,
+        "has_getitems": hasattr(outer, "__getitems__"),
+        **held,
+    }
+
+
+def _held(dataset: Any, length: int | None) -> dict[str, Any]:
+    if length is None:
+        return {"in_memory": False}
+    best: dict[str, Any] = {"in_memory": False}
+    try:
+        attributes = dict(vars(dataset))
+    except TypeError:
+        return best
+    for value in list(attributes.values()):
+        if isinstance(value, tuple | list) and 0 < len(value) < 16 and all(hasattr(one, "shape") for one in value):
+            attributes.update({f"{id(value)}{at}": one for at, one in enumerate(value)})  # TensorDataset.tensors
+    for name, value in attributes.items():
+        shape = getattr(value, "shape", None)
+        kind = type(value).__name__
+        if shape is not None and len(shape) and shape[0] >= length > 1:
+            size = int(getattr(value, "nbytes", 0) or 0)
+            if size > best.get("bytes", 0):
+                dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
+                best = {"in_memory": True, "kept": kind, "dtype": dtype, "bytes": size, "attribute": _name(name)}
+        elif isinstance(value, list | tuple) and len(value) >= length > 1 and not best.get("bytes"):
+            first = value[0]
+            first = first[0] if isinstance(first, list | tuple) and first else first
+            in_memory = not isinstance(first, str | bytes) and not hasattr(first, "__fspath__")
+            if in_memory:
+                best = {"in_memory": True, "kept": f"list of {type(first).__name__}", "attribute": _name(name)}
+    return best
+
+
+def _name(name: str) -> str:
+    return name if name.isidentifier() else "tensors"
+
+
+def describe_batch(batch: Any) -> dict[str, Any]:
+    """Its tensors' number formats, bytes, and whether a smaller format holds the same values (host tensors only)."""
+    import torch
+
+    leaves = [one for one in _leaves(batch) if isinstance(one, torch.Tensor)]
+    if not leaves:
+        return {}
+    largest = max(leaves, key=lambda one: one.numel() * one.element_size())
+    found: dict[str, Any] = {
+        "bytes": sum(one.numel() * one.element_size() for one in leaves),
+        "dtype": str(largest.dtype).removeprefix("torch."),
+        "shape": list(largest.shape),
+        "device": largest.device.type,
+        "pinned": bool(largest.device.type == "cpu" and torch.cuda.is_available() and largest.is_pinned()),
+    }
+    if largest.device.type == "cpu" and 0 < largest.numel() <= _MOST_VALUES:
+        small = _smaller(torch, largest)
+        if small is not None:
+            found["would_do"], found["item_bytes"], found["would_do_bytes"] = small[0], largest.element_size(), small[1]
+    return found
+
+
+def _leaves(batch: Any, depth: int = 4) -> list[Any]:
+    if depth and isinstance(batch, dict):
+        return [leaf for value in batch.values() for leaf in _leaves(value, depth - 1)]
+    if depth and isinstance(batch, list | tuple):
+        return [leaf for value in batch[:64] for leaf in _leaves(value, depth - 1)]
+    return [batch]
+
+
+def _smaller(torch: Any, values: Any) -> tuple[str, int] | None:
+    """The number format that would hold these values without loss, and its bytes; None when it is small already."""
+    with torch.no_grad():
+        if values.dtype == torch.float64:
+            return "float32", 4
+        if values.dtype in (torch.float32, torch.int64, torch.int32) and values.element_size() > 1:
+            low, high = (float(one) for one in torch.aminmax(values))
+            whole = not values.is_floating_point() or bool((values == values.round()).all())
+            if whole and low >= 0 and 1 < high <= 255:
+                return "uint8", 1
+    return None

@@ -1,0 +1,303 @@
+"""Facts of the DataLoaders: how each is set up, where it is made and iterated, and what one fetch is made of."""
+
+from __future__ import annotations
+
+import random
+import sys
+import weakref
+from functools import wraps
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+
+if TYPE_CHECKING:
+    from stepscope.profile.collect.facts import Facts
+    from stepscope.record.restore import Installed
+
+__all__ = ["LoaderFacts"]
+
+_KEPT = 2000
+_SETTINGS = ("batch_size", "num_workers", "pin_memory", "prefetch_factor", "persistent_workers", "drop_last")
+
+
+class _Loader:
+    """One DataLoader."""
+
+    def __init__(self, loader: Any, number: int) -> None:
+        self.ref = weakref.ref(loader)
+        self.number = number
+        self.made: tuple[str, int] | None = None
+        self.iterated: tuple[str, int] | None = None
+        self.passes = 0
+        self.first_waits: list[int] = []
+        """Of each pass: the wait for its first batch, in which workers start."""
+        self.waits: list[int] = []
+        self.turns: list[int] = []
+        self.batches = 0
+        self.trains = 0
+        self.evaluated_ns = 0
+        self.evaluated = 0
+        self.fetches: list[tuple[int, int, int]] = []
+        """(samples, time in the dataset, time of the whole fetch) while looking, in this process."""
+        self.is_random = False
+        self.batch: dict[str, Any] = {}
+        self.of_pass = 0
+        self.last = 0
+        self.peeked: bool | None = None
+        """Of a batch no optimizer step came after: the model's output was made with gradients."""
+        self.data: dict[str, Any] = {}
+        self.settings = _settings(loader)
+
+
+class LoaderFacts:
+    """All loaders of the process."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._known: weakref.WeakKeyDictionary[Any, _Loader] = weakref.WeakKeyDictionary()
+        self._all: list[_Loader] = []
+        self._iterators: weakref.WeakKeyDictionary[Any, _Loader] = weakref.WeakKeyDictionary()
+        self._current: _Loader | None = None
+        self._fresh = False
+        self._peeking: Any = None
+
+    def install(self, module: Any, installed: Installed) -> None:
+        loader, iterator = module.DataLoader, module._BaseDataLoaderIter
+        installed.patch(loader, "__init__", self._wrapped_init(loader.__init__))
+        installed.patch(loader, "__iter__", self._wrapped_iter(loader.__iter__))
+        installed.patch(iterator, "__next__", self._wrapped_next(iterator.__next__))
+        fetch = module._utils.fetch
+        for kind in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
+            installed.patch(kind, "fetch", self._wrapped_fetch(kind.fetch))
+
+    # -- stations -------------------------------------------------------------------------------------------------
+
+    def _wrapped_init(self, make: Any) -> Any:
+        @wraps(make)
+        def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:
+            make(loader, *args, **kwargs)
+            if self._facts.is_on:
+                self._made(loader, sys._getframe(1))
+
+        return __init__
+
+    def _wrapped_iter(self, start: Any) -> Any:
+        @wraps(start)
+        def __iter__(loader: Any) -> Any:
+            iterator = start(loader)
+            if self._facts.is_on:
+                self._started(loader, iterator, sys._getframe(1))
+            return iterator
+
+        return __iter__
+
+    def _wrapped_next(self, ask: Any) -> Any:
+        @wraps(ask)
+        def __next__(iterator: Any) -> Any:
+            if not self._facts.is_on:
+                return ask(iterator)
+            began = perf_counter_ns()
+            try:
+                batch = ask(iterator)
+            except StopIteration:
+                self._exhausted(iterator)
+                raise
+            ended = perf_counter_ns()
+            self._facts.waited(ended - began)
+            self._delivered(iterator, batch, began, ended)
+            return batch
+
+        return __next__
+
+    def _wrapped_fetch(self, fetch: Any) -> Any:
+        @wraps(fetch)
+        def looked_at(fetcher: Any, possibly_batched_index: Any) -> Any:
+            look = self._facts.look
+            if look is None or not look.on or not self._facts.is_on:
+                return fetch(fetcher, possibly_batched_index)
+            before = _random_state()
+            dataset, collate = fetcher.dataset, fetcher.collate_fn
+            inside = 0
+
+            def timed_collate(samples: Any) -> Any:
+                nonlocal inside
+                inside = perf_counter_ns() - began
+                look.fetching = False
+                return collate(samples)
+
+            fetcher.collate_fn = timed_collate
+            look.fetching = True
+            began = perf_counter_ns()
+            try:
+                return fetch(fetcher, possibly_batched_index)
+            finally:
+                ended = perf_counter_ns()
+                look.fetching = False
+                fetcher.collate_fn = collate
+                samples = len(possibly_batched_index) if isinstance(possibly_batched_index, list) else 1
+                self._fetched(dataset, samples, inside, ended - began, before)
+
+        return looked_at
+
+    @fence.fenced("noting a fetch")
+    def _fetched(self, dataset: Any, samples: int, inside: int, whole: int, before: Any) -> None:
+        for known in self._all:
+            loader = known.ref()
+            if loader is not None and getattr(loader, "dataset", None) is dataset:
+                known.fetches.append((samples, inside, whole))
+                known.is_random = known.is_random or _random_state() != before
+                return
+
+    @fence.fenced("noting a loader")
+    def _made(self, loader: Any, frame: Any) -> None:
+        from stepscope.profile.collect.facts_look import file_line
+
+        if loader not in self._known:
+            self._add(loader).made = file_line(frame)
+
+    def _add(self, loader: Any) -> _Loader:
+        known = self._known[loader] = _Loader(loader, len(self._all))
+        if len(self._all) < _KEPT:
+            self._all.append(known)
+        return known
+
+    @fence.fenced("noting a pass over a loader")
+    def _started(self, loader: Any, iterator: Any, frame: Any) -> None:
+        from stepscope.profile.collect.facts_look import file_line
+
+        known = self._known.get(loader) or self._add(loader)
+        known.iterated = file_line(frame)
+        known.settings = _settings(loader)
+        known.passes += 1
+        known.of_pass = 0
+        self._iterators[iterator] = known
+
+    @fence.fenced("noting a batch")
+    def _delivered(self, iterator: Any, batch: Any, began: int, ended: int) -> None:
+        known = self._iterators.get(iterator)
+        if known is None:
+            return
+        self._evaluated(known, began)
+        known.batches += 1
+        known.of_pass += 1
+        if known.of_pass == 1:
+            known.first_waits.append(ended - began)
+        elif len(known.waits) < _KEPT:
+            known.waits.append(ended - began)
+            known.turns.append(ended - known.last)
+        known.last = ended
+        if known.batches in (2, 3):
+            from stepscope.profile.collect.facts_data import describe_batch
+
+            known.batch = describe_batch(batch)
+        self._current, self._fresh = known, True
+        if known.of_pass == 2 and not known.trains and known.peeked is None:
+            self._peek(known)
+
+    @fence.fenced("noting the end of a pass")
+    def _exhausted(self, iterator: Any) -> None:
+        known = self._iterators.get(iterator)
+        if known is not None:
+            self._evaluated(known, perf_counter_ns())
+            self._fresh = False
+
+    def _peek(self, known: _Loader) -> None:
+        """Until the next batch: does what looks like evaluation build graphs for gradients it never asks for?"""
+        from torch.nn.modules.module import register_module_forward_hook
+
+        from stepscope.profile.collect.facts_process import is_compiled
+
+        if is_compiled() or (self._facts.look is not None and self._facts.look.on):
+            return
+
+        def ends(module: Any, args: Any, output: Any) -> None:
+            known.peeked = bool(known.peeked) or bool(getattr(output, "requires_grad", False))
+
+        self._peeking = register_module_forward_hook(ends)
+
+    def stop_peeking(self) -> None:
+        if self._peeking is not None:
+            self._peeking.remove()
+            self._peeking = None
+
+    def _evaluated(self, known: _Loader, now: int) -> None:
+        """The batch before, when no optimizer step came after it, was for evaluation: how long it took."""
+        self.stop_peeking()
+        if self._current is known and self._fresh and known.of_pass:
+            known.evaluated_ns += now - known.last
+            known.evaluated += 1
+
+    def stepped(self) -> None:
+        """An optimizer made a step: the batch before it was for training."""
+        self.stop_peeking()
+        if self._current is not None and self._fresh:
+            self._current.trains += 1
+            self._fresh = False
+            if not self._current.data:
+                self._describe(self._current)
+
+    def _describe(self, known: _Loader) -> None:
+        from stepscope.profile.collect.facts_data import describe_dataset
+
+        loader = known.ref()
+        if loader is not None:
+            known.data = fence.fenced("describing a dataset")(describe_dataset)(loader.dataset) or {"class": "?"}
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def result(self) -> list[dict[str, Any]]:
+        return [self._one(known) for known in self._all if known.batches][:50]
+
+    def _one(self, known: _Loader) -> dict[str, Any]:
+        import statistics
+
+        same = [one for one in self._all if one.made == known.made and one.made is not None and one.batches]
+        settled = known.waits[len(known.waits) // 3 :]
+        found: dict[str, Any] = {
+            "made": known.made,
+            "iterated": known.iterated,
+            **known.settings,
+            "made_times": len(same),
+            "passes": known.passes,
+            "batches": known.batches,
+            "trains": known.trains,
+            "evaluated": known.evaluated,
+            "evaluated_ns": known.evaluated_ns,
+            "evaluated_with_grad": known.peeked if known.peeked and not known.trains else False,
+            "wait_ns": int(statistics.median(settled)) if settled else None,
+            "mean_wait_ns": int(statistics.fmean(settled)) if settled else None,
+            "first_wait_ns": int(statistics.median(known.first_waits[1:] or known.first_waits)),
+            "batch": known.batch,
+            "dataset": known.data,
+            "random": known.is_random,
+        }
+        if known.fetches:
+            found["fetch"] = {
+                "samples": statistics.median(one[0] for one in known.fetches),
+                "dataset_ns": int(statistics.median(one[1] for one in known.fetches)),
+                "whole_ns": int(statistics.median(one[2] for one in known.fetches)),
+            }
+        return found
+
+
+def _settings(loader: Any) -> dict[str, Any]:
+    found = {name: getattr(loader, name, None) for name in _SETTINGS}
+    sampler, collate = getattr(loader, "sampler", None), getattr(loader, "collate_fn", None)
+    return {
+        **{name: value for name, value in found.items() if value is None or isinstance(value, int | float)},
+        "shuffled": type(sampler).__name__ == "RandomSampler",
+        "iterable": type(sampler).__name__ == "_InfiniteConstantSampler",
+        "collate": getattr(collate, "__name__", type(collate).__name__),
+    }
+
+
+def _random_state() -> Any:
+    """Whether something drew a random number shows in the states; reading them draws none."""
+    import numpy as np
+    import torch
+
+    numpy: Any = np.random.get_state(legacy=True)
+    python = random.getstate()
+    drawn = hash(torch.get_rng_state().numpy().tobytes())
+    return drawn, hash(numpy[1].tobytes()), numpy[2:], hash(python)

@@ -1,0 +1,339 @@
+"""The look: for a few steps, every torch call of the training thread with the line of the user's that made it.
+
+Counted for each line and function: calls, time, copies between devices, waits for the device, tensors made on the host
+and moved at once, attention written by hand. Kept are numbers and names, never tensors (those weakly, for one step).
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from time import perf_counter_ns
+from typing import Any
+
+import torch
+import torch.nn.modules.module as modules
+import torch.overrides
+from torch.overrides import TorchFunctionMode
+
+from stepscope import fence
+from stepscope.profile.collect.facts_process import describe_model
+from stepscope.record.names import BACKWARD, PASS, SYNC, Plan, plan_for
+from stepscope.record.sites import Place, site_at
+from stepscope.record.watch.places import own_place
+
+__all__ = ["Look", "file_line"]
+
+_disabled = torch._C.DisableTorchFunction
+_FACTORIES = frozenset((
+    "zeros", "ones", "full", "empty", "arange", "linspace", "eye", "rand", "randn", "randint", "randperm", "tensor",
+    "as_tensor", "from_numpy", "tril", "triu", "full_like", "zeros_like", "ones_like",
+))  # fmt: skip
+_CONVERSIONS = frozenset({"tensor", "from_numpy", "as_tensor", "asarray", "frombuffer"})
+_MOVES = frozenset({"to", "cuda", "xpu", "cpu", "copy_", "type", "numpy"})
+_HIDDEN_SYNCS = frozenset({"nonzero", "masked_select", "unique", "argwhere", "unique_consecutive", "bincount"})
+_MATMULS = frozenset((
+    "linear", "matmul", "bmm", "mm", "addmm", "einsum", "baddbmm", "conv1d", "conv2d", "conv3d", "conv_transpose2d",
+    "scaled_dot_product_attention",
+))  # fmt: skip
+_KEEPS_SCORES = frozenset(
+    {"div", "mul", "add", "sub", "masked_fill", "masked_fill_", "float", "where", "div_", "mul_", "add_"}
+)
+_MOST_PLACES = 2000
+_AROUND = 200_000
+"""Python between two calls of one function, up to this many nanoseconds, counts to the later one."""
+
+
+def file_line(frame: Any) -> tuple[str, int] | None:
+    """The user's own line, from a frame outwards."""
+    place = own_place(frame)
+    if place is None:
+        return None
+    site = site_at(place)
+    return site.file, site.line
+
+
+class Tally:
+    """What one function did at one place, over all steps of the look."""
+
+    __slots__ = (
+        "around",
+        "bytes",
+        "calls",
+        "device",
+        "made",
+        "nanoseconds",
+        "pinned",
+        "same",
+        "steps",
+        "target",
+        "waits_not",
+    )
+
+    def __init__(self) -> None:
+        self.calls = self.nanoseconds = self.around = self.bytes = self.same = self.made = self.pinned = (
+            self.waits_not
+        ) = 0
+        self.device = self.target = ""
+        self.steps: set[int] = set()
+
+
+class Look(TorchFunctionMode):
+    """On between two optimizer steps, off for good after a few."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on = False
+        self.over = False
+        self.why_not = ""
+        self.steps = 0
+        self.fetching = False
+        """Inside a dataset, in this process: set by the loaders' facts."""
+        self.optimizing = False
+        """Inside an optimizer's step: its calls are not the script's."""
+        self._last: tuple[Any, int] = (None, 0)
+        self._thread = threading.get_ident()
+        self._plans: dict[Any, Plan] = {}
+        self._tallies: dict[tuple[Place | None, str, bool], Tally] = {}
+        self._autocast = [0, 0]
+        self._dtypes: dict[str, int] = {}
+        self._sources: dict[Any, Any] = {}
+        self._made: dict[int, Any] = {}
+        self._scores: dict[int, Any] = {}
+        self._weights: dict[int, Any] = {}
+        self._attention: dict[Place | None, int] = {}
+        self._hooks: list[Any] = []
+        self._depth = 0
+        self._roots: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._models: list[dict[str, Any]] = []
+        self._conv_outputs: dict[int, Any] = {}
+        self._bias_pairs: set[str] = set()
+        self._conv_calls = 0
+        self._shapes: dict[int, set[tuple[int, ...]]] = {}
+
+    # -- on and off -----------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        if self.over or self.on or threading.get_ident() != self._thread:
+            return
+        self._hooks = [
+            modules.register_module_forward_pre_hook(self._module_begins),
+            modules.register_module_forward_hook(self._module_ends, always_call=True),
+        ]
+        self.__enter__()  # type: ignore[no-untyped-call]
+        self.on = True
+
+    def stop(self) -> None:
+        if self.on:
+            self.on = False
+            for hook in self._hooks:
+                hook.remove()
+            _take_off(self)
+            self._models = [describe_model(model) for model in list(self._roots)]
+            self._forget()
+            self._sources.clear()
+            self.over = True
+
+    def give_up(self, why: str) -> None:
+        self.over, self.why_not = True, why
+
+    def step_over(self) -> None:
+        self.steps += 1
+        self._depth = 0
+        self._forget()
+
+    def _forget(self) -> None:
+        for known in (self._made, self._scores, self._weights, self._conv_outputs):
+            known.clear()
+
+    # -- modules --------------------------------------------------------------------------------------------------
+
+    def _module_begins(self, module: Any, args: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._roots.setdefault(module, 0)
+        if args and type(module).__name__.startswith(("BatchNorm", "SyncBatchNorm")):
+            conv = self._conv_outputs.get(id(args[0]))
+            if conv is not None and conv[0]() is args[0]:
+                self._bias_pairs.add(conv[1])
+
+    def _module_ends(self, module: Any, args: Any, output: Any) -> None:
+        self._depth = max(0, self._depth - 1)
+        if isinstance(module, torch.nn.modules.conv._ConvNd) and isinstance(output, torch.Tensor):
+            self._conv_calls += 1
+            shapes = self._shapes.setdefault(id(module), set())
+            if args and len(shapes) < 4:
+                shapes.add(tuple(args[0].shape))
+            if module.bias is not None:
+                kind = type(module).__name__
+                text = f"{kind}({module.in_channels}, {module.out_channels})"
+                self._conv_outputs[id(output)] = (weakref.ref(output), text)
+
+    # -- calls ----------------------------------------------------------------------------------------------------
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        plan = self._plans.get(function)
+        if plan is None:
+            plan = self._plans[function] = _plan(function)
+        if plan[0] == PASS or not self.on or self.optimizing:
+            return function(*args, **kwargs) if kwargs else function(*args)
+        began = perf_counter_ns()
+        result = function(*args, **kwargs) if kwargs else function(*args)
+        took = perf_counter_ns() - began
+        if plan[0] == BACKWARD:
+            self._last = (None, 0)
+            return result
+        try:
+            with _disabled():
+                tally = self._note(plan[1], plan[0] == SYNC, args, kwargs or {}, result, sys._getframe(1))
+        except Exception as fault:
+            fence.report("looking at a call", fault)
+            tally = None
+        if tally is not None:
+            self._time(tally, sys._getframe(1).f_code, began, took)
+        return result
+
+    def _time(self, tally: Tally, code: Any, began: int, took: int) -> None:
+        tally.calls += 1
+        tally.nanoseconds += took
+        tally.steps.add(self.steps)
+        last, ended = self._last
+        if last is code and began - ended < _AROUND:
+            tally.around += began - ended
+        self._last = code, perf_counter_ns()
+
+    def _note(self, name: str, sync: bool, args: Any, kwargs: Any, result: Any, frame: Any) -> Tally | None:
+        place = own_place(frame)
+        key = (place, name, self.fetching)
+        tally = self._tallies.get(key)
+        if tally is None:
+            if len(self._tallies) >= _MOST_PLACES:
+                return None
+            tally = self._tallies[key] = Tally()
+        first = args[0] if args and isinstance(args[0], torch.Tensor) else None
+        if first is not None and not tally.device:
+            tally.device = first.device.type
+        if name in _MATMULS and first is not None:
+            self._note_matmul(name, place, args, first, result)
+        elif name == "softmax" and first is not None:
+            self._pass_on(self._scores, first, self._weights, result)
+        elif name in _KEEPS_SCORES and first is not None:
+            self._pass_on(self._scores, first, self._scores, result)
+        elif name == "dropout" and first is not None:
+            self._pass_on(self._weights, first, self._weights, result)
+        if name in _FACTORIES and isinstance(result, torch.Tensor) and result.device.type == "cpu":
+            self._made[id(result)] = weakref.ref(result)
+        if name in _MOVES:
+            self._note_move(name, place, tally, args, kwargs, first, result)
+        elif sync and first is not None and first.device.type != "cpu":
+            tally.target = "cpu"
+        return tally
+
+    def _note_matmul(self, name: str, place: Any, args: Any, first: Any, result: Any) -> None:
+        self._autocast[0] += 1
+        kind = first.device.type
+        self._autocast[1] += bool(torch.is_autocast_enabled(kind) if _autocast_by_kind else torch.is_autocast_enabled())
+        dtype = str(result.dtype if isinstance(result, torch.Tensor) else first.dtype).removeprefix("torch.")
+        self._dtypes[dtype] = self._dtypes.get(dtype, 0) + 1
+        if name in ("matmul", "bmm", "einsum", "baddbmm") and isinstance(result, torch.Tensor):
+            known = self._weights.get(id(first))
+            if known is not None and known() is first:
+                self._attention[place] = self._attention.get(place, 0) + 1
+            elif first.dim() >= 3:
+                self._scores[id(result)] = weakref.ref(result)
+
+    def _pass_on(self, known: dict[int, Any], first: Any, to: dict[int, Any], result: Any) -> None:
+        found = known.get(id(first))
+        if found is not None and found() is first and isinstance(result, torch.Tensor):
+            to[id(result)] = weakref.ref(result)
+
+    def _note_move(self, name: str, place: Any, tally: Tally, args: Any, kwargs: Any, first: Any, result: Any) -> None:
+        source = args[1] if name == "copy_" and len(args) > 1 and isinstance(args[1], torch.Tensor) else first
+        target = first if name == "copy_" else result
+        if source is None or not isinstance(target, torch.Tensor) or source.device == target.device:
+            return
+        tally.device, tally.target = source.device.type, target.device.type
+        tally.bytes += source.numel() * source.element_size()
+        if source.device.type == "cpu":
+            tally.pinned += bool(source.is_pinned())
+            tally.waits_not += bool(kwargs.get("non_blocking") or (name in ("to", "copy_") and True in args[2:]))
+            made = self._made.get(id(source))
+            tally.made += bool(made is not None and made() is source)
+            before = self._sources.get((place, id(source)))
+            if before is not None and before[0]() is source and before[1] != self.steps:
+                tally.same += 1
+            self._sources[(place, id(source))] = (weakref.ref(source), self.steps)
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def result(self) -> dict[str, Any]:
+        steps = max(1, self.steps)
+        calls = []
+        for (place, name, fetching), tally in self._tallies.items():
+            site = None if place is None else site_at(place)
+            call: dict[str, Any] = {
+                "file": "" if site is None else site.file,
+                "line": 0 if site is None else site.line,
+                "in": "" if site is None else site.function,
+                "op": name,
+                "fetching": fetching,
+                "calls": tally.calls / steps,
+                "ns": tally.nanoseconds // steps,
+                "around_ns": tally.around // steps,
+                "every_step": len(tally.steps) >= self.steps > 0,
+            }
+            if tally.device:
+                call["device"] = tally.device
+            if tally.target:
+                call |= {"target": tally.target, "bytes": tally.bytes // steps, "same": tally.same}
+                call |= {"made": tally.made / steps, "pinned": tally.pinned / steps}
+                call["non_blocking"] = tally.waits_not / steps
+            calls.append(call)
+        calls.sort(key=lambda call: -call["ns"])
+        return {
+            "look": {"steps": self.steps, "why_not": self.why_not},
+            "calls": calls[:400],
+            "amp": {
+                "matmuls": self._autocast[0] / steps,
+                "autocast": self._autocast[1] / steps,
+                "dtypes": self._dtypes,
+            },
+            "attention_by_hand": [
+                {"file": site.file, "line": site.line, "calls": count / steps}
+                for place, count in self._attention.items()
+                if place is not None and (site := site_at(place))
+            ],
+            "models": self._models,
+            "conv_bias_before_norm": sorted(self._bias_pairs),
+            "convolutions": {
+                "calls": self._conv_calls / steps,
+                "steady_shapes": all(len(shapes) <= 2 for shapes in self._shapes.values()),
+            },
+        }
+
+
+_autocast_by_kind = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4)
+_PLAIN = {"__repr__": "print", "__format__": "print"}
+
+
+def _plan(function: Any) -> Plan:
+    """As for recordings, but printing a tensor is a wait for the device."""
+    name = str(getattr(function, "__name__", ""))
+    if name in _PLAIN:
+        return SYNC, _PLAIN[name]
+    kind, named = plan_for(function)
+    return (SYNC, named) if named in _HIDDEN_SYNCS else (kind, named)
+
+
+def _take_off(mode: Any) -> None:
+    """Remove a mode from anywhere in the stack: a `with torch.device(...)` of the user may be above it."""
+    stack: list[Any] = torch.overrides.__dict__["_get_current_function_mode_stack"]()
+    if mode not in stack:
+        return
+    pop, push = torch.overrides.__dict__["_pop_mode"], torch.overrides.__dict__["_push_mode"]
+    above = []
+    while (top := pop()) is not mode:
+        above.append(top)
+    for other in reversed(above):
+        push(other)
