@@ -1,0 +1,163 @@
+"""Python calls out of a trace taken with stacks: the call tree, and every function with its own and total time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.trace.calls import Calls, call_tree
+from stepscope.profile.trace.python_names import Frame, frame_of
+from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.records.profile import Check, Column, Sheet, Stack
+
+__all__ = ["python", "python_functions"]
+
+_MOST_NODES = 20_000
+_MOST_FUNCTIONS = 2_000
+
+
+def _trees(trace: Trace) -> tuple[list[Calls], list[Frame]] | None:
+    """The call trees of the training thread and of all other threads; their labels are numbers of frames."""
+    rows = trace.rows(Kind.PYTHON)
+    if not len(rows):
+        return None
+    frames: dict[Frame, int] = {}
+    of_name = np.full(len(trace.events.names), -1, np.int64)
+    for name in np.unique(trace.events.name[rows]).tolist():
+        # Names differ by the address of an object; frames do not.
+        of_name[name] = frames.setdefault(frame_of(trace.events.names[name]), len(frames))
+    training = trace.events.lane[rows] == _training_lane(trace, rows)
+    trees = []
+    for some in (rows[training], rows[~training]):
+        position = np.full(len(trace) + 1, -1, np.int64)
+        position[some] = np.arange(len(some))
+        parent = position[trace.python_parent[some]]
+        trees.append(call_tree(parent, of_name[trace.events.name[some]], trace.events.dur[some]))
+    return trees, list(frames)
+
+
+def _training_lane(trace: Trace, rows: npt.NDArray[Any]) -> int:
+    """Of the threads that run Python, the one with the most operators."""
+    lanes = np.unique(trace.events.lane[rows])
+    ops = np.bincount(trace.events.lane[trace.rows(Kind.OP)], minlength=int(lanes.max()) + 1)
+    calls = np.bincount(trace.events.lane[rows])
+    return int(max(lanes.tolist(), key=lambda lane: (ops[lane], calls[lane])))
+
+
+@analysis("python", view="python")
+def python(trace: Trace) -> Stack | None:
+    """The call tree of the Python code, from a trace with stacks."""
+    found = _trees(trace)
+    if found is None:
+        return None
+    (training, others), frames = found
+    notes = ["Taken by torch.profiler with stacks, which makes Python slower than it is without."]
+    stack = Stack(
+        id="python",
+        title="Python calls",
+        names=[frame.label for frame in frames],
+        files=[frame.file for frame in frames],
+        lines=[frame.line for frame in frames],
+        parent=[], name=[], total=[], own=[], calls=[], notes=notes,
+    )  # fmt: skip
+    if not len(others):
+        _append(stack, training, -1)
+        return stack
+    for title, tree in (("training thread", training), ("other threads", others)):
+        stack.names.append(title)
+        stack.files.append("")
+        stack.lines.append(0)
+        stack.parent.append(-1)
+        stack.name.append(len(stack.names) - 1)
+        stack.total.append(float(tree.total_ns[tree.parent < 0].sum()))
+        stack.own.append(0.0)
+        stack.calls.append(1)
+        _append(stack, tree, len(stack.parent) - 1)
+    return stack
+
+
+def _append(stack: Stack, tree: Calls, root: int) -> None:
+    """Hang a tree under a node of the stack; of a very large one, its longest nodes."""
+    keep = np.arange(len(tree))
+    if len(tree) > _MOST_NODES:
+        least = np.partition(tree.total_ns, len(tree) - _MOST_NODES)[len(tree) - _MOST_NODES]
+        keep = np.flatnonzero(tree.total_ns > least)  # a parent is never shorter than its child
+        stack.notes.append(f"{len(tree) - len(keep)} of {len(tree)} nodes, the shortest, are left out.")
+    place = np.full(len(tree) + 1, root, np.int64)
+    place[keep] = np.arange(len(keep)) + len(stack.parent)
+    stack.parent.extend(place[tree.parent[keep]].tolist())
+    stack.name.extend(tree.label[keep].tolist())
+    stack.total.extend(tree.total_ns[keep].tolist())
+    stack.own.extend(tree.own_ns[keep].tolist())
+    stack.calls.extend(tree.calls[keep].tolist())
+
+
+@analysis("python-functions", view="python")
+def python_functions(trace: Trace) -> Sheet | None:
+    """Every Python function of the training thread: calls, own and total time."""
+    found = _trees(trace)
+    if found is None:
+        return None
+    (tree, others), frames = found
+    width = len(frames)
+    calls = np.bincount(tree.label, tree.calls, width).astype(np.int64).tolist()
+    own = np.bincount(tree.label, tree.own_ns, width).astype(np.int64).tolist()
+    total = _totals(tree)
+    everything = max(1, int(tree.total_ns[tree.parent < 0].sum()))
+    rows = [
+        [f.function, f"{f.file}:{f.line}" if f.file else None, calls[i], own[i], own[i] / everything, total[i],
+         total[i] // calls[i], f.own]
+        for i, f in enumerate(frames) if calls[i]
+    ]  # fmt: skip
+    rows.sort(key=lambda row: -row[3])
+    notes = ["The line is where the function begins. Built-in functions have no file."]
+    if len(rows) > _MOST_FUNCTIONS:
+        notes.append(f"The {len(rows) - _MOST_FUNCTIONS} functions with the least own time are left out.")
+    if len(others):
+        notes.append("Only the training thread; the other threads are in the call tree.")
+    summed = sum(own)
+    return Sheet(
+        id="python-functions",
+        title="Python functions",
+        columns=_COLUMNS,
+        rows=rows[:_MOST_FUNCTIONS],
+        sort="own_ns",
+        checks=[
+            Check(
+                name="own times sum to the outermost calls",
+                got=summed,
+                expected=everything,
+                ok=abs(summed - everything) <= 0.01 * everything,
+            )
+        ],
+        notes=notes,
+    )
+
+
+def _totals(tree: Calls) -> dict[int, int]:
+    """Total time by label; a function below itself (recursion) is counted once."""
+    total: dict[int, int] = defaultdict(int)
+    above: list[frozenset[int]] = []
+    for label, parent, ns in zip(tree.label.tolist(), tree.parent.tolist(), tree.total_ns.tolist(), strict=True):
+        seen = above[parent] if parent >= 0 else frozenset()
+        if label not in seen:
+            total[label] += ns
+            seen = seen | {label}
+        above.append(seen)
+    return total
+
+
+_COLUMNS = [
+    Column(key="function", label="Function", help="The name of the function, or of a module's call."),
+    Column(key="where", label="Where", unit="line", help="The file and the line where the function begins."),
+    Column(key="calls", label="Calls", unit="count", help="How often it was called."),
+    Column(key="own_ns", label="Own", unit="ns", help="Time in the function itself, without what it called."),
+    Column(key="own_share", label="Own share", unit="share", help="Own time as a part of all Python time recorded."),
+    Column(key="total_ns", label="Total", unit="ns", help="Time from call to return, recursion counted once."),
+    Column(key="mean_ns", label="A call", unit="ns", help="Total time divided by calls."),
+    Column(key="own_file", label="Yours", unit="flag", help="In your own files, not in a library.", hidden=True),
+]
