@@ -10,16 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.launch.iterations import Iterations
 from stepscope.record.restore import Installed
 
 __all__ = ["Loop", "Phase"]
 
 _FORGOTTEN = 10_000
-Phase = Literal["data", "forward", "backward", "optimizer", "other"]
+Phase = Literal["data", "h2d", "forward", "backward", "optimizer", "other"]
 
 
 class Loop:
@@ -30,7 +31,7 @@ class Loop:
         self.backwards = 0
         self.batches = 0
         self.samples = 0
-        self.phase_s: dict[Phase, float] = dict.fromkeys(("data", "forward", "backward", "optimizer", "other"), 0.0)
+        self.phase_s: dict[Phase, float] = dict.fromkeys(get_args(Phase), 0.0)
         self.optimizers: list[int] = []
         """Their ids in the order of their first steps: tells the two Adams of a GAN apart."""
         self.step_of: dict[int, int] = {}
@@ -46,6 +47,11 @@ class Loop:
         self.before_backward: list[Callable[[], None]] = []
         self.before_step: list[Callable[[Any], None]] = []
         self.on_step: list[Callable[[Any], None]] = []
+        self.on_phase: list[Callable[[Phase, float, float], None]] = []
+        """Called with each stretch of a phase: its beginning and its end by the loop's clock."""
+        self.iterations = Iterations(self)
+        self.moved_s = 0.0
+        """Time inside moves to a device since the last station: not yet taken out of the phase around it."""
         self._installed = Installed()
         self._clock = clock
         self._mark = clock()
@@ -89,10 +95,12 @@ class Loop:
                 return ask(iterator)
             _ask(self.before_batch, iterator)
             self._leave("other")
+            self.iterations.batch_is_asked(iterator)
             try:
                 batch = ask(iterator)
             except StopIteration:
                 self._leave("data")
+                self.iterations.pass_is_over()
                 _tell(self.on_exhausted, iterator)
                 raise
             self._leave("data")
@@ -121,6 +129,7 @@ class Loop:
     def _note_batch(self, iterator: Any, batch: Any) -> None:
         self.batches += 1
         self.samples += samples_in(batch)
+        self.iterations.batch_is_given(iterator)
         _tell(self.on_batch, iterator, batch)
 
     def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
@@ -128,6 +137,7 @@ class Loop:
             return run(roots, *args, **kwargs)
         _ask(self.before_backward)
         self._leave("forward")
+        self.iterations.backward_begins()
         self._depth += 1
         try:
             return run(roots, *args, **kwargs)
@@ -157,12 +167,19 @@ class Loop:
         self.steps += 1
         self._leave("optimizer")
         _tell(self.on_step, optimizer)
+        self.iterations.step_is_made()
 
     def _leave(self, phase: Phase) -> None:
         """What passed since the last station was `phase`."""
-        now = self._clock()
-        self.phase_s[phase] += now - self._mark
+        now, before = self._clock(), self._mark
         self._mark = now
+        moved = min(self.moved_s, now - before)
+        if moved:
+            self.phase_s["h2d"] += moved
+            self.moved_s = 0.0
+        self.phase_s[phase] += now - before - moved
+        if self.on_phase:
+            _tell(self.on_phase, phase, before, now)
 
     @contextmanager
     def silent(self) -> Iterator[None]:

@@ -1,0 +1,98 @@
+"""Where one turn of the training loop ends and the next begins, without the script saying so.
+
+A turn begins when the training loader is asked for a batch after an optimizer step; several batches before the next
+step (accumulation) and several optimizers (a GAN) belong to one turn. A pass over the validation data is in none.
+Without a loader a turn reaches from one optimizer step to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from stepscope import fence
+from stepscope.profile.collect.phases import PhaseTable
+
+if TYPE_CHECKING:
+    from stepscope.launch.loop import Loop
+
+__all__ = ["Iterations"]
+
+
+class Iterations:
+    """Turns of the loop as they come: told to listeners, and kept by phase."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.phases = PhaseTable()
+        self.on_begin: list[Callable[[int], None]] = []
+        """Called with the number of the step that begins (as `loop.steps` counts)."""
+        self.on_end: list[Callable[[int], None]] = []
+        self.disturbed = False
+        """Something of ours slows the turn down that is going on; it is not counted."""
+        self.number: int | None = None
+        """The step that is going on, or none."""
+        self._loop = loop
+        self._stepped = False
+        self._fetched = 0
+        self._last_loader: Any = None
+        self._training: WeakSet[Any] = WeakSet()
+        self._before: tuple[float, ...] = ()
+
+    # -- stations -------------------------------------------------------------------------------------------------
+
+    @fence.fenced("following the turns of the loop")
+    def batch_is_asked(self, iterator: Any) -> None:
+        if self.number is not None and not self._stepped:
+            return
+        loader = self._loop.loader_of.get(iterator)
+        if self._training and loader not in self._training:
+            self.end()
+        else:
+            self.begin()
+
+    def batch_is_given(self, iterator: Any) -> None:
+        self._fetched += 1
+        self._last_loader = self._loop.loader_of.get(iterator)
+
+    @fence.fenced("following the turns of the loop")
+    def backward_begins(self) -> None:
+        if self._fetched and self._last_loader is not None:
+            self._training.add(self._last_loader)
+        if self.number is None:
+            self.begin()
+
+    @fence.fenced("following the turns of the loop")
+    def step_is_made(self) -> None:
+        self._stepped = True
+        if not self._fetched:
+            self.begin()
+
+    @fence.fenced("following the turns of the loop")
+    def pass_is_over(self) -> None:
+        """The loader has no more; if a step has been made, what follows is no part of it."""
+        if self._stepped:
+            self.end()
+
+    # -- turns ----------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        self.end()
+        self._stepped, self._fetched = False, 0
+        self.number = self._loop.steps
+        self._before = tuple(self._loop.phase_s.values())
+        for listener in self.on_begin:
+            fence.fenced("following the turns of the loop")(listener)(self.number)
+
+    def end(self) -> None:
+        number, self.number = self.number, None
+        if number is None:
+            return
+        if self.disturbed:
+            self.phases.leave_out()
+        elif self._stepped:  # a turn that was broken off would be no step
+            after = self._loop.phase_s
+            self.phases.add(number, {name: after[name] - then for name, then in zip(after, self._before, strict=True)})
+        self.disturbed = False
+        for listener in self.on_end:
+            fence.fenced("following the turns of the loop")(listener)(number)
