@@ -22,6 +22,17 @@ export interface AnswerRequest {
   rank?: number | null;
 }
 
+export interface Argument {
+  name: string;
+  value: string;
+}
+
+/** Another event that belongs to the chosen one. */
+export interface Arrow {
+  relation: "backward" | "forward" | "launched by" | "launches";
+  to: Spot;
+}
+
 /** A named, versioned set of files; the same content keeps its version. */
 export interface Artifact {
   event: "artifact";
@@ -94,6 +105,8 @@ export interface Column {
   help?: string;
   /** Left out at first; in exports, and shown when asked for. */
   hidden?: boolean;
+  /** Its rows may be added up (own time, calls, bytes: yes; a mean, a peak, nested totals: no); a total is shown. */
+  sums?: boolean;
 }
 
 export interface Columns {
@@ -135,10 +148,37 @@ export interface Edited {
 
 export type Empty = Record<string, never>;
 
+export interface EventRequest {
+  run: string;
+  profile: string;
+  rank: number;
+  event: number;
+}
+
 export interface ExportRequest {
   run: string;
   /** Which series, by name or with `*`; none for all. */
   keys?: string[];
+}
+
+export interface FindRequest {
+  run: string;
+  profile: string;
+  rank: number;
+  /** Numbers of the names that match; the browser has them all and does the matching. */
+  names: number[];
+  index?: number | null;
+  /** Without an index: the first hit that begins after this. */
+  after_ns?: number;
+}
+
+export interface Found {
+  total: number;
+  /** Which of them `hit` is, from 0, by time. */
+  index: number;
+  hit: Spot | null;
+  /** Their number in each of equal stretches of the whole axis. */
+  marks: number[];
 }
 
 /** The code a run was made from. */
@@ -310,6 +350,32 @@ export interface Info {
   catalogue_version: number;
 }
 
+/** A thread, a device's stream, or whatever else the trace has as one. */
+export interface Lane {
+  id: number;
+  name: string;
+  /** Into `groups`. */
+  group: number;
+  kind: "device" | "host" | "profiler" | "worker";
+  events: number;
+  /** How many lines it has. */
+  depths: number;
+  /** How long at least one event was open. */
+  busy_ns: number;
+}
+
+/** A process or a device. */
+export interface LaneGroup {
+  name: string;
+  kind: "device" | "host" | "profiler" | "worker";
+}
+
+export interface LaneShare {
+  lane: number;
+  busy_ns: number;
+  events: number;
+}
+
 /**
  * One run's series in a panel, as columns. Up to `buckets` buckets, each with its extremes; when there are fewer
  * points than buckets every point is its own bucket and `low == high == value`.
@@ -429,6 +495,32 @@ export interface ModuleRow {
   calls?: number | null;
 }
 
+/** All events of one name and kind inside the selection; times are those inside, not those of the whole events. */
+export interface NameShare {
+  name: string;
+  kind: string;
+  count: number;
+  /** Counted once where an event of the same name is around it. */
+  total_ns: number;
+  /** Without the time of the events inside them. */
+  self_ns: number;
+  longest_ns: number;
+  longest_event: number;
+}
+
+export interface NamesPage {
+  first: number;
+  names: string[];
+  more: boolean;
+}
+
+export interface NamesRequest {
+  run: string;
+  profile: string;
+  rank: number;
+  first?: number;
+}
+
 /** A title and text for the page's notification area: an alert, a lost run, dropped points. */
 export interface Notice {
   run: string;
@@ -484,6 +576,26 @@ export interface Part {
   help?: string;
 }
 
+export interface PickedEvent {
+  at: Spot;
+  category: string;
+  kind: string;
+  /** Without the events directly inside it. */
+  self_ns: number;
+  step: number | null;
+  /** What is around it, the outermost first. */
+  inside: Spot[];
+  children: number;
+  shapes: string[];
+  dtypes: string[];
+  module: string;
+  /** Python frames, the innermost first. */
+  stack: string[];
+  arguments: Argument[];
+  arrows: Arrow[];
+  arrows_omitted: number;
+}
+
 /** What comes back instead of an answer, with a status of 400 or more. */
 export interface Problem {
   error: string;
@@ -529,6 +641,15 @@ export interface ProfileTab {
 
 export interface ProfilesRequest {
   run: string;
+}
+
+export interface RangeRequest {
+  run: string;
+  profile: string;
+  rank: number;
+  begin_ns: number;
+  end_ns: number;
+  lanes?: number[] | null;
 }
 
 /** One recording: `run.log({"recording": step})`. */
@@ -704,6 +825,17 @@ export interface RunsRequest {
   archived?: boolean;
 }
 
+export interface Selection {
+  begin_ns: number;
+  end_ns: number;
+  events: number;
+  /** The one with the most own time first. */
+  names: NameShare[];
+  /** How many further names there are. */
+  omitted: number;
+  lanes: LaneShare[];
+}
+
 export interface SeriesData {
   lines: Line[];
   /** What could not be drawn, in words (a run without the chosen x-axis, for instance). */
@@ -816,6 +948,62 @@ export interface SourceLine {
   after: string;
 }
 
+/** Where an event is drawn. */
+export interface Spot {
+  event: number;
+  name: string;
+  lane: number;
+  depth: number;
+  start_ns: number;
+  dur_ns: number;
+}
+
+/** A call tree, flattened: node i hangs under `parent[i]` (-1: a root); parents come before their children. */
+export interface Stack {
+  id: string;
+  title: string;
+  /** function (file.py:12) */
+  names: string[];
+  files: string[];
+  lines: number[];
+  parent: number[];
+  /** Of each node, an index into names, files and lines. */
+  name: number[];
+  total: number[];
+  own: number[];
+  calls?: number[];
+  unit?: Unit;
+  /** Of source lines, where they are known: index of the name, line, own, total. */
+  by_line?: number[][];
+  notes?: string[];
+}
+
+export interface StackRequest {
+  run: string;
+  profile: string;
+  id: string;
+  rank?: number | null;
+}
+
+export interface StackSource {
+  id: string;
+  title: string;
+  nodes: number;
+  summary: string;
+}
+
+export interface StackSources {
+  sources: StackSource[];
+  /** Why some could not be read. */
+  failed: string[];
+}
+
+export interface StacksRequest {
+  run: string;
+  profile: string;
+  rank?: number | null;
+}
+
 /** What a tensor held. Minimum, maximum, mean, std and norm are over its finite values. */
 export interface Stats {
   numel: number;
@@ -889,6 +1077,51 @@ export interface Surroundings {
   env: Record<string, string>;
 }
 
+export interface TilesRequest {
+  run: string;
+  profile: string;
+  rank: number;
+  /** A pixel is `1 << level` nanoseconds. */
+  level: number;
+  first: number;
+  count: number;
+  lanes: number[];
+}
+
+/** What is fetched once; everything else comes as tiles. */
+export interface TimelinePage {
+  rank: number;
+  ranks: number[];
+  /** Unix time of 0 on the axis; as text, since a browser rounds numbers that large. */
+  base_ns: string;
+  span_ns: number;
+  /** Where the program itself begins and ends, on the axis. */
+  begin_ns: number;
+  end_ns: number;
+  /** Pixels of a tile. */
+  tile: number;
+  events: number;
+  lanes: Lane[];
+  groups: LaneGroup[];
+  steps: TimelineStep[];
+  /** How many there are; they come in pages. */
+  names: number;
+  notes: string[];
+}
+
+export interface TimelineRequest {
+  run: string;
+  profile: string;
+  rank?: number | null;
+}
+
+export interface TimelineStep {
+  number: number;
+  begin_ns: number;
+  end_ns: number;
+  inferred: boolean;
+}
+
 /** Every address of the server. Streams give one `response` per event; `Blob` is raw bytes. */
 export interface Routes {
   "GET /api/blob/{run}/{sha256}": { request: BlobRequest; response: Blob };
@@ -910,5 +1143,13 @@ export interface Routes {
   "POST /api/runs": { request: RunsRequest; response: RunsPage };
   "POST /api/runs/edit": { request: EditRequest; response: Edited };
   "POST /api/series": { request: SeriesRequest; response: SeriesData };
+  "POST /api/stack": { request: StackRequest; response: Stack };
+  "POST /api/stacks": { request: StacksRequest; response: StackSources };
   "POST /api/steps": { request: StepsRequest; response: RecordedSteps };
+  "POST /api/timeline": { request: TimelineRequest; response: TimelinePage };
+  "POST /api/timeline/event": { request: EventRequest; response: PickedEvent };
+  "POST /api/timeline/find": { request: FindRequest; response: Found };
+  "POST /api/timeline/names": { request: NamesRequest; response: NamesPage };
+  "POST /api/timeline/range": { request: RangeRequest; response: Selection };
+  "POST /api/timeline/tiles": { request: TilesRequest; response: Blob };
 }

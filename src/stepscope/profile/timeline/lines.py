@@ -1,0 +1,191 @@
+"""Where every event is drawn: a lane has lines, one for each depth of nesting, and events of a line do not overlap.
+
+Everything else about the timeline (levels of detail, tiles, statistics) is a search in the sorted columns made here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.trace.nesting import nest
+from stepscope.profile.trace.trace import Kind, Trace
+
+__all__ = ["Lines", "lay_out"]
+
+Ints = npt.NDArray[Any]
+
+SLACK_NS = 1_000
+"""Profilers round to microseconds: neighbours that overlap by less still share a line."""
+MOST_BITS = 62
+MOST_CROSSING = 200
+"""Lines for spans that cross each other; more of them at one time are drawn over each other in the last."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The drawn events, sorted by line and then by time. A *place* is a position in these columns."""
+
+    base_ns: int
+    """Unix time of 0 on the axis."""
+    span_ns: int
+    """From there to the end of the last event."""
+    bits: int
+    """A line is `1 << bits` nanoseconds long, more than `span_ns`."""
+    row: Ints
+    """uint32: the event's row in the table."""
+    key: Ints
+    """int64, ascending: `line << bits | start`. One search finds a time in a line."""
+    dur: Ints
+    """int64"""
+    first: Ints
+    """int64: of each line its first place, and at the end their number."""
+    lane: Ints
+    """int32, of each line."""
+    depth: Ints
+    """uint16, of each line, from the top."""
+    hidden: int = 0
+    """Allocations and flows: they are drawn elsewhere, or as arrows."""
+    moved: int = 0
+    """Events with times so far outside that they stand at the edge of the axis."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def start(self) -> Ints:
+        return self.key & ((1 << self.bits) - 1)
+
+    def line_of(self, places: Ints) -> Ints:
+        return self.key[places] >> self.bits
+
+    def of_lane(self, lane: int) -> Ints:
+        """The numbers of a lane's lines, from the top."""
+        low, high = np.searchsorted(self.lane, [lane, lane + 1])
+        return np.arange(low, high)
+
+    def around(self, lines: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """Of each line the first and the last place (exclusive) that meets a stretch of time."""
+        return stretch_of(self.key, self.dur, self.first, self.bits, lines, begin, end)
+
+    def place_of(self, row: int) -> int | None:
+        """Where an event of the table is drawn; None for one that is not."""
+        found = np.flatnonzero(self.row == row)
+        return int(found[0]) if len(found) else None
+
+    def above(self, places: Ints) -> Ints:
+        """For each place the one of the event around it, -1 at the top of a lane."""
+        line = self.line_of(places)
+        inside = (self.depth[line] > 0) if len(self.depth) else np.zeros(0, bool)
+        at = np.searchsorted(self.key, ((line - 1) << self.bits) | self.start[places], side="right") - 1
+        at = np.maximum(at, 0)
+        until = self.key[at] + self.dur[at] + (1 << self.bits)
+        holds = inside & (self.line_of(at) == line - 1) & (until > self.key[places])
+        return np.where(holds, at, -1)
+
+
+def stretch_of(key: Ints, dur: Ints, first: Ints, bits: int, lines: Ints, begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """`Lines.around`, for any columns that are sorted in this way."""
+    length = 1 << bits
+    low = np.searchsorted(key, (lines << bits) + np.clip(begin, 0, length))
+    high = np.searchsorted(key, (lines << bits) + np.clip(end, 0, length))
+    before = np.maximum(low - 1, 0)
+    reaches = (low > first[lines]) & (key[before] + dur[before] > (lines << bits) + begin) if len(key) else low < 0
+    return np.where(reaches, low - 1, low), high
+
+
+def lay_out(trace: Trace) -> Lines:
+    """Gives each event its line: below the event around it, or on a line of its own where lanes hold what overlaps."""
+    events = trace.events
+    drawn = np.flatnonzero((trace.kind != Kind.FLOW) & (trace.kind != Kind.MEMORY))
+    lane = events.lane[drawn].astype(np.int64)
+    start, dur = events.start[drawn].astype(np.int64), events.dur[drawn].astype(np.int64)
+    hidden = len(events) - len(drawn)
+    if not len(drawn):
+        nothing = np.zeros(0, np.int64)
+        return Lines(0, 0, 1, nothing, nothing, nothing, np.zeros(1, np.int64), nothing, nothing, hidden)
+    open_ended = dur < 0
+    dur[open_ended] = np.maximum(int((start + np.maximum(dur, 0)).max()) - start[open_ended], 0)
+    base, start, dur, moved = _on_axis(trace, start, dur, len(events.lanes))
+    depth = _depths(lane, start, dur)
+    span = int((start + dur).max())
+    bits = max(1, span.bit_length())
+    order, crossing = _in_lines(lane, depth, start, dur, bits)
+    if len(crossing):
+        _move_apart(lane, depth, start, dur, crossing)
+        order, _ = _in_lines(lane, depth, start, dur, bits)
+    lane, depth, start, dur = lane[order], depth[order], start[order], dur[order]
+    change = np.flatnonzero((np.diff(lane) != 0) | (np.diff(depth) != 0)) + 1
+    first = np.concatenate(([0], change, [len(order)]))
+    line = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    return Lines(
+        base_ns=base,
+        span_ns=span,
+        bits=bits,
+        row=drawn[order].astype(np.uint32),
+        key=(line << bits) | start,
+        dur=dur,
+        first=first,
+        lane=lane[first[:-1]].astype(np.int32),
+        depth=depth[first[:-1]].astype(np.uint16),
+        hidden=hidden,
+        moved=moved,
+    )
+
+
+def _on_axis(trace: Trace, start: Ints, dur: Ints, lanes: int) -> tuple[int, Ints, Ints, int]:
+    """Times from the first event on. A clock that is absurdly off does not stretch the axis over centuries."""
+    base, end = int(start.min()), int((start + dur).max())
+    program = max(trace.end_ns - trace.begin_ns, 1)
+    if end - base <= 1_000 * program and (end - base).bit_length() + (lanes << 10).bit_length() <= MOST_BITS:
+        return base, start - base, dur, 0
+    base, end = trace.begin_ns, trace.end_ns
+    outside = (start < base) | (start + dur > end)
+    begins = np.clip(start, base, end)
+    return base, begins - base, np.clip(start + dur, base, end) - begins, int(outside.sum())
+
+
+def _depths(lane: Ints, start: Ints, dur: Ints) -> Ints:
+    """How many events are around each."""
+    parent = nest(lane, start, dur)
+    depth = np.zeros(len(start), np.int64)
+    inside = np.flatnonzero(parent >= 0)
+    above = parent[inside]
+    while len(inside):
+        depth[inside] += 1
+        above = parent[above]
+        more = above >= 0
+        inside, above = inside[more], above[more]
+    return depth
+
+
+def _in_lines(lane: Ints, depth: Ints, start: Ints, dur: Ints, bits: int) -> tuple[Ints, Ints]:
+    """The events by lane, depth and time, and those that begin before the one before them in their line has ended."""
+    line = lane * (int(depth.max()) + 1) + depth
+    key = (line << bits) | start
+    order = np.argsort(key, kind="stable")
+    return order, order[_late(key[order], dur[order])]
+
+
+def _late(key: Ints, dur: Ints) -> Ints:
+    """A mask: spans that overlap an earlier one. Keys of different lines are further apart than any span is long."""
+    late = np.zeros(len(key), bool)
+    until = np.maximum.accumulate(key + dur)
+    late[1:] = until[:-1] - key[1:] > np.minimum(SLACK_NS, dur[1:] // 2)
+    return late
+
+
+def _move_apart(lane: Ints, depth: Ints, start: Ints, dur: Ints, crossing: Ints) -> None:
+    """Gives spans that cross others lines of their own, below the deepest of their lane."""
+    deepest = np.zeros(int(lane.max()) + 1, np.int64)
+    np.maximum.at(deepest, lane, depth)
+    length = int((start + dur).max()) + 1
+    left = crossing[np.lexsort((-dur[crossing], start[crossing], lane[crossing]))]
+    for below in range(1, MOST_CROSSING + 1):
+        depth[left] = deepest[lane[left]] + below
+        left = left[_late(lane[left] * length + start[left], dur[left])]
+        if not len(left):
+            return
