@@ -102,6 +102,19 @@ class Trace:
         return np.asarray(self.events.named(is_collective_name) & (self.kind == Kind.KERNEL))
 
     @cached_property
+    def is_tensor_core(self) -> Rows:
+        """A mask: kernels that ran on tensor cores, by their names."""
+        from stepscope.profile.trace.kernel_names import is_tensor_core_kernel
+
+        kernels = self.kind == Kind.KERNEL
+        full = np.zeros(len(self), bool)
+        used = np.unique(self.events.name[kernels])
+        passes = np.zeros(len(self.events.names), bool)
+        passes[used] = [is_tensor_core_kernel(self.events.names[i]) for i in used.tolist()]
+        full[kernels] = passes[self.events.name[kernels]]
+        return full
+
+    @cached_property
     def begin_ns(self) -> int:
         """Where the axis begins: the first event of the program itself."""
         real = (self.kind != Kind.TRACE) & (self.kind != Kind.FLOW)
@@ -180,7 +193,7 @@ class Trace:
     def forward_op(self) -> Rows:
         """int32: for each operator of backward, the operator of forward it differentiates (sequence number, thread).
 
-        All operators inside a backward node have its forward; several forward ops with one number: the innermost last.
+        All operators inside a backward node have its forward. Of several ops with one number, the last to begin made it.
         """
         events, full = self.events, np.full(len(self), -1, np.int32)
         sequence, thread = events.number("Sequence number"), events.number("Fwd thread id", 0)
@@ -190,7 +203,7 @@ class Trace:
         in_node = np.zeros(len(self), bool)
         in_node[nodes] = True
         forward = ops[(sequence[ops] >= 0) & (thread[ops] == 0) & ~in_node[ops]]
-        order = forward[np.lexsort((-events.dur[forward], sequence[forward]))]
+        order = forward[np.lexsort((events.start[forward], sequence[forward]))]
         if not len(order) or not len(nodes):
             return full
         keys = sequence[order]
