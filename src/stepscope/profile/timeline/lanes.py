@@ -49,12 +49,9 @@ def name_lanes(trace: Trace, lines: Lines) -> tuple[list[Lane], list[LaneGroup]]
     by_process: dict[str, list[int]] = {}
     for lane in sorted(ids, key=lambda lane: _lane_order(trace, lane)):
         by_process.setdefault(trace.events.lanes[lane][0], []).append(lane)
-    order = sorted(by_process, key=lambda pid: _group_order(trace, pid, [kinds[lane] for lane in by_process[pid]]))
-    groups = [
-        LaneGroup(name=_group_name(trace, pid, kinds[by_process[pid][0]]), kind=kinds[by_process[pid][0]])
-        for pid in order
-    ]
-    lanes = [_lane(trace, lines, lane, at, kinds[lane]) for at, pid in enumerate(order) for lane in by_process[pid]]
+    ordered = sorted(by_process.items(), key=lambda one: _group_order(trace, one[0], [kinds[lane] for lane in one[1]]))
+    groups = [LaneGroup(name=_group_name(trace, pid, kinds[own[0]]), kind=kinds[own[0]]) for pid, own in ordered]
+    lanes = [_lane(trace, lines, lane, at, kinds[lane]) for at, (_, own) in enumerate(ordered) for lane in own]
     return lanes, groups
 
 
