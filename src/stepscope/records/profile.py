@@ -16,6 +16,7 @@ __all__ = [
     "Column",
     "Curve",
     "Part",
+    "ProfileDiff",
     "ProfileFile",
     "ProfileMeta",
     "Sheet",
@@ -134,6 +135,8 @@ class Stack(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     own: list[float]
     calls: list[int] = []
     unit: Unit = "ns"
+    by_line: list[list[float]] = []
+    """Of source lines, where they are known: index of the name, line, own, total."""
     notes: list[str] = []
 
 
@@ -167,4 +170,16 @@ class ProfileMeta(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     files: list[ProfileFile] = []
     overhead: str = ""
     """What taking it has cost, in words."""
+    notes: list[str] = []
+
+
+class ProfileDiff(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Two profiles beside each other: what got slower, where, beyond the noise."""
+
+    a: str
+    b: str
+    headline: str
+    faster: bool | None = None
+    """b's step beside a's; None: no difference beyond the noise, or nothing to compare."""
+    sheets: list[Sheet] = []
     notes: list[str] = []
