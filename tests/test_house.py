@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "record": GROUND | {"runs"},
     "inspect": GROUND | {"runs", "record"},
     "diagnose": GROUND | {"runs", "record", "inspect"},
-    "profile": GROUND | {"runs", "record", "inspect", "diagnose"},
+    "profile": GROUND | {"runs", "export", "record", "inspect", "diagnose"},
     "launch": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile"},
     "views": GROUND | {"runs", "export", "inspect", "diagnose", "profile"},
     "server": GROUND | {"runs", "views"},

@@ -12,8 +12,8 @@ __all__ = ["Change", "changes"]
 
 Numbers = npt.NDArray[Any]
 
-# Student's t, two-sided 99.9 %: for 1, 2, 3 ... degrees of freedom. A diff compares hundreds of names; at 99 % some would
-# always stand out by chance.
+# Student's t, two-sided 99.9 %: for 1, 2, 3 ... degrees of freedom. A diff compares hundreds of names; at 99 % some
+# would always stand out by chance.
 _T = [636.62, 31.599, 12.924, 8.610, 6.869, 5.959, 5.408, 5.041, 4.781, 4.587, 4.437, 4.318, 4.221, 4.140, 4.073]
 _Z = 3.2905
 
@@ -40,8 +40,8 @@ class Change:
 def t_quantile(freedom: float) -> float:
     """How many standard errors hold 99.9 % of the chance.
 
-    >>> t_quantile(1), t_quantile(10), round(t_quantile(30), 1), round(t_quantile(1e9), 3)
-    (636.62, 4.587, 3.6, 3.29)
+    >>> t_quantile(1), t_quantile(10), round(t_quantile(30), 2), round(t_quantile(1e9), 2)
+    (636.62, 4.587, 3.64, 3.29)
     """
     if freedom <= len(_T):
         return _T[max(int(freedom), 1) - 1]  # rounded down: rather too careful
@@ -52,6 +52,7 @@ def t_quantile(freedom: float) -> float:
 def changes(a: Numbers, b: Numbers) -> list[Change]:
     """Columns of two tables (a row a step, a column a quantity), compared by Welch's test.
 
+    >>> import numpy as np
     >>> [c.is_clear for c in changes(np.array([[9.0], [10], [11], [10]]), np.array([[19.0], [20], [21], [20]]))]
     [True]
     """
