@@ -1,0 +1,64 @@
+"""Time inside calls that move tensors from the host to a device: the host-to-device part of a step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from stepscope.record.restore import Installed
+
+__all__ = ["Moves"]
+
+
+class Moves:
+    """Times `Tensor.to` and `Tensor.cuda`, and tells `moved(began, ended)` of those that changed the device.
+
+    Without an accelerator there is nothing to time and nothing is installed. Compiled code is traced by the methods'
+    names and does not come by here; subclasses of Tensor are let through untimed.
+    """
+
+    def __init__(self, moved: Callable[[float, float], None], clock: Callable[[], float] = time.perf_counter) -> None:
+        self._moved = moved
+        self._clock = clock
+        self._installed = Installed()
+
+    def install(self, torch: Any, *, always: bool = False) -> None:
+        """Stand at the moves, if there is a device to move to. `always` is for tests without one."""
+        if not (always or _has_accelerator(torch)):
+            return
+        tensor = torch.Tensor
+        for name in ("to", "cuda"):
+            if name in tensor.__dict__:  # somebody else's patch: theirs to keep
+                continue
+            setattr(tensor, name, self._timed(getattr(tensor, name), torch))
+            self._installed.add(_remover(tensor, name))
+
+    def remove(self) -> None:
+        self._installed.remove()
+
+    def _timed(self, move: Callable[..., Any], torch: Any) -> Callable[..., Any]:
+        plain = (torch.Tensor, torch.nn.Parameter)
+        compiling, clock, moved = torch.compiler.is_compiling, self._clock, self._moved
+
+        @wraps(move)
+        def timed(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            if compiling() or type(tensor) not in plain:
+                return move(tensor, *args, **kwargs)
+            began = clock()
+            result = move(tensor, *args, **kwargs)
+            if result is not tensor and result.device.type != "cpu" and tensor.device.type == "cpu":
+                moved(began, clock())
+            return result
+
+        return timed
+
+
+def _remover(tensor: Any, name: str) -> Callable[[], None]:
+    return lambda: delattr(tensor, name)
+
+
+def _has_accelerator(torch: Any) -> bool:
+    """Asked without waking a device up."""
+    return bool(torch.cuda.is_available() or (hasattr(torch, "xpu") and torch.xpu.is_available()))

@@ -1,0 +1,184 @@
+"""One window of torch.profiler: begun and ended at steps that we have found, saved as a trace.
+
+Built on the lowest layer that is the same in all versions (`torch.autograd.profiler.profile`), because the layers above
+make a Python object of every event when they stop, which takes a hundred times as long as writing the trace.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["TorchWindow", "WindowOptions", "someone_profiles"]
+
+_NOISE = b"Memory block of unknown size was allocated before the profiling started"
+
+
+@dataclass(frozen=True)
+class WindowOptions:
+    """What torch.profiler is asked to write down."""
+
+    record_shapes: bool = True
+    profile_memory: bool = True
+    with_stack: bool = False
+    with_modules: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def someone_profiles(torch: Any) -> bool:
+    """Whether a profiler of torch is at work now, whoever started it."""
+    return bool(torch._C._autograd._profiler_enabled())
+
+
+class TorchWindow:
+    """prepare -> start -> mark(step) ... -> stop -> save. Each may take milliseconds; none raises into the script's
+    code, because all are called behind the fence."""
+
+    def __init__(self, torch: Any, options: WindowOptions) -> None:
+        self.options = options
+        self.is_on = False
+        self.steps: list[int] = []
+        self.stop_s = 0.0
+        self.save_s = 0.0
+        self._torch = torch
+        self._mark: Any = None
+        self._profile: Any = None
+
+    def prepare(self) -> None:
+        """Warm up: the first use of a device's tracing library takes long and must not be in the trace."""
+        options, profiler = self.options, self._torch.autograd.profiler
+        with _quiet_kineto():
+            self._profile = profiler.profile(
+                use_cpu=True,
+                use_device=_device(self._torch),
+                record_shapes=options.record_shapes,
+                profile_memory=options.profile_memory,
+                with_stack=options.with_stack,
+                with_modules=options.with_modules and options.with_stack,
+                use_kineto=True,
+            )
+            self._profile._prepare_trace()
+
+    def start(self) -> None:
+        if self._profile is None:
+            self.prepare()
+        old = self._torch.empty(1) if self.options.profile_memory else None
+        self._profile._start_trace()
+        self.is_on = True
+        self._describe()
+        if old is not None:
+            with _without_noise():
+                del old
+
+    def _describe(self) -> None:
+        """What torch.profiler.profile would note in the trace, so that any reader of traces finds it."""
+        add = getattr(self._torch.autograd, "_add_metadata_json", None)
+        if add is None:
+            return
+        for name in ("record_shapes", "profile_memory", "with_stack"):
+            if getattr(self.options, name):
+                add(name, "1")
+        group = getattr(self._torch, "distributed", None)
+        if group is not None and group.is_available() and group.is_initialized():
+            add(
+                "distributedInfo",
+                f'{{"backend": "{group.get_backend()}", "rank": {group.get_rank()}, '
+                f'"world_size": {group.get_world_size()}}}',
+            )
+
+    def mark(self, step: int | None) -> None:
+        """A step begins here, and the one before is over; None: only over."""
+        if self._mark is not None:
+            self._mark.__exit__(None, None, None)
+            self._mark = None
+        if step is not None and self.is_on:
+            self.steps.append(step)
+            self._mark = self._torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
+            self._mark.__enter__()
+
+    def stop(self) -> None:
+        """End it. Waits for the device, and takes time for each event."""
+        if not self.is_on:
+            return
+        self.mark(None)
+        self.is_on = False
+        began = time.perf_counter()
+        self._profile.__exit__(None, None, None)
+        self.stop_s = time.perf_counter() - began
+
+    @property
+    def live(self) -> Any:
+        """The stopped profile itself, for those who read more of it than its trace."""
+        return self._profile
+
+    @property
+    def events(self) -> int:
+        """How many events it holds."""
+        results = None if self._profile is None else self._profile.kineto_results
+        return 0 if results is None else len(results.events())
+
+    def save(self, path: Path) -> None:
+        """Write the trace, whole or not at all. Works once."""
+        began = time.perf_counter()
+        fd, temporary = tempfile.mkstemp(prefix=".", suffix=".json", dir=path.parent)  # only we may read it
+        os.close(fd)
+        try:
+            self._profile.kineto_results.save(temporary)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        self.save_s = time.perf_counter() - began
+
+    def drop(self) -> None:
+        """Let go of everything that was recorded."""
+        self._profile = self._mark = None
+
+
+def _device(torch: Any) -> str | None:
+    """What torch.profiler itself would trace besides the host."""
+    kinds = {str(kind).rpartition(".")[2] for kind in torch.autograd._supported_activities()}
+    return next((name.lower() for name in ("CUDA", "XPU") if name in kinds), None)
+
+
+@contextmanager
+def _quiet_kineto() -> Iterator[None]:
+    """Keep torch's tracing library from writing its own progress to the terminal: read when it first starts."""
+    if "KINETO_LOG_LEVEL" in os.environ:
+        yield
+        return
+    os.environ["KINETO_LOG_LEVEL"] = "99"
+    try:
+        yield
+    finally:
+        os.environ.pop("KINETO_LOG_LEVEL", None)
+
+
+@contextmanager
+def _without_noise() -> Iterator[None]:
+    """Torch says once in a thousand frees that it knows nothing of memory from before: let it say so to nobody.
+
+    Whatever else is written to stderr in these microseconds is passed on.
+    """
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        try:
+            os.dup2(file.fileno(), 2)
+            yield
+        finally:
+            os.dup2(kept, 2)
+            file.seek(0)
+            for line in file.read().splitlines(keepends=True):
+                if _NOISE not in line:
+                    os.write(2, line)
+            os.close(kept)
