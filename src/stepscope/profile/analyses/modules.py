@@ -30,7 +30,8 @@ def modules(profile: Profile, rank: int = 0) -> Sheet | None:
     host = found.summed(found.own_ns)
     device_ns = int(trace.events.dur[trace.device_rows].sum())
     everything = device_ns or sum(host) or 1
-    rows, levels = [], []
+    rows: list[list[Any]] = []
+    levels: list[int] = []
     for i, node in enumerate(found.nodes):
         device = inside["device"][i] + inside["device_back"][i]
         share = device / everything if device_ns else None

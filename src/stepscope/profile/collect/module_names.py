@@ -50,8 +50,8 @@ def names_and_lines(profiler: Any, roots: Iterable[torch.nn.Module]) -> dict[str
 
     `profiler` is the torch.profiler.profile after it has stopped. `modules`: {"Linear_3": ["Net", "blocks.0.fc1"]}.
     `call_lines`: {caller: {callee: [line, line]}}, names as they stand in the trace, callers of the user's own
-    files only. Several lines are those of the first, second ... call inside one call of the caller; a callee whose lines
-    change from one call of the caller to the next is left out.
+    files only. Several lines are those of the first, second ... call inside one call of the caller; if they
+    change from one call of the caller to the next, they are left out.
     """
     paths = module_paths(roots)
     modules: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Which module each event of a trace belongs to: in forward by nesting, in backward through the op it differentiates."""
+"""The module of each event: in forward by nesting, in backward through the operator it differentiates."""
 
 from __future__ import annotations
 

@@ -1,0 +1,169 @@
+"""The user's own source lines: what each costs on the host, on the device, in backward and in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.profile import Profile
+from stepscope.profile.trace.own_lines import OwnLines, own_lines
+from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.records.profile import Check, Column, Sheet
+
+__all__ = ["lines"]
+
+Ints = npt.NDArray[Any]
+
+
+@analysis("lines", view="python", of="profile")
+def lines(profile: Profile, rank: int = 0) -> Sheet | None:
+    """Source lines of your own files, with the libraries' time counted for the line that called them."""
+    trace = profile.trace(rank)
+    found = None if trace is None else own_lines(trace, profile.facts(rank))
+    if trace is None or found is None:
+        return None
+    own, total, calls = _host(trace, found)
+    device, device_back, back = _launched(trace, found)
+    allocated = _allocated(trace, found)
+    roots = found.up < 0
+    everything = int(trace.events.dur[found.carriers[roots]].sum())
+    has_device = trace.has_device
+    rows = [
+        [f"{key.file}:{key.line}", key.function, "line" if key.exact else "function", int(calls[i]), int(own[i]),
+         int(own[i]) / max(1, everything), int(total[i]), int(device[i]) if has_device else None, int(back[i]),
+         int(device_back[i]) if has_device else None, int(allocated[i])]
+        for i, key in enumerate(found.keys) if calls[i] or own[i]
+    ]  # fmt: skip
+    rows.sort(key=lambda row: -row[4])
+    summed = int(own.sum())
+    return Sheet(
+        id="lines",
+        title="Your source lines",
+        columns=_columns(has_device, bool(len(trace.memory_rows))),
+        rows=rows,
+        sort="own_ns",
+        checks=[
+            Check(
+                name="own times sum to the outermost functions of yours",
+                got=summed,
+                expected=everything,
+                ok=abs(summed - everything) <= 0.01 * max(1, everything),
+            )
+        ],
+        notes=_notes(found),
+    )
+
+
+def _host(trace: Trace, found: OwnLines) -> tuple[Ints, Ints, Ints]:
+    """By key: own time, total time, calls."""
+    size, dur = len(found.keys), trace.events.dur[found.carriers]
+    inner = found.up >= 0
+    below = np.bincount(found.up[inner], dur[inner], len(dur))
+    own = np.bincount(found.key, np.maximum(dur - below, 0), size)
+    called = found.caller >= 0
+    own_function = found.key != found.caller  # the carrier is a function of the user's, with a key of its own
+    counted = ~found.repeats
+    total = np.bincount(found.caller[called & counted], dur[called & counted], size).astype(np.float64)
+    calls = _runs(found.caller[called], trace.events.name[found.carriers[called]], size)
+    # Of a function whose lines are not known, the calls it makes are part of itself and no lines.
+    whole = np.array([not key.exact for key in found.keys])
+    total[whole] = 0
+    calls[whole] = 0
+    total += np.bincount(found.key[own_function & counted], dur[own_function & counted], size)
+    calls += np.bincount(found.key[own_function], minlength=size)
+    return own.astype(np.int64), total.astype(np.int64), calls
+
+
+def _runs(key: Ints, callee: Ints, size: int) -> Ints:
+    """How often each line ran: a line may make several calls, so the callee it called most often tells."""
+    runs = np.zeros(size, np.int64)
+    width = int(callee.max()) + 1 if len(callee) else 1
+    pair, count = np.unique(key * width + callee, return_counts=True)
+    np.maximum.at(runs, pair // width, count)
+    return runs
+
+
+def _launched(trace: Trace, found: OwnLines) -> tuple[Ints, Ints, Ints]:
+    """By key: time on the device of what the line launched, of its backward, and the host time of its backward."""
+    size, events = len(found.keys), trace.events
+    work = trace.device_rows
+    by = np.where(trace.launch[work] >= 0, trace.launch[work], trace.device_op[work])
+    op = np.where(by >= 0, np.where(trace.kind[by] == Kind.OP, by, trace.op_parent[by]), -1)
+    source = np.where(op >= 0, trace.forward_op[op], -1)
+    is_back = source >= 0
+    forward = _sum(found, np.where(is_back, -1, by), events.dur[work], size)
+    backward = _sum(found, source, events.dur[work], size)
+    nodes = np.flatnonzero((trace.kind == Kind.OP) & (trace.forward_op >= 0) & (trace.op_parent < 0))
+    return forward, backward, _sum(found, trace.forward_op[nodes], events.dur[nodes], size)
+
+
+def _allocated(trace: Trace, found: OwnLines) -> Ints:
+    size_of = trace.events.number("Bytes", 0)[trace.memory_rows]
+    gained = size_of > 0
+    return _sum(found, trace.memory_host[gained], size_of[gained], len(found.keys))
+
+
+def _sum(found: OwnLines, at: Ints, weights: Ints, size: int) -> Ints:
+    """Weights by key of the innermost carrier around the events `at`; -1 is left out."""
+    carrier = np.where(at >= 0, found.at[at], -1)
+    here = carrier >= 0
+    return np.bincount(found.key[carrier[here]], weights[here], size).astype(np.int64)
+
+
+def _notes(found: OwnLines) -> list[str]:
+    notes = ["Time in libraries counts for the line of yours that called them."]
+    if not any(key.exact for key in found.keys):
+        notes.append("The trace says where functions begin, not which of their lines ran; so a row is a function.")
+    elif any(not key.exact for key in found.keys):
+        notes.append(
+            "A row marked 'function' is what has no call to tell its line by, such as a + b; its line is where the "
+            "function begins."
+        )
+    return notes
+
+
+def _columns(device: bool, memory: bool) -> list[Column]:
+    return [
+        Column(key="where", label="Line", unit="line", help="File and line of your own source."),
+        Column(key="function", label="Function", help="The function the line is in."),
+        Column(key="of", label="Of", help="line: this line · function: the rest of the function that begins here."),
+        Column(key="calls", label="Runs", unit="count", help="How often the line ran, or the function was called."),
+        Column(
+            key="own_ns",
+            label="Own",
+            unit="ns",
+            help="Host time of the line and the libraries it calls, without other lines of yours below it.",
+        ),
+        Column(key="own_share", label="Own share", unit="share", help="Own time as a part of all time in your code."),
+        Column(key="total_ns", label="Total", unit="ns", help="Host time with all that it calls; recursion once."),
+        Column(
+            key="device_ns",
+            label="Device",
+            unit="ns",
+            help="Time on the device of what the line launched in forward.",
+            hidden=not device,
+        ),
+        Column(
+            key="backward_ns",
+            label="Backward",
+            unit="ns",
+            help="Host time, in backward, of the operators this line ran in forward.",
+        ),
+        Column(
+            key="device_backward_ns",
+            label="Device backward",
+            unit="ns",
+            help="Time on the device of that backward.",
+            hidden=not device,
+        ),
+        Column(
+            key="allocated_bytes",
+            label="Allocated",
+            unit="bytes",
+            help="Bytes the line allocated, whether kept or freed again.",
+            hidden=not memory,
+        ),
+    ]
