@@ -42,6 +42,8 @@ class Tip:
     """What a step would take less, estimated; never more than what was measured."""
     how: str = ""
     """Where the estimate comes from."""
+    part: str = ""
+    """What of the step it is about: tips about the same part cannot save more than that part together."""
     evidence: dict[str, Any] = field(default_factory=dict)
     trial: Trial | None = None
     severity: Severity | None = None

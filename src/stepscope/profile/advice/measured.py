@@ -1,0 +1,201 @@
+"""What was measured, as advice asks for it: the typical step and its parts, the device's work, and the facts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from stepscope.diagnose.excerpt import lines_of
+from stepscope.profile.advice.device_work import DeviceWork
+from stepscope.profile.profile import Profile
+from stepscope.profile.trace.trace import Trace
+from stepscope.records.profile import StepParts
+
+__all__ = ["Measured"]
+
+PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
+
+
+class Measured:
+    """One rank of a profile. Everything is worked out when first asked for.
+
+    run.step_ns                   # the typical step
+    run.part("data")              # what of it went to waiting for data
+    run.loader                    # the facts of the loader that trains, or {}
+    run.gpu                       # the device's work, or None
+    """
+
+    def __init__(self, profile: Profile, rank: int = 0, facts: dict[str, Any] | None = None) -> None:
+        self.profile = profile
+        self.rank = rank
+        self.facts: dict[str, Any] = profile.facts(rank) if facts is None else facts
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        return self.profile.trace(self.rank)
+
+    # -- the step -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parts(self) -> dict[str, int]:
+        """Nanoseconds of each phase of the typical step. From the clock that is always on, where there was one: a
+        window of the profiler makes the host slower than it is."""
+        always_on = self.profile.phases(self.rank)
+        if always_on is not None and len(always_on.steps) >= 3:
+            return _typical(always_on)
+        traced = self._traced_phases
+        known = self.facts.get("steps", {})
+        if not known.get("wall_ns"):
+            return traced
+        return _combined(known, traced)
+
+    @cached_property
+    def _traced_phases(self) -> dict[str, int]:
+        if self.trace is None:
+            return {}
+        from stepscope.profile.analyses.phases import phases
+
+        found = phases(self.trace)
+        return {} if found is None else _typical(found)
+
+    @cached_property
+    def step_ns(self) -> int:
+        """The wall time of the typical step; 0 when there is none."""
+        total = sum(self.parts.values())
+        if total:
+            return total
+        return self.gpu.step_ns if self.gpu is not None else 0
+
+    def part(self, key: str) -> int:
+        return self.parts.get(key, 0)
+
+    def share(self, nanoseconds: float) -> float:
+        """Of the typical step, 0 to 1."""
+        return min(1.0, max(0.0, nanoseconds / self.step_ns)) if self.step_ns else 0.0
+
+    def of_trace(self, nanoseconds: float) -> int:
+        """A time inside the profiler's window, as a time of the typical step."""
+        inside = self.gpu.step_ns if self.gpu is not None else sum(self._traced_phases.values())
+        return int(nanoseconds * min(1.0, self.step_ns / inside)) if inside else 0
+
+    # -- the device -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def gpu(self) -> DeviceWork | None:
+        """The work on an accelerator, when the trace has any."""
+        return DeviceWork(self.trace) if self.trace is not None and self.trace.has_device else None
+
+    @cached_property
+    def kind(self) -> str:
+        """cpu, cuda, rocm, xpu or mps: where the training ran."""
+        said = str(self.facts.get("device", {}).get("kind", ""))
+        if self.trace is not None and self.trace.has_device:
+            cats = " ".join(self.trace.events.cats).lower()
+            return said if said not in ("", "cpu") else "xpu" if "xpu" in cats else "rocm" if "hip" in cats else "cuda"
+        on_host = all(
+            set(one.get("devices", [])) <= {"cpu"}
+            for one in [*self.facts.get("models", []), *self.facts.get("optimizers", [])]
+        )
+        return "cpu" if on_host else said or "cpu"
+
+    @cached_property
+    def device(self) -> dict[str, Any]:
+        """name, capability, total_bytes, sms of the accelerator; what the trace says where there are no facts."""
+        found: dict[str, Any] = dict(self.facts.get("device", {}))
+        said = [] if self.trace is None else self.trace.events.header.fields.get("deviceProperties") or []
+        if said and isinstance(said[0], dict):
+            first = said[0]
+            found.setdefault("name", first.get("name", ""))
+            found.setdefault("capability", [first.get("computeMajor", 0), first.get("computeMinor", 0)])
+            found.setdefault("total_bytes", first.get("totalGlobalMem", 0))
+            found.setdefault("sms", first.get("numSms", 0))
+        return found
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """Of an NVIDIA device: (8, 0) is Ampere."""
+        found = self.device.get("capability") or [0, 0]
+        return int(found[0]), int(found[1])
+
+    @property
+    def cores(self) -> int:
+        """The processors the training may use; 1 when not known."""
+        return int(self.facts.get("cpu", {}).get("cores", 1))
+
+    # -- the facts ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def loaders(self) -> list[dict[str, Any]]:
+        return list(self.facts.get("loaders", []))
+
+    @cached_property
+    def loader(self) -> dict[str, Any]:
+        """The loader that feeds the training; {} when none was seen."""
+        training = [one for one in self.loaders if one.get("trains")]
+        return max(training, key=lambda one: int(one["trains"]), default={})
+
+    @cached_property
+    def optimizer(self) -> dict[str, Any]:
+        """The one with most numbers to update."""
+        return max(self.facts.get("optimizers", []), key=lambda one: int(one.get("numbers", 0)), default={})
+
+    @cached_property
+    def model(self) -> dict[str, Any]:
+        return max(self.facts.get("models", []), key=lambda one: int(one.get("parameters", 0)), default={})
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.facts.get("flags", {})
+        return found
+
+    def calls(self, *ops: str, fetching: bool | None = None) -> Iterator[dict[str, Any]]:
+        """What single lines did, a step; all of them, or those of some functions."""
+        for call in self.facts.get("calls", []):
+            if (not ops or call["op"] in ops) and (fetching is None or call["fetching"] == fetching):
+                yield call
+
+    def by_line(self, calls: Iterator[dict[str, Any]]) -> dict[tuple[str, int], list[dict[str, Any]]]:
+        """Calls gathered by their line; those without a line of the user's are left out."""
+        found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        for call in calls:
+            if call["file"]:
+                found.setdefault((call["file"], call["line"]), []).append(call)
+        return found
+
+    def code(self, where: tuple[str, int] | list[Any] | None) -> str:
+        """The text of a line, "" when it is not there to read."""
+        if not where:
+            return ""
+        lines = lines_of(str(where[0]))
+        at = int(where[1])
+        return lines[at - 1].strip() if 0 < at <= len(lines) else ""
+
+    def place(self, where: tuple[str, int] | list[Any] | None) -> str:
+        """data.py:51, for inside a sentence."""
+        return f"{os.path.basename(str(where[0]))}:{where[1]}" if where and where[0] else ""
+
+
+def _typical(steps: StepParts) -> dict[str, int]:
+    """Each part's mean, without warm-up and without the slowest steps (an evaluation between two)."""
+    table = np.array(steps.parts_ns, np.int64)
+    walls = np.array(steps.wall_ns, np.int64)
+    first = len(walls) // 3 if len(walls) > 6 else int(steps.first_is_odd)
+    table, walls = table[first:], walls[first:]
+    kept = np.argsort(walls, kind="stable")[: max(1, len(walls) - (len(walls) + 9) // 20)]
+    means = table[kept].mean(axis=0) if len(kept) else np.zeros(len(steps.parts))
+    return {part.key: int(value) for part, value in zip(steps.parts, means, strict=True)}
+
+
+def _combined(known: dict[str, Any], traced: dict[str, int]) -> dict[str, int]:
+    """Wall, data and optimizer as they were outside the profiler's window; the rest as it is split inside."""
+    wall, data = int(known["wall_ns"]), int(known.get("data_ns", 0))
+    optimizer = int(known.get("optimizer_ns", 0)) + int(known.get("zero_grad_ns", 0))
+    rest = max(0, wall - data - optimizer)
+    others = {key: value for key, value in traced.items() if key not in ("data", "optimizer")}
+    total = sum(others.values())
+    split = {key: rest * value // total for key, value in others.items()} if total else {"other": rest}
+    return {"data": data, **split, "optimizer": optimizer}
