@@ -1,0 +1,181 @@
+"""The sampling profiler: right about lines and times, and gone without a trace."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+import weakref
+
+import pytest
+
+from stepscope.profile.python.sampler import Sampler
+from stepscope.profile.python.samples import Samples
+from stepscope.records.profile import Stack
+
+
+def compute(seconds: float) -> int:
+    until, n = time.perf_counter() + seconds, 0
+    while time.perf_counter() < until:
+        n += 1
+    return n
+
+
+def outer_long() -> None:
+    compute(0.30)
+
+
+def outer_short() -> None:
+    compute(0.10)
+
+
+def holds_the_lock() -> int:
+    return sum(range(12_000_000))  # one call into C that lets nobody else run
+
+
+def totals(stack: Stack) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for node, name in enumerate(stack.name):
+        short = stack.names[name].split(" ")[0]
+        found[short] = found.get(short, 0.0) + stack.total[node] / 1e9
+    return found
+
+
+def sampled(*parts: object) -> tuple[Stack, Samples, float]:
+    sampler = Sampler(0.002)
+    sampler.start()
+    began = time.perf_counter()
+    for part in parts:
+        part()  # type: ignore[operator]
+    took = time.perf_counter() - began
+    sampler.stop()
+    return sampler.result(), sampler.samples, took
+
+
+def test_times_and_parents_are_those_of_the_program() -> None:
+    stack, samples, took = sampled(outer_long, outer_short)
+    found = totals(stack)
+    assert found["outer_long"] == pytest.approx(0.30, rel=0.15)
+    assert found["outer_short"] == pytest.approx(0.10, rel=0.3)
+    under = {
+        stack.names[stack.name[stack.parent[node]]].split(" ")[0]: stack.total[node] / 1e9
+        for node, name in enumerate(stack.name)
+        if stack.names[name].startswith("compute ")
+    }
+    assert set(under) == {"outer_long", "outer_short"}
+    assert samples.wall_ns / 1e9 == pytest.approx(took, rel=0.1)
+    assert sum(stack.own) == pytest.approx(samples.wall_ns, rel=1e-6)
+
+
+def test_a_call_that_lets_nobody_else_run_counts_for_its_line() -> None:
+    began = time.perf_counter()
+    stack, _, _ = sampled(holds_the_lock)
+    took = time.perf_counter() - began
+    line = holds_the_lock.__code__.co_firstlineno + 1
+    (own,) = [own for name, at, own, _ in stack.by_line if stack.names[int(name)].startswith("holds") and at == line]
+    assert own / 1e9 > 0.7 * took
+
+
+def test_lines_name_the_line_that_is_running() -> None:
+    stack, _, _ = sampled(outer_long)
+    lines = {(stack.names[int(name)].split(" ")[0], int(line)): total for name, line, _, total in stack.by_line}
+    assert lines["outer_long", outer_long.__code__.co_firstlineno + 1] / 1e9 == pytest.approx(0.30, rel=0.15)
+
+
+def test_a_function_that_calls_itself_counts_once_a_stack() -> None:
+    def down(n: int) -> None:
+        if n:
+            down(n - 1)
+        else:
+            compute(0.1)
+
+    stack, samples, _ = sampled(lambda: down(20))
+    line = down.__code__.co_firstlineno + 2
+    (total,) = [total for name, at, _, total in stack.by_line if "down" in stack.names[int(name)] and at == line]
+    assert total <= samples.wall_ns
+
+
+def test_own_thread_and_waiting_threads_are_left_out() -> None:
+    done = threading.Event()
+    waiter = threading.Thread(target=done.wait, name="just waits")
+    waiter.start()
+    stack, _, _ = sampled(lambda: compute(0.1))
+    done.set()
+    waiter.join()
+    assert not [name for name in stack.names if "stepscope" in name or name == "just waits"]
+    assert any("only waited" in note and "just waits" in note for note in stack.notes)
+
+
+def test_a_busy_second_thread_is_a_root_of_its_own() -> None:
+    thread = threading.Thread(target=compute, args=(0.15,), name="loader")
+    sampler = Sampler(0.002)
+    sampler.start()
+    thread.start()
+    compute(0.15)
+    thread.join()
+    sampler.stop()
+    stack = sampler.result()
+    roots = {stack.names[stack.name[node]] for node, above in enumerate(stack.parent) if above < 0}
+    assert roots == {"MainThread", "loader"}
+
+
+def test_stopping_leaves_no_thread_and_no_frame_alive() -> None:
+    class Big:
+        pass
+
+    kept: list[weakref.ref[Big]] = []
+
+    def holds() -> None:
+        big = Big()
+        kept.append(weakref.ref(big))
+        compute(0.05)
+
+    gc.disable()  # nothing but reference counts may free it
+    try:
+        sampled(holds)
+        assert kept[0]() is None
+    finally:
+        gc.enable()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("stepscope")]
+
+
+def test_starting_again_adds_up_and_stopping_twice_is_nothing() -> None:
+    sampler = Sampler(0.002)
+    for _ in range(2):
+        sampler.start()
+        sampler.start()
+        compute(0.05)
+        sampler.stop()
+        sampler.stop()
+    assert sampler.samples.wall_ns / 1e9 == pytest.approx(0.1, rel=0.3)
+
+
+def test_a_deep_stack_is_looked_at_less_often() -> None:
+    sampler = Sampler(0.0005)
+
+    def down(n: int) -> None:
+        if n:
+            down(n - 1)
+        else:
+            compute(0.4)
+
+    sampler.start()
+    down(300)
+    sampler.stop()
+    assert sampler._interval_s > 0.002
+    assert sampler.samples.cost < 0.05
+
+
+def test_a_forked_child_is_not_sampled_and_can_end() -> None:
+    sampler = Sampler(0.002)
+    sampler.start()
+    compute(0.02)
+    child = os.fork()
+    if child == 0:
+        on = sampler.is_on
+        sampler.stop()
+        os._exit(1 if on else 0)
+    _, status = os.waitpid(child, 0)
+    sampler.stop()
+    assert os.waitstatus_to_exitcode(status) == 0
