@@ -1,4 +1,4 @@
-"""Cuts steps into parts that do not overlap and sum to the step: each moment belongs to the first part that covers it."""
+"""Cuts steps into parts that sum to the step: each moment belongs to the first part that covers it."""
 
 from __future__ import annotations
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.ancestors import nearest
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["OpTimes", "nearest", "op_times", "outermost_of_name"]
+__all__ = ["OpTimes", "enclosing", "op_times", "outermost_of_name"]
 
 Rows = npt.NDArray[Any]
 
@@ -35,27 +36,16 @@ class OpTimes:
     """Of work on devices that it launched, itself or through what it called."""
 
 
-def nearest(trace: Trace, *kinds: Kind) -> Rows:
+def enclosing(trace: Trace, *kinds: Kind) -> Rows:
     """For each host event the innermost event of these kinds around it, looking through all others."""
     parent = trace.parent
-    wanted = np.isin(trace.kind, kinds)
-    up: Rows = parent.copy()
-    rows = np.flatnonzero(up >= 0)
-    while True:
-        rows = rows[~wanted[up[rows]]]
-        if not len(rows):
-            return up
-        up[rows] = parent[up[rows]]
-        rows = rows[up[rows] >= 0]
+    found = nearest(parent, np.isin(trace.kind, kinds))
+    return np.where(parent >= 0, found[parent], -1)
 
 
 def op_times(trace: Trace) -> OpTimes:
     """The times of every operator and named range; computed once a trace."""
-    known = trace.__dict__.get("op_times")
-    if known is None:
-        known = trace.__dict__["op_times"] = _measure(trace)
-    found: OpTimes = known
-    return found
+    return trace.once(_measure)
 
 
 def _measure(trace: Trace) -> OpTimes:
@@ -64,7 +54,7 @@ def _measure(trace: Trace) -> OpTimes:
     rows = np.flatnonzero(spans & (events.ph == ord("X")) & (events.dur >= 0))
     place = np.full(len(trace), -1, np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
-    around = nearest(trace, Kind.OP, Kind.ANNOTATION, Kind.RUNTIME)
+    around = enclosing(trace, Kind.OP, Kind.ANNOTATION, Kind.RUNTIME)
     inside = np.flatnonzero((spans | (kind == Kind.RUNTIME)) & (around >= 0))
     above = place[around[inside]]
     inside, above = inside[above >= 0], above[above >= 0]

@@ -5,10 +5,11 @@ Everything is computed when first asked for, with numpy over whole columns; -1 s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from stepscope.profile.trace.step_spans import StepSpan, find_steps
 __all__ = ["Kind", "Trace"]
 
 Rows = npt.NDArray[Any]
+T = TypeVar("T")
 
 
 class Kind(IntEnum):
@@ -65,6 +67,14 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.events)
+
+    def once(self, make: Callable[[Trace], T]) -> T:
+        """What `make` finds in this trace; asked once, then kept: for what several analyses need."""
+        key = f"{make.__module__}.{make.__qualname__}"
+        if key not in self.__dict__:
+            self.__dict__[key] = make(self)
+        found: T = self.__dict__[key]
+        return found
 
     # -- what each event is ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,203 @@
+"""Operators: what each took on the host and on devices, by name and by the shapes it was called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.analyses.table import Filled, column, mean, share, sheet_of
+from stepscope.profile.trace.groups import Groups, group, index_of
+from stepscope.profile.trace.kernel_names import can_use_tensor_cores
+from stepscope.profile.trace.shape_texts import plain_dims, plain_types
+from stepscope.profile.trace.times import OpTimes, op_times, outermost_of_name
+from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.records.profile import Check, Sheet
+
+__all__ = ["operators", "operators_by_shape"]
+
+Values = npt.NDArray[Any]
+
+
+@analysis("operators", view="operators")
+def operators(trace: Trace) -> Sheet | None:
+    """Operators by name: time on the host and on devices, their own and with what they call; tensor cores."""
+    ops = trace.rows(Kind.OP)
+    if not len(ops):
+        return None
+    names = trace.events.names
+    groups = index_of(trace.events.name[ops], len(names))
+    found = _sums(trace, ops, groups)
+    labels = [names[i] for i in trace.events.name[ops[groups.first]].tolist()]
+    columns = [
+        column("name", "Operator", labels, help="As torch calls it."),
+        *_time_columns(trace, found),
+        *_tensor_core_columns(trace, found, labels),
+    ]
+    sort = "device_self_ns" if trace.has_device else "host_self_ns"
+    return sheet_of("operators", "Operators", columns, sort=sort, then="host_self_ns",
+                    checks=_checks(trace, found), notes=_notes(trace))  # fmt: skip
+
+
+@analysis("operators-by-shape", view="operators")
+def operators_by_shape(trace: Trace) -> Sheet | None:
+    """Operators by name and the shapes and types of their inputs."""
+    events = trace.events
+    if "Input Dims" not in events.args:
+        return None
+    ops = trace.rows(Kind.OP)
+    dims, types = events.text_index("Input Dims")[ops], events.text_index("Input type")[ops]
+    groups = group(events.name[ops], dims, types)
+    found = _sums(trace, ops, groups)
+    first = groups.first
+    labels = [events.names[i] for i in events.name[ops[first]].tolist()]
+    columns = [
+        column("name", "Operator", labels, help="As torch calls it."),
+        column("shapes", "Input shapes", _texts(trace, dims[first], plain_dims),
+               help="The sizes of its tensor inputs; a scalar is left empty."),
+        column("types", "Input types", _texts(trace, types[first], plain_types),
+               help="The dtypes of its tensor inputs."),
+        *_time_columns(trace, found),
+        *_tensor_core_columns(trace, found, labels),
+    ]  # fmt: skip
+    sort = "device_self_ns" if trace.has_device else "host_self_ns"
+    return sheet_of("operators-by-shape", "Operators by shape", columns, sort=sort, then="host_self_ns",
+                    checks=_checks(trace, found), notes=_notes(trace))  # fmt: skip
+
+
+def _texts(trace: Trace, indexes: Values, plain: Callable[[str], str]) -> list[str | None]:
+    texts = trace.events.texts
+    return [plain(texts[i]) if i >= 0 else None for i in indexes.tolist()]
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """One value a group."""
+
+    calls: Values
+    host_self: Values
+    host_total: Values
+    runtime: Values
+    device_self: Values
+    device_total: Values
+    tensor_core: Values
+
+
+def _sums(trace: Trace, ops: Values, groups: Groups) -> _Sums:
+    times: OpTimes = op_times(trace)
+    at = times.place[ops]
+    outer = outermost_of_name(trace, ops)
+    dur = np.where(outer, np.maximum(trace.events.dur[ops], 0), 0)
+    return _Sums(
+        groups.counts,
+        groups.sums(times.self_ns[at]),
+        groups.sums(dur),
+        groups.sums(times.runtime_ns[at]),
+        groups.sums(times.device_self_ns[at]),
+        groups.sums(np.where(outer, times.device_ns[at], 0)),
+        groups.sums(_on_tensor_cores(trace, times)[at]),
+    )
+
+
+def _on_tensor_cores(trace: Trace, times: OpTimes) -> Values:
+    """Of each operator: the time of its own kernels that ran on tensor cores."""
+    kernels = trace.rows(Kind.KERNEL)
+    if not len(kernels):
+        return np.zeros(len(times.rows), np.int64)
+    kernels = kernels[trace.is_tensor_core[kernels]]
+    at = trace.device_op[kernels]
+    linked = at >= 0
+    return np.bincount(times.place[at[linked]], trace.events.dur[kernels[linked]], len(times.rows))
+
+
+def _time_columns(trace: Trace, found: _Sums) -> list[Filled]:
+    columns = [
+        column("calls", "Calls", found.calls, "count", "How often it was called.", sums=True),
+        column("host_self_ns", "Host self", found.host_self, "ns",
+               "Time on the host in the operator itself: without operators, named ranges and runtime calls inside it.",
+               sums=True),
+        column("host_total_ns", "Host total", found.host_total, "ns",
+               "Time on the host with all it calls; a call inside one of the same name is not counted again."),
+        column("host_mean_ns", "Host mean", mean(found.host_total, found.calls), "ns",
+               "Host total for each call.", hidden=True),
+        column("host_share", "Host share", share(found.host_self, float(found.host_self.sum())), "share",
+               "Its host self time as a share of all operators'."),
+    ]  # fmt: skip
+    if not trace.has_device:
+        return columns
+    device = float(trace.events.dur[trace.device_rows].sum())
+    return [
+        *columns,
+        column("runtime_ns", "In the runtime", found.runtime, "ns",
+               "Time on the host in runtime calls that it made itself: launches, copies, waits.", hidden=True,
+               sums=True),
+        column("device_self_ns", "Device self", found.device_self, "ns",
+               "Time of the kernels and copies that it launched itself.", sums=True),
+        column("device_total_ns", "Device total", found.device_total, "ns",
+               "Time of the kernels and copies that it and what it calls launched."),
+        column("device_mean_ns", "Device mean", mean(found.device_self, found.calls), "ns",
+               "Device self time for each call.", hidden=True),
+        column("device_share", "Device share", share(found.device_self, device), "share",
+               "Its device self time as a share of all work on devices."),
+    ]  # fmt: skip
+
+
+def _tensor_core_columns(trace: Trace, found: _Sums, labels: list[str]) -> list[Filled]:
+    if not trace.has_device:
+        return []
+    eligible = [can_use_tensor_cores(name) for name in labels]
+    used = np.where(np.array(eligible) | (found.tensor_core > 0), mean(found.tensor_core, found.device_self), np.nan)
+    return [
+        column("tensor_core_eligible", "TC eligible", eligible, "flag",
+               "Whether it is of the sort tensor cores are made for: products of matrices, convolutions, attention.",
+               hidden=True),
+        column("tensor_core_share", "Tensor cores", used, "share",
+               "The share of its device self time in kernels that ran on tensor cores, by the kernels' names."),
+    ]  # fmt: skip
+
+
+def _checks(trace: Trace, found: _Sums) -> list[Check]:
+    times = op_times(trace)
+    is_op = trace.kind[times.rows] == Kind.OP
+    # Adding the nested up must give what the outermost span: the other way to the same number.
+    outer = times.rows[is_op & (trace.op_parent[times.rows] < 0)]
+    checks = []
+    inside = int(found.host_self.sum() + found.runtime.sum()) + _between(trace, times)
+    expected = int(trace.events.dur[outer].sum())
+    near = abs(inside - expected) <= max(1000, expected // 1000)
+    checks.append(Check(name="self times sum to the outer operators", got=inside, expected=expected, ok=near))
+    if trace.has_device:
+        work = trace.device_rows
+        all_work = int(trace.events.dur[work].sum())
+        unlinked = int(trace.events.dur[work[trace.device_op[work] < 0]].sum())
+        got = int(found.device_self.sum())
+        checks.append(Check(name="device time equals the kernels'", got=got + unlinked, expected=all_work,
+                            ok=got + unlinked == all_work,
+                            detail=f"{_percent(unlinked, all_work)} of it was launched by no operator"))  # fmt: skip
+    return checks
+
+
+def _between(trace: Trace, times: OpTimes) -> int:
+    """Named ranges inside operators: their own time and their runtime calls belong to no operator."""
+    ranges = np.flatnonzero((trace.kind[times.rows] == Kind.ANNOTATION) & (trace.op_parent[times.rows] >= 0))
+    return int((times.self_ns[ranges] + times.runtime_ns[ranges]).sum())
+
+
+def _notes(trace: Trace) -> list[str]:
+    if not trace.has_device:
+        return []
+    work = trace.device_rows
+    total = int(trace.events.dur[work].sum())
+    unlinked = int(trace.events.dur[work[trace.device_op[work] < 0]].sum())
+    if not unlinked:
+        return []
+    return [f"{_percent(unlinked, total)} of the time on devices belongs to no operator (graphs, other threads, "
+            "launched before the trace began); it is in the kernels' table"]  # fmt: skip
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "0 %"

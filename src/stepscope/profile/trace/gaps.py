@@ -1,0 +1,129 @@
+"""The gaps of a device: when nothing ran on it, what ended each, and why it came only then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.ranges import data_rows, is_sync_call
+from stepscope.profile.trace.trace import Kind, Trace
+
+__all__ = ["CAUSES", "Gaps", "device_gaps", "outer_host_rows", "sync_rows"]
+
+Rows = npt.NDArray[Any]
+
+CAUSES = ("host", "sync", "data", "kernel", "other")
+_HOST, _SYNC, _DATA, _KERNEL, _OTHER = range(5)
+
+BACK_TO_BACK_NS = 10_000
+"""A gap up to this long between work that was already there is what a start costs. (Launches on one stream follow each
+other by one to a few microseconds; copies between memories by some more.)"""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """In order of time; columns of one length."""
+
+    begin: Rows
+    end: Rows
+    next: Rows
+    """The work that ended the gap, or -1 at the end of the last step."""
+    cause: Rows
+    """Index into CAUSES."""
+    doing: Rows
+    """The outermost host operator or range that covers most of the gap, or -1."""
+
+    @classmethod
+    def joined(cls, several: Sequence[Gaps]) -> Gaps:
+        names = ("begin", "end", "next", "cause", "doing")
+        return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
+
+    def by_cause(self) -> Rows:
+        return np.bincount(self.cause, self.end - self.begin, len(CAUSES)).astype(np.int64)
+
+
+def sync_rows(trace: Trace) -> Rows:
+    """Runtime calls in which the host waited for a device: synchronisations, and copies that return when done."""
+    events = trace.events
+    calls = trace.rows(Kind.RUNTIME)
+    waiting = events.named(is_sync_call)
+    # A copy to pageable memory is called asynchronous and is not: the call ends after the copy.
+    copies = trace.rows(Kind.MEMCPY)
+    launched = trace.launch[copies]
+    copies, launched = copies[launched >= 0], launched[launched >= 0]
+    blocked = launched[(events.start + events.dur)[launched] >= (events.start + events.dur)[copies]]
+    mask = waiting.copy()
+    mask[blocked] = True
+    return calls[mask[calls]]
+
+
+def outer_host_rows(trace: Trace) -> Rows:
+    """Outermost operators and ranges of the host, without the marks of steps, in order of time."""
+    events = trace.events
+    marks = events.named(lambda name: name.startswith(("ProfilerStep", "StepscopeStep")))
+    span = ((trace.kind == Kind.OP) | (trace.kind == Kind.ANNOTATION)) & ~marks & (events.dur > 0)
+    above = trace.parent
+    for _ in range(64):  # a mark, a Python frame or a phase around it does not count
+        through = (above >= 0) & ~span[above]
+        if not through.any():
+            break
+        above = np.where(through, trace.parent[above], above)
+    rows = np.flatnonzero(span & (above < 0))
+    return rows[np.argsort(events.start[rows], kind="stable")]
+
+
+def device_gaps(trace: Trace, rows: Rows, begin: int, end: int) -> Gaps:
+    """When none of this work ran between two moments, and why."""
+    events = trace.events
+    rows = rows[np.argsort(events.start[rows], kind="stable")]
+    start = events.start[rows]
+    busy = Stretches.union(start, start + events.dur[rows])
+    free = busy.gaps(begin, end)
+    at = np.searchsorted(start, free.end)
+    following = np.where(at < len(rows), rows[np.minimum(at, len(rows) - 1)], -1)
+    following = np.where(free.end >= end, -1, following)
+    return Gaps(free.begin, free.end, following, _causes(trace, free, following), _doing(trace, free))
+
+
+def _causes(trace: Trace, free: Stretches, following: Rows) -> Rows:
+    events = trace.events
+    call = np.where(following >= 0, trace.launch[following], -1)
+    launched = np.where(call >= 0, events.start[call], np.where(following >= 0, -1, free.end))
+    length = free.end - free.begin
+    late = launched > free.begin
+    cause = np.where(late, _HOST, np.where(length <= BACK_TO_BACK_NS, _KERNEL, _OTHER))
+    waiting, data = trace.once(_waiting)
+    # The host was still in a wait when the device ran dry: nothing could be there already.
+    cause = np.where(late & (waiting.holds(free.begin) >= 0), _SYNC, cause)
+    return np.where(late & (2 * data.within(free.begin, free.end) > length), _DATA, cause)
+
+
+def _waiting(trace: Trace) -> tuple[Stretches, Stretches]:
+    """When the host waited for a device, and when the loop waited for data."""
+    start, stop = trace.events.start, trace.events.start + trace.events.dur
+    waits, loading = trace.once(sync_rows), data_rows(trace)
+    return Stretches.union(start[waits], stop[waits]), Stretches.union(start[loading], stop[loading])
+
+
+def _doing(trace: Trace, free: Stretches) -> Rows:
+    """Of each gap the outermost host span that covers most of it, among those that cover its middle or its ends."""
+    rows = trace.once(outer_host_rows)
+    if not len(rows) or not len(free.begin):
+        return np.full(len(free.begin), -1, np.int64)
+    start = trace.events.start[rows]
+    stop = start + trace.events.dur[rows]
+    best, most = np.full(len(free.begin), -1, np.int64), np.zeros(len(free.begin), np.int64)
+    middle = (free.begin + free.end) // 2
+    for moment in (free.begin, middle, free.end):
+        at = np.searchsorted(start, moment, side="right") - 1
+        for back in (0, 1):  # the last to begin before it, and the one before that (another thread)
+            place = np.maximum(at - back, 0)
+            overlap = np.minimum(stop[place], free.end) - np.maximum(start[place], free.begin)
+            better = (at >= back) & (overlap > most)
+            best, most = np.where(better, rows[place], best), np.where(better, overlap, most)
+    return best
