@@ -18,12 +18,17 @@ from stepscope.records.profile import ProfileFile, ProfileMeta
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import write_file
 
-__all__ = ["PROFILES", "SIMPLE", "files_in", "is_profile_folder", "new_folder", "read_meta", "write_meta", "write_part"]
+__all__ = [
+    "PROFILES", "REQUEST", "SIMPLE", "files_in", "is_profile_folder", "new_folder", "read_meta", "request_window",
+    "write_meta", "write_part",
+]  # fmt: skip
 
 PROFILES = "profiles"
 """The folder inside a run folder; each profile is a folder of its own in it."""
 SIMPLE = "simple"
 """The id of the profile every run has: its steps by phase."""
+REQUEST = "request"
+"""A file in the folder of profiles: the running training is asked for a window, and takes the file away."""
 _META = "profile.json"
 _OF_RANK = re.compile(r"rank(\d+)\.profile\.json")
 Kind = Literal["events", "trace", "prof", "stacks", "memory", "facts", "phases", "data", "other"]
@@ -122,3 +127,11 @@ def write_part(folder: Path, name: str, data: bytes | Any) -> None:
     if not isinstance(data, bytes):
         data = msgspec.json.encode(data) if name.endswith(".json") else msgspec.msgpack.encode(data)
     write_file(folder / name, data)
+
+
+def request_window(run_folder: Path, steps: int | None = None) -> Path:
+    """Ask the training that writes this run for a window of so many steps, as the button in the browser does."""
+    profiles = run_folder / PROFILES
+    make_private_folder(profiles, exist_ok=True)
+    write_file(profiles / REQUEST, msgspec.json.encode({"steps": steps}))
+    return profiles / REQUEST

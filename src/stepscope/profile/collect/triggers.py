@@ -1,0 +1,146 @@
+"""What asks for a deep window in the middle of a training: a signal, a step out of the ordinary, a file."""
+
+from __future__ import annotations
+
+import os
+import signal
+import statistics
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from stepscope.errors import UsageError
+from stepscope.profile.collect.windows import Request
+from stepscope.profile.store import PROFILES, REQUEST
+
+__all__ = ["Anomaly", "RequestFile", "Signal", "signal_named"]
+
+POLL_S = 1.0
+KEEP_S = 3.0
+ODD_FACTOR = 3.0
+HISTORY, LEAST_HISTORY = 50, 20
+MOST_ANOMALIES = 2
+LEAST_ODD_S = 0.005
+"""Below this a step that takes three times as long is the machine's doing."""
+
+
+def signal_named(name: str) -> int:
+    """The number of a signal by its name, with or without SIG.
+
+    >>> signal_named("USR2") == signal_named("sigusr2") == signal.SIGUSR2
+    True
+    """
+    full = name.upper() if name.upper().startswith("SIG") else f"SIG{name.upper()}"
+    found = getattr(signal, full, None)
+    if not isinstance(found, signal.Signals) or found in (signal.SIGTERM, signal.SIGINT):
+        raise UsageError(f"{name!r} is no signal that can ask for a window; try USR2 or USR1")
+    return int(found)
+
+
+class Signal:
+    """A signal sets a mark; the next step sees it."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._came = False
+        self._before: Any = None
+        self._installed = False
+
+    def install(self) -> None:
+        """Only in the main thread, and only where the script has no use for the signal itself."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        before = signal.getsignal(self._number)
+        if before not in (signal.SIG_DFL, None):
+            return
+        self._before = before
+        signal.signal(self._number, self._handle)
+        self._installed = True
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._came = True
+
+    def remove(self) -> None:
+        if self._installed and signal.getsignal(self._number) == self._handle:
+            signal.signal(self._number, self._before)
+        self._installed = False
+
+    def due(self) -> Request | None:
+        if not self._came:
+            return None
+        self._came = False
+        return Request(why=f"the process got {signal.Signals(self._number).name}")
+
+
+class Anomaly:
+    """A step that took three times as long as the last ones asks for a window: the next slow one may be in it."""
+
+    def __init__(self, most: int = MOST_ANOMALIES) -> None:
+        self._left = most
+        self._late: deque[float] = deque(maxlen=HISTORY)
+
+    def saw(self, step: int, wall_s: float) -> Request | None:
+        """An undisturbed step is over."""
+        late = self._late
+        usual = statistics.median(late) if len(late) >= LEAST_HISTORY else None
+        late.append(wall_s)
+        if usual is None or self._left <= 0 or wall_s < max(ODD_FACTOR * usual, LEAST_ODD_S):
+            return None
+        self._left -= 1
+        late.clear()
+        return Request(
+            why=f"step {step} took {1000 * wall_s:.3g} ms, {wall_s / usual:.1f} times as long as the steps before"
+        )
+
+
+class RequestFile:
+    """The file `profiles/request` of the run, looked for once a second."""
+
+    def __init__(self, run: Callable[[], Path | None], rank: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._run = run
+        self._rank = rank
+        self._clock = clock
+        self._looked = clock()
+        self._seen: tuple[int, int] | None = None
+        self._remove_at: float | None = None
+
+    def due(self) -> Request | None:
+        now = self._clock()
+        if now - self._looked < POLL_S:
+            return None
+        self._looked = now
+        run = self._run()
+        if run is None:
+            return None
+        path = run / PROFILES / REQUEST
+        try:
+            found = os.stat(path, follow_symlinks=False)
+        except OSError:
+            self._seen = None
+            return None
+        key = (found.st_mtime_ns, found.st_ino)
+        if key == self._seen:
+            self._sweep(path, now)
+            return None
+        self._seen, self._remove_at = key, now + KEEP_S  # the other ranks look for it too
+        return Request(why="asked for while it ran", steps=_steps_in(path))
+
+    def _sweep(self, path: Path, now: float) -> None:
+        if self._rank == 0 and self._remove_at is not None and now >= self._remove_at:
+            self._remove_at = None
+            path.unlink(missing_ok=True)
+
+
+def _steps_in(path: Path) -> int | None:
+    import msgspec
+
+    try:
+        asked = msgspec.json.decode(path.read_bytes()[:1000])
+    except (OSError, msgspec.MsgspecError):
+        return None
+    steps = asked.get("steps") if isinstance(asked, dict) else None
+    return steps if isinstance(steps, int) and 0 < steps <= 1000 else None

@@ -1,0 +1,265 @@
+"""Deep windows: begins, marks, ends and saves them as the training comes by, one at a time.
+
+    probe -> warm-up -> recorded steps -> saved, and read by a child
+
+A probe step tells what a step costs to record; a warm-up step lets the tracing of the device start. Everything happens
+between two steps. The callers stand behind the fence; what a fault leaves half done is dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from stepscope import fence
+from stepscope.profile.collect.budget import Asked, Budget, CallCounter, Chosen, Probe, choose, free_bytes
+from stepscope.profile.collect.child import Reading
+from stepscope.profile.collect.phase_events import PhaseEvents
+from stepscope.profile.collect.torch_window import TorchWindow, WindowOptions, someone_profiles
+from stepscope.profile.store import new_folder, write_meta
+from stepscope.records.profile import ProfileMeta
+
+__all__ = ["Request", "Saved", "Windows"]
+
+State = Literal["idle", "probe", "warm", "recording"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A window that is wanted."""
+
+    why: str
+    """steps 20:25 were asked for"""
+    first: int | None = None
+    """Its first step; None: as soon as may be."""
+    steps: int | None = None
+    """How many; None: as the budget allows."""
+
+
+@dataclass
+class Saved:
+    """A window that is on the disk."""
+
+    folder: Path
+    meta: ProfileMeta
+    reading: Reading | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    """What only the live profile knew, for the facts file."""
+
+
+class Windows:
+    """Told of each step that begins and ends; records those that are wanted."""
+
+    def __init__(
+        self,
+        torch: Any,
+        asked: Asked,
+        *,
+        place: Callable[[], Path | None],
+        rank: int = 0,
+        world: int = 1,
+        host: str = "",
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.saved: list[Saved] = []
+        self.phases: PhaseEvents | None = None
+        """While a window records: where the stretches of phases go."""
+        self.may_begin: Callable[[], bool] = lambda: True
+        """Asked before a window begins: something else may be going on that must not be in it."""
+        self.before_recording: list[Callable[[], None]] = []
+        self.after_recording: list[Callable[[], None]] = []
+        self.look_at: Callable[[TorchWindow], dict[str, Any]] = lambda window: {}
+        """Asked after a window has stopped, before its memory is given back."""
+        self._torch = torch
+        self._asked = asked
+        self._place = place
+        self._rank, self._world, self._host = rank, world, host
+        self._say = say
+        self._state: State = "idle"
+        self._request: Request | None = None
+        self._waiting: list[Request] = []
+        self._window: TorchWindow | None = None
+        self._chosen: Chosen | None = None
+        self._counter = CallCounter()
+        self._counted = False
+        self._began = 0.0
+
+    # -- asking ---------------------------------------------------------------------------------------------------
+
+    def ask(self, request: Request) -> None:
+        """Have this window recorded when its time comes."""
+        self._waiting.append(request)
+
+    @property
+    def is_busy(self) -> bool:
+        """A window is prepared or records: steps are slower than they are."""
+        return self._state != "idle"
+
+    @property
+    def is_recording(self) -> bool:
+        return self._state == "recording"
+
+    @property
+    def wants_more(self) -> bool:
+        return bool(self._waiting) or self.is_busy
+
+    # -- steps ----------------------------------------------------------------------------------------------------
+
+    def begins(self, step: int) -> None:
+        """A step begins."""
+        if self._state == "recording" and self._window is not None:
+            self._window.mark(step)
+            if self.phases is not None:
+                self.phases.step = step
+        elif self._state == "warm":
+            self._record(step)
+        elif self._state == "probe":
+            self._end_probe()
+            self._prepare(step)
+        elif self._waiting:
+            self._consider(step)
+
+    def ends(self, step: int) -> None:
+        """A step is over."""
+        if self._state == "recording" and self._window is not None:
+            self._window.mark(None)
+            if len(self._window.steps) >= self._wanted_steps:
+                self.finish()
+
+    def _consider(self, step: int) -> None:
+        request = self._waiting[0]
+        first = request.first
+        if first is not None and step > first and not self._is_late(request, step):
+            return
+        if (first is not None and step < first - 2) or not self.may_begin() or someone_profiles(self._torch):
+            return
+        self._request = self._waiting.pop(0)
+        if first is not None and step >= first:
+            self._chosen = self._chosen or choose(self._asked, None, self._budget)
+            self._record(step)
+        elif self._chosen is None and (first is None or step == first - 2):
+            self._begin_probe()
+        else:
+            self._chosen = self._chosen or choose(self._asked, None, self._budget)
+            self._prepare(step)
+
+    def _is_late(self, request: Request, step: int) -> bool:
+        """Its first step has gone by (numbers may jump): what is left of it is recorded, if anything is."""
+        if request.steps is not None and request.first is not None and step >= request.first + request.steps:
+            self._waiting.remove(request)
+            self._say(
+                f"the steps {request.first} to {request.first + request.steps - 1} were over before recording began"
+            )
+            return False
+        return True
+
+    @property
+    def _budget(self) -> Budget:
+        return Budget(self._asked.max_events, fence.fenced("asking for free memory")(free_bytes)())
+
+    @property
+    def _wanted_steps(self) -> int:
+        request, chosen = self._request, self._chosen
+        if request is not None and request.steps is not None:
+            return request.steps
+        return 1 if chosen is None else chosen.steps
+
+    # -- one window -----------------------------------------------------------------------------------------------
+
+    def _begin_probe(self) -> None:
+        self._state = "probe"
+        self._window = TorchWindow(
+            self._torch, WindowOptions(record_shapes=False, profile_memory=False, with_stack=False, with_modules=False)
+        )
+        self._window.start()
+        self._counted = self._asked.with_stack is not False and self._counter.start()
+        self._began = time.perf_counter()
+
+    def _end_probe(self) -> None:
+        window, self._window = self._window, None
+        wall_s = time.perf_counter() - self._began
+        self._counter.stop()
+        if window is None:
+            return
+        window.stop()
+        probe = Probe(window.events, self._counter.calls if self._counted else None, wall_s)
+        window.drop()
+        self._chosen = choose(self._asked, probe, self._budget)
+
+    def _prepare(self, step: int) -> None:
+        assert self._chosen is not None
+        self._state = "warm"
+        self._window = TorchWindow(self._torch, self._chosen.options)
+        self._window.prepare()
+        if self._request is not None and self._request.first is not None and step >= self._request.first:
+            self._record(step)
+
+    def _record(self, step: int) -> None:
+        assert self._chosen is not None
+        for listener in self.before_recording:
+            fence.fenced("before a window")(listener)()
+        window = self._window = self._window or TorchWindow(self._torch, self._chosen.options)
+        self.phases = PhaseEvents()
+        self.phases.step = step
+        self._state = "recording"
+        window.start()
+        window.mark(step)
+
+    def finish(self) -> None:
+        """End what is going on: a window with steps in it is saved, even if more were wanted."""
+        state, self._state = self._state, "idle"
+        window, self._window = self._window, None
+        phases, self.phases = self.phases, None
+        request, self._request = self._request, None
+        self._counter.stop()
+        if window is None:
+            return
+        window.stop()
+        if state == "recording":
+            for listener in self.after_recording:
+                fence.fenced("after a window")(listener)()
+        if state == "recording" and window.steps and request is not None:
+            fence.fenced("saving a window")(self._save)(window, phases, request)
+        window.drop()
+
+    def _save(self, window: TorchWindow, phases: PhaseEvents | None, request: Request) -> None:
+        run = self._place()
+        if run is None:
+            return
+        steps = window.steps
+        folder = new_folder(run, f"step-{steps[0]:06d}", self._rank)
+        facts = fence.fenced("naming what was recorded", default={})(self.look_at)(window)
+        window.save(folder / f"rank{self._rank}.trace.json")
+        if phases is not None:
+            phases.save(folder / f"rank{self._rank}.phase.events")
+        meta = self._described(folder.name, window, request)
+        write_meta(folder, meta, self._rank)
+        saved = Saved(folder, meta, facts=facts)
+        self.saved.append(saved)
+        saved.reading = fence.fenced("reading a trace in a child")(Reading)(folder, self._rank)
+
+    def _described(self, id: str, window: TorchWindow, request: Request) -> ProfileMeta:
+        chosen = self._chosen
+        return ProfileMeta(
+            id=id,
+            kind="pytorch",
+            created=time.time(),
+            first_step=window.steps[0],
+            last_step=window.steps[-1],
+            why=request.why,
+            options={**window.options.to_dict(), "max_events": self._asked.max_events, "pid": os.getpid()},
+            host=self._host,
+            world=self._world,
+            overhead=f"stopping took {window.stop_s:.2f} s, writing the trace {window.save_s:.2f} s",
+            notes=[] if chosen is None else chosen.said,
+        )
+
+    def abandon(self, why: str) -> None:
+        """Somebody else wants the profiler: what there is, is kept."""
+        if self.is_busy:
+            self._say(why)
+            self.finish()
