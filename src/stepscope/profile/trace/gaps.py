@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.ancestors import nearest
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.ranges import data_rows, is_sync_call
 from stepscope.profile.trace.trace import Kind, Trace
@@ -67,13 +68,12 @@ def outer_host_rows(trace: Trace) -> Rows:
     events = trace.events
     marks = events.named(lambda name: name.startswith(("ProfilerStep", "StepscopeStep")))
     span = ((trace.kind == Kind.OP) | (trace.kind == Kind.ANNOTATION)) & ~marks & (events.dur > 0)
-    above = trace.parent
-    for _ in range(64):  # a mark, a Python frame or a phase around it does not count
-        through = (above >= 0) & ~span[above]
-        if not through.any():
-            break
-        above = np.where(through, trace.parent[above], above)
-    rows = np.flatnonzero(span & (above < 0))
+    rows = np.flatnonzero(span)
+    above = trace.parent[rows]
+    outer = above < 0
+    # A mark, a Python frame or a phase around it does not count.
+    outer[~outer] = nearest(trace.parent, span)[above[~outer]] < 0
+    rows = rows[outer]
     return rows[np.argsort(events.start[rows], kind="stable")]
 
 

@@ -50,6 +50,16 @@ class Stretches:
             return other
         return Stretches.union(np.concatenate([self.begin, other.begin]), np.concatenate([self.end, other.end]))
 
+    def __and__(self, other: Stretches) -> Stretches:
+        """The time that both cover.
+
+        >>> Stretches(np.array([0, 5]), np.array([4, 9])) & Stretches(np.array([3]), np.array([7]))
+        Stretches(begin=array([3, 5]), end=array([4, 7]))
+        """
+        begin = np.union1d(self.begin[other.holds(self.begin) >= 0], other.begin[self.holds(other.begin) >= 0])
+        end = np.union1d(self.end[other.holds(self.end - 1) >= 0], other.end[self.holds(other.end - 1) >= 0])
+        return Stretches(begin, end)
+
     @property
     def total(self) -> int:
         return int((self.end - self.begin).sum())
