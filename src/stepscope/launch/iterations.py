@@ -30,6 +30,10 @@ class Iterations:
         self.on_end: list[Callable[[int], None]] = []
         self.disturbed = False
         """Something of ours slows the turn down that is going on; it is not counted."""
+        self.last_s: float | None = None
+        """How long the last turn took; None: it was disturbed or broken off."""
+        self.asking = False
+        """A batch is being asked for: whoever wants to end the script may do it now."""
         self.number: int | None = None
         """The step that is going on, or none."""
         self._loop = loop
@@ -46,10 +50,14 @@ class Iterations:
         if self.number is not None and not self._stepped:
             return
         loader = self._loop.loader_of.get(iterator)
-        if self._training and loader not in self._training:
-            self.end()
-        else:
-            self.begin()
+        self.asking = True
+        try:
+            if self._training and loader not in self._training:
+                self.end()
+            else:
+                self.begin()
+        finally:
+            self.asking = False
 
     def batch_is_given(self, iterator: Any) -> None:
         self._fetched += 1
@@ -81,18 +89,25 @@ class Iterations:
         self._stepped, self._fetched = False, 0
         self.number = self._loop.steps
         self._before = tuple(self._loop.phase_s.values())
-        for listener in self.on_begin:
-            fence.fenced("following the turns of the loop")(listener)(self.number)
+        self._tell(self.on_begin, self.number)
 
     def end(self) -> None:
         number, self.number = self.number, None
         if number is None:
             return
+        self.last_s = None
         if self.disturbed:
             self.phases.leave_out()
         elif self._stepped:  # a turn that was broken off would be no step
             after = self._loop.phase_s
-            self.phases.add(number, {name: after[name] - then for name, then in zip(after, self._before, strict=True)})
+            spent: dict[str, float] = {name: after[name] - then for name, then in zip(after, self._before, strict=True)}
+            self.last_s = sum(spent.values())
+            self.phases.add(number, spent)
         self.disturbed = False
-        for listener in self.on_end:
+        self._tell(self.on_end, number)
+
+    def _tell(self, listeners: list[Callable[[int], None]], number: int) -> None:
+        for listener in listeners:
             fence.fenced("following the turns of the loop")(listener)(number)
+        if listeners:
+            self._loop.forget_time()

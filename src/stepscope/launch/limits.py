@@ -206,6 +206,10 @@ class Limiter:
     def _stop_for_steps(self) -> None:
         self._stop(f"after {_count(self._loop.steps, 'step')} ({self._because('--max-steps')})")
 
+    def end(self, reason: str) -> None:
+        """End the script here, at a station of its loop, as a limit does."""
+        self._stop(reason)
+
     def _stop(self, reason: str) -> None:
         self.stopped = self.stopped or reason
         stop = SystemExit(0)

@@ -53,6 +53,7 @@ class Logbook:
         loop.on_step.append(self._after_step)
 
     def start(self) -> None:
+        """Feel the pulse too; without it only times and speeds are logged, and no operation of ours is run."""
         from stepscope.record.arrivals import Arrivals
         from stepscope.record.pulse import Pulse
 
@@ -64,6 +65,7 @@ class Logbook:
         if self._pulse is not None:
             self._pulse.stop()
             self._receive(wait=True)
+        if self._loop.steps:
             self._log_speed()
         self._before = []
 
@@ -155,6 +157,8 @@ class Logbook:
         values: dict[str, float] = {"speed/steps_per_s": self.rate, "speed/data_wait": self.waiting}
         if loop.samples > samples:
             values["speed/samples_per_s"] = (loop.samples - samples) / passed
+        if not loop.phase_s["h2d"]:  # nothing was ever moved to a device
+            del spent["h2d"]
         values |= {f"time/{name}_ms": 1000 * seconds / done for name, seconds in spent.items()}
         values |= memory()
         self._log(values, loop.steps - 1)

@@ -181,6 +181,17 @@ class Loop:
         if self.on_phase:
             _tell(self.on_phase, phase, before, now)
 
+    def moved(self, began: float, ended: float) -> None:
+        """A tensor was moved to a device in this time."""
+        if self.is_on:
+            self.moved_s += ended - began
+            if self.on_phase:
+                _tell(self.on_phase, "h2d", began, ended)
+
+    def forget_time(self) -> None:
+        """What passed since the last station was ours, not the script's."""
+        self._mark = self._clock()
+
     @contextmanager
     def silent(self) -> Iterator[None]:
         """For our own probes: what runs inside is not the script's."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from stepscope.errors import UsageError
+from stepscope.profile.collect.budget import Asked
+from stepscope.profile.collect.schedule import StepRange
 
-__all__ = ["Amount", "Limits", "Options", "Switches"]
+__all__ = ["Amount", "Limits", "Options", "Profiling", "Switches"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,21 @@ class Switches:
 
 
 @dataclass(frozen=True)
+class Profiling:
+    """What is to be profiled, and when."""
+
+    profiler: Literal["auto", "simple", "advanced", "pytorch"] = "auto"
+    steps: StepRange | None = None
+    """The steps of the window; None: chosen when the training has settled (`stepscope profile`), or none."""
+    on: frozenset[str] = frozenset()
+    """What else asks for a window: signal, anomaly, button."""
+    signal: str = "USR2"
+    asked: Asked = field(default_factory=Asked)
+    keep_running: bool = False
+    sort: str | None = None
+
+
+@dataclass(frozen=True)
 class Options:
     """Everything that stands between `stepscope run` and the script's name."""
 
@@ -95,3 +113,5 @@ class Options:
     debugpy: int | None = None
     capsule: bool = True
     capsule_bytes: int = 1 << 30
+    profiling: Profiling | None = None
+    """Deep windows; every run times its steps by phase without them."""

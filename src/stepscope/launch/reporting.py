@@ -40,14 +40,20 @@ class Reporter:
             if unwritable is not None:  # said before the training, not after it
                 raise unwritable
 
-    def take(self, finding: Finding) -> None:
-        """One finding, proven just now."""
+    def keep(self, finding: Finding) -> Finding:
+        """One finding, for the run and the files that were asked for; said by somebody else."""
         finding = with_source(self._settings.with_severity(finding), began=self._began)
         self.findings.append(finding)
         self._record(FindingEvent(time=time.time(), finding=finding))
+        if self._speaks:
+            fence.fenced("writing findings to a file")(self._write_files)()
+        return finding
+
+    def take(self, finding: Finding) -> None:
+        """One finding, proven just now."""
+        finding = self.keep(finding)
         if not self._speaks:
             return
-        fence.fenced("writing findings to a file")(self._write_files)()
         if finding.severity != "info":
             self.say(render(finding, color=wants_color(sys.stderr), width=terminal_width(sys.stderr), root=self._root))
 

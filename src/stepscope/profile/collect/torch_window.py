@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope.profile.collect.others import OURS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -67,6 +69,7 @@ class TorchWindow:
                 with_modules=options.with_modules and options.with_stack,
                 use_kineto=True,
             )
+            setattr(self._profile, OURS, True)
             self._profile._prepare_trace()
 
     def start(self) -> None:

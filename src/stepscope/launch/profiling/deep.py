@@ -1,0 +1,156 @@
+"""Deep windows of a launched script: who asks for them, when they may begin, and what is kept of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stepscope import fence
+from stepscope.launch.loop import Loop
+from stepscope.launch.options import Profiling
+from stepscope.profile.collect.others import TheirProfiler
+from stepscope.profile.collect.schedule import SKIP_STEPS, is_settled
+from stepscope.profile.collect.torch_window import TorchWindow
+from stepscope.profile.collect.triggers import Anomaly, RequestFile, Signal, signal_named
+from stepscope.profile.collect.windows import Request, Saved, Windows
+
+__all__ = ["Deep"]
+
+READ_WITHIN_S = 300.0
+STEPS_OF_RANKS = 3
+"""Ranks must record the same steps without asking each other: a number they all know."""
+
+
+class Deep:
+    """Stands between the loop and the windows. `auto`: one window is wanted as soon as the training has settled."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        options: Profiling,
+        *,
+        run: Callable[[], Path | None],
+        rank: int,
+        world: int,
+        say: Callable[[str], None],
+        auto: bool = False,
+    ) -> None:
+        self.windows: Windows | None = None
+        self.theirs = TheirProfiler(self._make_way)
+        self.is_disturbed: Callable[[], bool] = lambda: False
+        """Asked at the beginning of each step: does something else of ours slow it down?"""
+        self._loop, self._options, self._run = loop, options, run
+        self._rank, self._world, self._say = rank, world, say
+        self._auto = auto
+        self._began: float | None = None
+        self._signal = Signal(signal_named(options.signal)) if "signal" in options.on else None
+        self._anomaly = Anomaly() if "anomaly" in options.on else None
+        self._file = RequestFile(run, rank) if "button" in options.on else None
+
+    def start(self, torch: Any) -> None:
+        """The script has imported torch."""
+        from stepscope.runs.format.lease import host_name
+
+        self.windows = Windows(
+            torch,
+            self._options.asked,
+            place=self._run,
+            rank=self._rank,
+            world=self._world,
+            host=host_name(),
+            say=self._say,
+        )
+        self.windows.look_at = look_at
+        self.windows.may_begin = lambda: not (self.is_disturbed() or self.theirs.is_going)
+        self.theirs.install(torch)
+        if self._signal is not None:
+            self._signal.install()
+        steps = self._options.steps
+        if steps is not None:
+            why = f"the steps {steps.first} to {steps.last - 1} were asked for"
+            self.windows.ask(Request(why, steps.first, steps.last - steps.first))
+        elif self._auto and self._world > 1:
+            why = f"{STEPS_OF_RANKS} steps after the first {SKIP_STEPS}, on every rank"
+            self.windows.ask(Request(why, SKIP_STEPS + 2, STEPS_OF_RANKS))
+        self._loop.on_phase.append(self._phase)
+        self._loop.iterations.on_begin.append(self._begins)
+        self._loop.iterations.on_end.append(self._ends)
+
+    @property
+    def saved(self) -> list[Saved]:
+        return [] if self.windows is None else self.windows.saved
+
+    # -- while it runs --------------------------------------------------------------------------------------------
+
+    def _begins(self, step: int) -> None:
+        windows = self.windows
+        if windows is None:
+            return
+        self._began = self._began or time.perf_counter()
+        for source in (self._signal, self._file):
+            request = None if source is None else source.due()
+            if request is not None:
+                windows.ask(request)
+        if self._wants_own():
+            self._auto = False
+            windows.ask(Request("the training had found its pace"))
+        windows.begins(step)
+        if windows.is_busy or self.is_disturbed():
+            self._loop.iterations.disturbed = True
+
+    def _wants_own(self) -> bool:
+        if not self._auto or self._options.steps is not None or self._world > 1 or self.theirs.seen:
+            return False
+        phases = self._loop.iterations.phases
+        passed = time.perf_counter() - (self._began or 0.0)
+        return is_settled(phases.late_s(8), passed, len(phases))
+
+    def _ends(self, step: int) -> None:
+        if self.windows is None:
+            return
+        took = self._loop.iterations.last_s
+        self.windows.ends(step)
+        if self._anomaly is not None and took is not None:
+            request = self._anomaly.saw(step, took)
+            if request is not None:
+                self.windows.ask(request)
+
+    def _phase(self, phase: str, began: float, ended: float) -> None:
+        if self.windows is not None and self.windows.phases is not None:
+            self.windows.phases.add(phase, began, ended)
+
+    def _make_way(self) -> None:
+        if self.windows is not None:
+            self.windows.abandon("the script starts its own torch.profiler: Stepscope's window makes way for it")
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """The script is over: end what records, take the hooks away."""
+        if self.windows is not None:
+            fence.fenced("ending a window")(self.windows.finish)()
+        fence.fenced("leaving the script's profiler alone")(self.theirs.remove)()
+        if self._signal is not None:
+            fence.fenced("giving a signal back")(self._signal.remove)()
+
+    def wait(self) -> list[str]:
+        """Wait until all windows are read; what went wrong with any."""
+        said = [one.reading.wait(READ_WITHIN_S) for one in self.saved if one.reading is not None]
+        return [text for text in said if text is not None]
+
+
+def look_at(window: TorchWindow) -> dict[str, Any]:
+    """What only the process itself knows of a window: the names of modules, whose memory is where."""
+    from stepscope.profile.collect.alive import live_models_and_optimizers
+    from stepscope.profile.collect.memory import storages
+    from stepscope.profile.collect.module_names import names_and_lines
+
+    models, optimizers = live_models_and_optimizers()
+    found: dict[str, Any] = {}
+    if window.options.with_stack:
+        found.update(fence.fenced("naming modules", default={})(names_and_lines)(window.live, models))
+    if window.options.profile_memory:
+        found["storages"] = fence.fenced("finding whose memory is where", default={})(storages)(models, optimizers)
+    return found
