@@ -13,7 +13,7 @@ from stepscope.profile.trace.gaps import outer_host_rows
 from stepscope.profile.trace.intervals import Stretches, without_overlap
 from stepscope.profile.trace.kernel_names import short_kernel_name
 from stepscope.profile.trace.path import DEVICE, HOST, LAUNCH, QUEUE, WAKE, Path, critical_path
-from stepscope.profile.trace.ranges import data_rows, is_communication
+from stepscope.profile.trace.ranges import data_rows, is_communication, plain_op_name
 from stepscope.profile.trace.step_parts import first_is_odd
 from stepscope.profile.trace.step_spans import StepSpan
 from stepscope.profile.trace.trace import Kind, Trace
@@ -105,7 +105,7 @@ def _add_host(trace: Trace, path: Path, lines: Lines) -> None:
         name = trace.events.name[rows[place]]
         for one in np.unique(name[amount > 0]).tolist():
             mine = (name == one) & (amount > 0)
-            _add(lines, where, trace.events.names[one], int(amount[mine].sum()), int(mine.sum()))
+            _add(lines, where, plain_op_name(trace.events.names[one]), int(amount[mine].sum()), int(mine.sum()))
         free = free & Stretches.union(begin, end).gaps(int(host.begin[0]), int(host.end[-1]))
     _add(lines, "host", "between operators (Python)", free.total, len(host.begin))
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from stepscope.profile.trace.trace import Trace
 
-__all__ = ["BACKWARD", "data_rows", "is_communication", "is_data_loading", "is_optimizer", "is_sync_call"]
+__all__ = ["BACKWARD", "data_rows", "is_communication", "is_data_loading", "is_optimizer", "is_sync_call",
+           "plain_op_name"]  # fmt: skip
 
 Rows = npt.NDArray[Any]
 
@@ -47,6 +48,15 @@ def is_sync_call(name: str) -> bool:
     (True, True, False)
     """
     return "Synchronize" in name or name in {"cudaMemcpy", "hipMemcpy", "cuMemcpyDtoH_v2", "cuMemcpyHtoD_v2"}
+
+
+def plain_op_name(name: str) -> str:
+    """A node of backward by its own name, not the engine's.
+
+    >>> plain_op_name("autograd::engine::evaluate_function: AddmmBackward0"), plain_op_name("aten::mm")
+    ('backward: AddmmBackward0', 'aten::mm')
+    """
+    return f"backward: {name.removeprefix(BACKWARD).lstrip(': ')}" if name.startswith(BACKWARD) else name
 
 
 def data_rows(trace: Trace) -> Rows:
