@@ -1,0 +1,155 @@
+"""Sheets and breakdowns as text for a terminal: the same numbers as in the browser, in columns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from stepscope.errors import NotFound
+from stepscope.plain_text import clean
+from stepscope.records.profile import Column, Sheet, StepParts, Unit
+
+__all__ = ["cell_text", "parts_text", "sheet_text", "sorted_rows"]
+
+_TEXT_WIDTH = 60
+_BAR = 24
+
+
+def cell_text(value: Any, unit: Unit) -> str:
+    """One value as a person reads it.
+
+    >>> [cell_text(v, "ns") for v in (950, 41_200, 12_340_000, 2_500_000_000)]
+    ['950 ns', '41.2 us', '12.3 ms', '2.5 s']
+    >>> cell_text(0.834, "share"), cell_text(3 << 20, "bytes"), cell_text(2.5e9, "flops"), cell_text(None, "ns")
+    ('83.4%', '3 MiB', '2.5 GFLOP', '-')
+    >>> cell_text(12345, "count"), cell_text(3.14159, "factor"), cell_text(True, "flag")
+    ('12,345', '3.14x', 'yes')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if unit in ("text", "line") or isinstance(value, str):
+        return clean(str(value))
+    if unit == "flag":
+        return "yes" if value else ""
+    if unit == "count":
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+    if unit == "share":
+        return f"{100 * value:.1f}%"
+    if unit == "factor":
+        return f"{value:.3g}x"
+    if unit == "ns":
+        return _scaled(value, 1000.0, ("ns", "us", "ms"), last=("s", 1e9))
+    if unit == "bytes":
+        return _scaled(value, 1024.0, ("B", "KiB", "MiB", "GiB"), last=("TiB", 1024.0**4))
+    if unit == "flops":
+        return _scaled(value, 1000.0, ("FLOP", "kFLOP", "MFLOP", "GFLOP"), last=("TFLOP", 1e12))
+    return f"{value:.4g}"
+
+
+def _scaled(value: float, factor: float, units: tuple[str, ...], last: tuple[str, float]) -> str:
+    size = 1.0
+    for unit in units:
+        if abs(value) < 999.5 * size * (factor / 1000.0):
+            return f"{value / size:.3g} {unit}"
+        size *= factor
+    return f"{value / last[1]:.3g} {last[0]}" if abs(value) < 1000 * last[1] else f"{value / last[1]:,.0f} {last[0]}"
+
+
+def sorted_rows(sheet: Sheet, by: str | None = None) -> Sheet:
+    """The same sheet in another order: by a column's key or head, largest first (text: A first). Trees stay as they
+    are."""
+    import msgspec
+
+    if by is None or sheet.levels:
+        return sheet
+    wanted = by.lower().replace("_", " ").replace("-", " ")
+    for at, column in enumerate(sheet.columns):
+        if wanted in (column.key.lower().replace("_", " ").replace("-", " "), column.label.lower()):
+            break
+    else:
+        known = ", ".join(column.key for column in sheet.columns)
+        raise NotFound(f"{sheet.title!r} has no column {by!r} to sort by; it has {known}")
+    is_text = column.unit in ("text", "line")
+    rows = [row for row in sheet.rows if row[at] is not None]
+    rows.sort(key=lambda row: str(row[at]) if is_text else row[at], reverse=not is_text)
+    rows += [row for row in sheet.rows if row[at] is None]
+    return msgspec.structs.replace(sheet, rows=rows, sort=column.key)
+
+
+def sheet_text(sheet: Sheet, *, width: int = 120, most: int = 20, sort: str | None = None) -> str:
+    """A table; columns that do not fit are left out from the right, and said."""
+    sheet = sorted_rows(sheet, sort)
+    shown = [at for at, column in enumerate(sheet.columns) if not column.hidden]
+    cells = [[_cell(sheet, number, at) for at in shown] for number in range(min(most, len(sheet.rows)))]
+    heads = [sheet.columns[at].label for at in shown]
+    widths = [max([len(head), *(len(row[i]) for row in cells)]) for i, head in enumerate(heads)]
+    fits = _fitting(widths, width - 2)
+    columns = [sheet.columns[at] for at in shown[:fits]]
+    lines = [clean(sheet.title), _line(heads, widths, columns)]
+    lines += [_line(row, widths, columns) for row in cells]
+    left = len(sheet.rows) - len(cells)
+    if left > 0:
+        lines.append(f"  and {left:,} more")
+    if fits < len(shown):
+        lines.append(f"  not shown: {', '.join(heads[fits:])}")
+    lines += [f"  {clean(note)}" for note in sheet.notes]
+    lines += [
+        f"  ! {check.name}: {check.got:.6g} against {check.expected:.6g}" for check in sheet.checks if not check.ok
+    ]
+    return "\n".join(lines)
+
+
+def _cell(sheet: Sheet, number: int, at: int) -> str:
+    column = sheet.columns[at]
+    text = cell_text(sheet.rows[number][at], column.unit)
+    if at == 0 and sheet.levels:
+        text = "  " * sheet.levels[number] + text
+    if column.unit in ("text", "line") and len(text) > _TEXT_WIDTH:
+        text = text[: _TEXT_WIDTH - 1] + "…"
+    return text
+
+
+def _fitting(widths: list[int], room: int) -> int:
+    used = 0
+    for number, width in enumerate(widths):
+        used += width + 2
+        if used > room and number >= 2:
+            return number
+    return len(widths)
+
+
+def _line(cells: list[str], widths: list[int], columns: list[Column]) -> str:
+    parts = [
+        cell.ljust(width) if column.unit in ("text", "line") else cell.rjust(width)
+        for cell, width, column in zip(cells, widths, columns, strict=False)
+    ]
+    return ("  " + "  ".join(parts)).rstrip()
+
+
+def parts_text(parts: StepParts, *, width: int = 100) -> str:
+    """The typical step, a line a part, with bars.
+
+    >>> from stepscope.profile.collect.phases import PhaseTable
+    >>> table = PhaseTable()
+    >>> for step in range(4):
+    ...     table.add(step, {"data": 0.03, "forward": 0.01})
+    >>> print(parts_text(table.result()))
+    a step takes 40 ms (p90 40 ms, p99 40 ms; 4 steps)
+      Data     30 ms   75%  ██████████████████
+      Forward  10 ms   25%  ██████
+    """
+    whole = sum(parts.typical_ns) or 1
+    shown = [(part.label, ns) for part, ns in zip(parts.parts, parts.typical_ns, strict=True) if ns]
+    wide = max((len(label) for label, _ in shown), default=0)
+    p90, p99 = cell_text(parts.p90_ns, "ns"), cell_text(parts.p99_ns, "ns")
+    count = len(parts.steps)
+    lines = [f"a step takes {cell_text(parts.p50_ns, 'ns')} (p90 {p90}, p99 {p99}; {count} step{'s' * (count != 1)})"]
+    room = min(_BAR, max(8, width - wide - 24))
+    numbers = [cell_text(ns, "ns") for _, ns in shown]
+    digits = max((len(text) for text in numbers), default=0)
+    for (label, ns), text in zip(shown, numbers, strict=True):
+        bar = "█" * round(room * ns / whole) or "▏"
+        lines.append(f"  {label.ljust(wide)}  {text.rjust(digits)}  {ns / whole:4.0%}  {bar}")
+    if parts.first_is_odd and parts.wall_ns:
+        lines.append(f"  the first step took {cell_text(parts.wall_ns[0], 'ns')} and is not counted")
+    return "\n".join([*lines, *(f"  {clean(note)}" for note in parts.notes)])
