@@ -20,11 +20,11 @@ __all__ = ["diff_profiles"]
 _WORTH = 0.005
 """A change smaller than this share of a step is of no interest, however certain."""
 _COLUMNS = [
-    Column(key="change", label="change", unit="ns", help="What a step takes more of it in B than in A.", sums=True),
+    Column(key="change_ns", label="change", unit="ns", help="What a step takes more of it in B than in A.", sums=True),
     Column(key="ratio", label="B / A", unit="factor", help="Above 1: slower in B."),
-    Column(key="a", label="A", unit="ns", help="A step's mean in A.", sums=True),
-    Column(key="b", label="B", unit="ns", help="A step's mean in B.", sums=True),
-    Column(key="noise", label="noise", unit="ns", help="The change is known to this, by how steps differ (99.9 %)."),
+    Column(key="a_ns", label="A", unit="ns", help="A step's mean in A.", sums=True),
+    Column(key="b_ns", label="B", unit="ns", help="A step's mean in B.", sums=True),
+    Column(key="noise_ns", label="noise", unit="ns", help="The change is known to this, by how steps differ (99.9 %)."),
     Column(
         key="clear",
         label="beyond noise",
@@ -141,7 +141,7 @@ def _name_sheet(id: str, title: str, what: str, a: PerStep, b: PerStep, worth: f
         title=title,
         columns=[Column(key=what, label=what), *_COLUMNS, *_CALLS],
         rows=rows,
-        sort="change",
+        sort="change_ns",
         notes=notes,
     )
 
@@ -176,7 +176,7 @@ def _place_sheets(a: Profile, b: Profile, rank: int) -> Iterator[Sheet]:
             title=title,
             columns=[Column(key=head.key, label=head.label, unit=head.unit), *(_plain(c) for c in _COLUMNS[:4])],
             rows=[row[:5] for row in rows],
-            sort="change",
+            sort="change_ns",
             notes=["means over all steps of each profile; how single steps differ is not known here"],
         )
 
@@ -184,7 +184,7 @@ def _place_sheets(a: Profile, b: Profile, rank: int) -> Iterator[Sheet]:
 def _per_step_of(sheet: Sheet, profile: Profile, rank: int) -> dict[str, float]:
     """Of each row its main time a step: the first of the columns that hold a whole time."""
     keys = [column.key for column in sheet.columns]
-    wanted: list[str] = [key for key in ("total", "device_total", "host_total", "self") if key in keys]
+    wanted: list[str] = [key for key in ("op_ns", "total_ns", "forward_ns") if key in keys]
     trace = profile.trace(rank)
     steps = max(len(trace.steps) if trace is not None else 1, 1)
     if not wanted:

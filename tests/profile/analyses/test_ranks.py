@@ -76,8 +76,8 @@ def test_collectives_sum_to_what_the_raw_trace_says() -> None:
 def test_waiting_is_the_time_until_the_last_rank_has_come() -> None:
     row = by_key(communication(four()))
     # ranks 0 and 1 wait 3 ms, rank 3 waits 2 ms, rank 2 none: three times
-    assert row["wait"] == 3 * (3 + 3 + 2) * MS
-    assert row["transfer"] == row["total"] - row["wait"] == 3 * 4 * 2 * MS
+    assert row["wait_ns"] == 3 * (3 + 3 + 2) * MS
+    assert row["transfer_ns"] == row["total_ns"] - row["wait_ns"] == 3 * 4 * 2 * MS
     assert row["algorithm_bandwidth"] == pytest.approx(4_000_000 / 0.002)
     assert row["bus_bandwidth"] == pytest.approx(4_000_000 / 0.002 * 1.5)
 
@@ -86,7 +86,7 @@ def test_one_rank_alone_says_that_waiting_is_a_guess() -> None:
     sheet = communication(Profile.of_events({0: made_rank(0)}))
     assert sheet is not None
     assert "only one rank is here" in sheet.notes[-1]
-    assert by_key(sheet)["wait"] == 0
+    assert by_key(sheet)["wait_ns"] == 0
 
 
 def test_without_sizes_waiting_is_unknown_not_zero() -> None:
@@ -94,15 +94,15 @@ def test_without_sizes_waiting_is_unknown_not_zero() -> None:
     bare = replace(table, args={key: column for key, column in table.args.items() if key != "In msg nelems"})
     row = by_key(communication(Profile.of_events({0: bare})))
     assert row["bytes"] is None
-    assert row["wait"] is None
-    assert row["transfer"] is None
-    assert row["total"] == 15 * MS
+    assert row["wait_ns"] is None
+    assert row["transfer_ns"] is None
+    assert row["total_ns"] == 15 * MS
 
 
 def test_the_straggler_is_named_with_what_it_costs() -> None:
     row = by_key(stragglers(four()))
     assert (row["rank"], row["last"], row["share"]) == (2, 3, 1.0)
-    assert row["cost"] == 3 * 3 * 2 * MS  # three others, three times, 2 ms after the second slowest
+    assert row["cost_ns"] == 3 * 3 * 2 * MS  # three others, three times, 2 ms after the second slowest
 
 
 def test_clocks_of_other_machines_are_moved_until_collectives_end_together() -> None:
@@ -126,7 +126,7 @@ def test_hidden_and_exposed_communication() -> None:
     builder.add("gemm", "kernel", start=-50, dur=80, pid=0, tid=7)  # hides 30
     builder.add("gelu", "kernel", start=90, dur=50, pid=0, tid=7)  # hides 10
     row = by_key(overlap(Profile.of_events({0: builder.events()})))
-    assert (row["communication"], row["hidden"], row["exposed"], row["computation"]) == (100, 40, 60, 130)
+    assert (row["communication_ns"], row["hidden_ns"], row["exposed_ns"], row["computation_ns"]) == (100, 40, 60, 130)
 
 
 def test_each_ranks_parts_sum_to_its_step() -> None:

@@ -62,7 +62,7 @@ SHEET = Sheet(
     title="T",
     columns=[
         Column(key="name", label="name"),
-        Column(key="own", label="own", unit="ns"),
+        Column(key="own_ns", label="own", unit="ns"),
         Column(key="ok", label="ok", unit="flag"),
     ],
     rows=[["=HYPERLINK(1)", 12, True], ["b,c", None, False]],

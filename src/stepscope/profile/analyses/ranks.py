@@ -36,12 +36,16 @@ def ranks(profile: Profile) -> Sheet | None:
         columns=[
             Column(key="rank", label="rank", unit="count"),
             Column(key="steps", label="steps", unit="count", help="In the profile."),
-            Column(key="step", label="step", unit="ns", help="The mean step, by the host's clock."),
-            Column(key="computation", label="computation", unit="ns", help="A step's time with work under way."),
-            Column(key="exposed", label="exposed comm.", unit="ns", help="Communication with nothing else under way."),
-            Column(key="copies", label="copies", unit="ns", help="Only copies and fills of the device under way."),
-            Column(key="rest", label="rest", unit="ns", help="None of these: the device, or the thread, stands idle."),
-            Column(key="data", label="data wait", unit="ns", help="Waiting for a DataLoader; part of the rest."),
+            Column(key="step_ns", label="step", unit="ns", help="The mean step, by the host's clock."),
+            Column(key="computation_ns", label="computation", unit="ns", help="A step's time with work under way."),
+            Column(
+                key="exposed_ns", label="exposed comm.", unit="ns", help="Communication with nothing else under way."
+            ),
+            Column(key="copies_ns", label="copies", unit="ns", help="Only copies and fills of the device under way."),
+            Column(
+                key="rest_ns", label="rest", unit="ns", help="None of these: the device, or the thread, stands idle."
+            ),
+            Column(key="data_ns", label="data wait", unit="ns", help="Waiting for a DataLoader; part of the rest."),
         ],
         rows=rows,
         checks=[

@@ -28,15 +28,15 @@ def as_sheet(answer: Answer) -> Sheet:
 
 
 def _of_parts(parts: StepParts) -> Sheet:
-    columns = [Column(key="step", label="step", unit="count"), Column(key="wall", label="step time", unit="ns")]
-    columns += [Column(key=part.key, label=part.label, unit="ns", help=part.help) for part in parts.parts]
+    columns = [Column(key="step", label="step", unit="count"), Column(key="wall_ns", label="step time", unit="ns")]
+    columns += [Column(key=f"{part.key}_ns", label=part.label, unit="ns", help=part.help) for part in parts.parts]
     pairs = zip(parts.steps, parts.wall_ns, parts.parts_ns, strict=True)
     rows = [[step, wall, *split] for step, wall, split in pairs]
     return Sheet(id=parts.id, title=parts.title, columns=columns, rows=rows, checks=parts.checks, notes=parts.notes)
 
 
 def _of_curve(curve: Curve) -> Sheet:
-    columns = [Column(key="at", label="time", unit="ns")]
+    columns = [Column(key="at_ns", label="time", unit="ns")]
     columns += [Column(key=name, label=name, unit=curve.unit) for name in curve.lines]
     rows = [list(row) for row in zip(curve.at_ns, *curve.lines.values(), strict=True)]
     return Sheet(id=curve.id, title=curve.title, columns=columns, rows=rows, notes=curve.notes)
@@ -66,18 +66,14 @@ def _of_stack(stack: Stack) -> Sheet:
 
 
 def sheet_csv(answer: Answer) -> bytes:
-    """A line a row under the columns' keys, with units where they matter: `total_ns`, `peak_bytes`."""
+    """A line a row under the columns' keys, which say their units: `total_ns`, `peak_bytes`."""
     sheet = as_sheet(answer)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_head(column) for column in sheet.columns])
+    writer.writerow([safe_text(column.key) for column in sheet.columns])
     for row in sheet.rows:
         writer.writerow([safe_text(cell) if isinstance(cell, str) else "" if cell is None else cell for cell in row])
     return out.getvalue().encode()
-
-
-def _head(column: Column) -> str:
-    return safe_text(f"{column.key}_{column.unit}" if column.unit in ("ns", "bytes") else column.key)
 
 
 def sheet_json(answer: Answer) -> bytes:
@@ -120,7 +116,7 @@ def _parquet(sheet: Sheet) -> bytes:
         "notes": sheet.notes,
         "checks": sheet.checks,
     }
-    table = pa.table(arrays, names=[_head(column) for column in sheet.columns])
+    table = pa.table(arrays, names=[column.key for column in sheet.columns])
     out = io.BytesIO()
     pq.write_table(table.replace_schema_metadata({"stepscope": msgspec.json.encode(about)}), out, compression="zstd")
     return out.getvalue()
