@@ -31,7 +31,7 @@ def lines(profile: Profile, rank: int = 0) -> Sheet | None:
     roots = found.up < 0
     everything = int(trace.events.dur[found.carriers[roots]].sum())
     has_device = trace.has_device
-    rows = [
+    rows: list[list[Any]] = [
         [f"{key.file}:{key.line}", key.function, "line" if key.exact else "function", int(calls[i]), int(own[i]),
          int(own[i]) / max(1, everything), int(total[i]), int(device[i]) if has_device else None, int(back[i]),
          int(device_back[i]) if has_device else None, int(allocated[i])]

@@ -32,7 +32,8 @@ def modules(profile: Profile, rank: int = 0) -> Sheet | None:
     everything = device_ns or sum(host) or 1
     rows: list[list[Any]] = []
     levels: list[int] = []
-    for i, node in enumerate(found.nodes):
+    for i in found.order():
+        node = found.nodes[i]
         device = inside["device"][i] + inside["device_back"][i]
         share = device / everything if device_ns else None
         rows.append([
@@ -41,9 +42,7 @@ def modules(profile: Profile, rank: int = 0) -> Sheet | None:
             inside["device_back"][i] if device_ns else None, device if device_ns else None, share,
             inside["bytes"][i], inside["bytes_back"][i], inside["op"][i],
         ])  # fmt: skip
-        levels.append(levels[node.parent] + 1 if node.parent >= 0 else 0)
-    order = _tree_order(found)
-    rows, levels = [rows[i] for i in order], [levels[i] for i in order]
+        levels.append(found.level(i))
     left = {key: int(values[-1]) for key, values in cost.items()}
     left_device = left["device"] if device_ns else None
     rows.append([
@@ -85,20 +84,6 @@ def _cost(trace: Trace, found: Modules) -> dict[str, Ints]:
         cost[key] = np.bincount(place[~is_back], weights[~is_back], size + 1).astype(np.int64)
         cost[f"{key}_back"] = np.bincount(backward[is_back], weights[is_back], size + 1).astype(np.int64)
     return cost
-
-
-def _tree_order(found: Modules) -> list[int]:
-    """Each node followed by all below it; nodes made early (called first) come first."""
-    below: dict[int, list[int]] = {}
-    for i, node in enumerate(found.nodes):
-        below.setdefault(node.parent, []).append(i)
-    order: list[int] = []
-    stack = list(reversed(below.get(-1, [])))
-    while stack:
-        i = stack.pop()
-        order.append(i)
-        stack.extend(reversed(below.get(i, [])))
-    return order
 
 
 def _checks(trace: Trace, cost: dict[str, Ints], device_ns: int) -> list[Check]:

@@ -61,6 +61,26 @@ class Modules:
                 total[up] += total[i]
         return [int(one) for one in total]
 
+    def order(self) -> list[int]:
+        """The nodes as a tree is printed: each followed by all below it, those called first coming first."""
+        below: dict[int, list[int]] = {}
+        for i, node in enumerate(self.nodes):
+            below.setdefault(node.parent, []).append(i)
+        order: list[int] = []
+        stack = list(reversed(below.get(-1, [])))
+        while stack:
+            i = stack.pop()
+            order.append(i)
+            stack.extend(reversed(below.get(i, [])))
+        return order
+
+    def level(self, node: int) -> int:
+        """How deep a node is."""
+        depth = -1
+        while node >= 0:
+            node, depth = self.nodes[node].parent, depth + 1
+        return depth
+
 
 def modules_of(trace: Trace, facts: Mapping[str, Any]) -> Modules | None:
     """The modules of a trace that has stacks, or the spans of our own collector; None where it has neither."""

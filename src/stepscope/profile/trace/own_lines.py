@@ -1,7 +1,7 @@
 """The user's own line each event belongs to, looking through library code to the line that called it.
 
-A *carrier* is a Python call that gives a line its events: a function of the user's own (for what it does itself), or the
-first library call below one (for the line it was called from). Every event has at most one innermost carrier.
+A *carrier* is a Python call that gives a line its events: a function of the user's own (for what it does itself), or
+the first library call below one (for the line it was called from). Every event has at most one innermost carrier.
 """
 
 from __future__ import annotations

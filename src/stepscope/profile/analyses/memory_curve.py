@@ -1,0 +1,75 @@
+"""Memory over time: what each device's allocator had handed out and reserved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.memory.blocks import blocks_of
+from stepscope.profile.trace.trace import Trace
+from stepscope.records.profile import Curve
+
+__all__ = ["memory_curve", "stretches"]
+
+Ints = npt.NDArray[Any]
+
+_STRETCHES = 1000
+
+
+@analysis("memory-curve", view="memory")
+def memory_curve(trace: Trace) -> Curve | None:
+    """Allocated and reserved memory of each device over time."""
+    blocks = blocks_of(trace)
+    if blocks is None:
+        return None
+    series: dict[str, tuple[Ints, Ints, float]] = {}
+    notes = []
+    for device in blocks.devices:
+        series[f"{device.name} allocated"] = (device.at_ns, device.allocated, device.before)
+        if device.reserved.any():
+            series[f"{device.name} reserved"] = (device.at_ns, device.reserved, float(device.reserved[0]))
+        if device.is_cpu:
+            notes.append("CPU memory is counted from the beginning of the profile; what was there before is not in it.")
+    at, lines = stretches(series, trace.begin_ns, trace.end_ns)
+    return Curve(id="memory-curve", title="Memory over time", at_ns=at, lines=lines, unit="bytes", notes=notes)
+
+
+def stretches(
+    series: dict[str, tuple[Ints, Ints, float]], begin: int, end: int, most: int = _STRETCHES
+) -> tuple[list[int], dict[str, list[float]]]:
+    """Steps over time on one axis; of each stretch the minimum and the maximum are kept, in the order they came.
+
+    `series`: times (ascending), values after them, and the value before the first. Few points are kept as they are.
+    """
+    times = np.unique(np.concatenate([at for at, _, _ in series.values()] or [np.zeros(0, np.int64)]))
+    if len(times) <= 2 * most:
+        edges = times
+        lines = {name: _held(at, values, first, edges) for name, (at, values, first) in series.items()}
+        return (edges - begin).tolist(), lines
+    cuts = np.linspace(min(begin, int(times[0])), max(end, int(times[-1])) + 1, most + 1).astype(np.int64)
+    axis = np.repeat(cuts[:-1], 2)
+    axis[1::2] += np.diff(cuts) // 2
+    lines = {}
+    for name, (at, values, first) in series.items():
+        starts = np.searchsorted(at, cuts[:-1])
+        held = _held(at, values, first, cuts[:-1] - 1)
+        padded = np.append(values.astype(np.float64), values[-1])
+        low, high = np.array(held), np.array(held)
+        some = np.flatnonzero(np.diff(np.append(starts, len(at))) > 0)
+        low[some] = np.minimum(low[some], np.minimum.reduceat(padded, starts[some]))
+        high[some] = np.maximum(high[some], np.maximum.reduceat(padded, starts[some]))
+        rising = padded[np.minimum(np.append(starts[1:], len(at)), len(at)) - 1] >= np.array(held)
+        out = np.empty(2 * most)
+        out[0::2] = np.where(rising, low, high)
+        out[1::2] = np.where(rising, high, low)
+        lines[name] = [*out.tolist(), float(values[-1])]
+    return (np.append(axis, cuts[-1]) - begin).tolist(), lines
+
+
+def _held(at: Ints, values: Ints, first: float, when: Ints) -> list[float]:
+    """The value that holds at each moment."""
+    place = np.searchsorted(at, when, side="right") - 1
+    return np.where(place >= 0, values[np.maximum(place, 0)].astype(np.float64), first).tolist()

@@ -1,0 +1,35 @@
+"""The models and optimizers that a process holds, found without having watched them being made."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["live_models_and_optimizers"]
+
+
+def live_models_and_optimizers() -> tuple[list[torch.nn.Module], list[torch.optim.Optimizer]]:
+    """All modules that are in no other module, and all optimizers. Looks at every object once (about 0.1 us each).
+
+    The kind is asked of `type(object)`: `isinstance` would run the `__class__` of proxies, which may be anything.
+    """
+    import torch
+
+    kinds: dict[type, int] = {}
+    modules: list[torch.nn.Module] = []
+    optimizers: list[torch.optim.Optimizer] = []
+    for one in gc.get_objects():
+        kind = type(one)
+        which = kinds.get(kind)
+        if which is None:
+            which = 1 if issubclass(kind, torch.nn.Module) else 2 if issubclass(kind, torch.optim.Optimizer) else 0
+            kinds[kind] = which
+        if which == 1 and "_modules" in one.__dict__:
+            modules.append(one)
+        elif which == 2 and "param_groups" in one.__dict__:
+            optimizers.append(one)
+    inside = {id(child) for module in modules for child in module.__dict__["_modules"].values() if child is not None}
+    return [module for module in modules if id(module) not in inside], optimizers

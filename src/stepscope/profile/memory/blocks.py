@@ -1,0 +1,138 @@
+"""Blocks of memory with their lives, paired out of the allocations and frees of a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.trace.trace import Trace
+
+__all__ = ["Blocks", "DeviceMemory", "blocks_of", "device_name"]
+
+Ints = npt.NDArray[Any]
+
+_DEVICES = {
+    0: "CPU",
+    1: "CUDA",
+    2: "MKLDNN",
+    6: "HIP",
+    9: "XLA",
+    12: "XPU",
+    13: "MPS",
+    18: "HPU",
+    19: "IPU",
+    20: "MTIA",
+}
+"""torch's c10::DeviceType, as the traces number it."""
+
+
+def device_name(kind: int, number: int) -> str:
+    """CPU, CUDA 0 ..."""
+    name = _DEVICES.get(kind, f"device {kind}")
+    return name if kind == 0 or number < 0 else f"{name} {number}"
+
+
+@dataclass(frozen=True)
+class DeviceMemory:
+    """What one device's allocator said, in the order of time."""
+
+    name: str
+    is_cpu: bool
+    at_ns: Ints
+    change: Ints
+    """Bytes; negative for a free."""
+    allocated: Ints
+    """After each change, as the allocator counts it. On the CPU that is from the beginning of the profile."""
+    reserved: Ints
+
+    @cached_property
+    def before(self) -> int:
+        """Allocated when the trace begins."""
+        return int(self.allocated[0] - self.change[0])
+
+    @cached_property
+    def peak_at(self) -> int:
+        """The position of the highest count."""
+        return int(np.argmax(self.allocated))
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A row a block."""
+
+    devices: list[DeviceMemory]
+    device: Ints
+    """Index into `devices`."""
+    address: Ints
+    bytes: Ints
+    begin_ns: Ints
+    """-1: allocated before the trace begins, and known by its being freed."""
+    end_ns: Ints
+    """-1: still there when the trace ends."""
+    host: Ints
+    """The row of the host event that allocated it, or -1."""
+    freed_by: Ints
+    """The row of the host event that freed it, or -1."""
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    def live_at(self, device: int, ns: int) -> Ints:
+        """A mask: blocks of a device that are there just after a moment."""
+        began = self.begin_ns <= ns
+        ends = (self.end_ns < 0) | (self.end_ns > ns)
+        return np.asarray((self.device == device) & began & ends)
+
+
+def blocks_of(trace: Trace) -> Blocks | None:
+    """The blocks of a trace taken with memory; None without."""
+    rows, events = trace.memory_rows, trace.events
+    change = events.number("Bytes", 0)[rows]
+    some = change != 0  # the CPU allocator says 0 for what it did not see being allocated
+    rows, change, host = rows[some], change[some], trace.memory_host[some]
+    if not len(rows):
+        return None
+    kinds, numbers = events.number("Device Type", 0)[rows], events.number("Device Id", -1)[rows]
+    pairs, device = np.unique(np.stack([kinds, numbers]), axis=1, return_inverse=True)
+    device = device.reshape(-1)
+    at, address = events.start[rows], events.number("Addr", 0)[rows]
+    allocated, reserved = events.number("Total Allocated", 0)[rows], events.number("Total Reserved", 0)[rows]
+    devices = []
+    for i, (kind, number) in enumerate(pairs.T.tolist()):
+        mine = device == i
+        devices.append(
+            DeviceMemory(device_name(kind, number), kind == 0, at[mine], change[mine], allocated[mine], reserved[mine])
+        )
+    return _paired(devices, device, address, change, at, host)
+
+
+def _paired(devices: list[DeviceMemory], device: Ints, address: Ints, change: Ints, at: Ints, host: Ints) -> Blocks:
+    """An allocation belongs with the next free of its address; a free without one is of a block from before."""
+    order = np.lexsort((np.arange(len(at)), address, device))  # `at` ascends already
+    device, address, change, at, host = (column[order] for column in (device, address, change, at, host))
+    same = np.zeros(len(order), bool)
+    same[:-1] = (device[1:] == device[:-1]) & (address[1:] == address[:-1])
+    gains = change > 0
+    closes = np.zeros(len(order), bool)
+    closes[:-1] = gains[:-1] & same[:-1] & ~gains[1:]  # the next row is this one's free
+    opened = np.zeros(len(order), bool)
+    opened[1:] = closes[:-1]
+    keep = np.flatnonzero(gains | ~opened)
+    after = np.minimum(keep + 1, len(order) - 1)
+    closed, is_new = closes[keep], gains[keep]
+    end = np.where(is_new, np.where(closed, at[after], -1), at[keep])
+    blocks = Blocks(
+        devices=devices,
+        device=device[keep],
+        address=address[keep],
+        bytes=np.abs(change[keep]),
+        begin_ns=np.where(is_new, at[keep], -1),
+        end_ns=end,
+        host=np.where(is_new, host[keep], -1).astype(np.int32),
+        freed_by=np.where(is_new, np.where(closed, host[after], -1), host[keep]).astype(np.int32),
+    )
+    return blocks

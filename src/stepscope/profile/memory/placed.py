@@ -1,0 +1,99 @@
+"""The blocks of a profile with all that is known of them: category, operator, module and source line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.profile.memory.blocks import Blocks, blocks_of
+from stepscope.profile.memory.categories import Categories, categories_of
+from stepscope.profile.profile import Profile
+from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.modules import Modules, modules_of
+from stepscope.profile.trace.own_lines import OwnLines, own_lines
+from stepscope.profile.trace.trace import Kind, Trace
+
+__all__ = ["Placed", "placed_blocks"]
+
+Ints = npt.NDArray[Any]
+
+_NODE = "autograd::engine::evaluate_function: "
+
+
+@dataclass(frozen=True)
+class Placed:
+    trace: Trace
+    blocks: Blocks
+    categories: Categories
+    modules: Modules | None
+    lines: OwnLines | None
+    outermost: Ints
+    """For each block the outermost operator that allocated it, or -1."""
+    innermost: Ints
+    """For each block the innermost operator that allocated it, or -1."""
+
+    def module(self) -> Ints:
+        """For each block the module node that allocated it in forward or backward, or -1."""
+        host, modules = self.blocks.host, self.modules
+        if modules is None:
+            return np.full(len(host), -1, np.int32)
+        backward = np.where(host >= 0, modules.backward[host], -1)
+        return np.where(backward >= 0, backward, np.where(host >= 0, modules.forward[host], -1))
+
+    def line(self, block: int) -> str | None:
+        """The user's line that allocated a block; in backward, the line of its forward."""
+        if self.lines is None:
+            return None
+        row = int(self.blocks.host[block])
+        op = int(self.innermost[block])
+        forward = int(self.trace.forward_op[op]) if op >= 0 else -1
+        for at in (forward, row):
+            carrier = int(self.lines.at[at]) if at >= 0 else -1
+            if carrier >= 0:
+                key = self.lines.keys[int(self.lines.key[carrier])]
+                return f"{key.file}:{key.line}"
+        return None
+
+    def operator(self, block: int) -> str | None:
+        """The outermost operator that allocated a block, as a person names it."""
+        row = int(self.outermost[block])
+        if row < 0:
+            return None
+        return self.trace.events.names[int(self.trace.events.name[row])].removeprefix(_NODE)
+
+
+_placed: WeakKeyDictionary[Profile, dict[int, Placed | None]] = WeakKeyDictionary()
+
+
+def placed_blocks(profile: Profile, rank: int) -> Placed | None:
+    """The blocks of a rank; kept while the profile is, since several analyses ask for them one after the other."""
+    ranks = _placed.setdefault(profile, {})
+    if rank not in ranks:
+        ranks[rank] = _place(profile, rank)
+    return ranks[rank]
+
+
+def _place(profile: Profile, rank: int) -> Placed | None:
+    trace = profile.trace(rank)
+    blocks = None if trace is None else blocks_of(trace)
+    if trace is None or blocks is None:
+        return None
+    facts = profile.facts(rank)
+    modules = modules_of(trace, facts)
+    is_op = trace.kind == Kind.OP
+    host = blocks.host
+    inner = nearest(trace.parent, is_op)
+    outer = nearest(trace.parent, is_op & (trace.op_parent < 0))
+    return Placed(
+        trace=trace,
+        blocks=blocks,
+        categories=categories_of(trace, blocks, facts, None if modules is None else modules.forward),
+        modules=modules,
+        lines=own_lines(trace, facts),
+        outermost=np.where(host >= 0, outer[host], -1),
+        innermost=np.where(host >= 0, inner[host], -1),
+    )
