@@ -1,0 +1,189 @@
+"""The collector of the input pipeline: every loader, every worker, from `install` to `save`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope import fence
+from stepscope.profile.data.loaders import Loaders
+from stepscope.profile.data.probe import MAIN, Probe, read_rows, set_current
+from stepscope.profile.data.worker import WorkerDoor
+from stepscope.profile.trace.build import Builder
+from stepscope.profile.trace.events import Events
+from stepscope.record.restore import Installed
+from stepscope.records.profile import ProfileFile
+
+__all__ = ["DataCollector"]
+
+_MAIN_ROWS = "main.rows"
+
+
+class DataCollector:
+    """Times what loads the data, in the main process and in workers that start while it is on.
+
+        collector = DataCollector()
+        imports.when("torch.utils.data.dataloader", collector.install)     # or collector.start()
+        ...                                                                # the training
+        collector.stop()
+        files = collector.save(profile_folder, rank=0)                     # rank0.data.events, rank0.data.json
+
+    Costs at most about one percent (see `probe.py`); draws no random numbers; workers need not end well.
+    """
+
+    def __init__(self) -> None:
+        self.loaders = Loaders()
+        self._installed = Installed()
+        self._folder: str | None = None
+        self._probe: Probe | None = None
+        self._pid = os.getpid()
+        self._on = False
+
+    # -- hooks ----------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin now, importing torch's loaders."""
+        import torch.utils.data.dataloader as module
+
+        self.install(module)
+
+    def install(self, module: Any) -> None:
+        """Begin. `module` is `torch.utils.data.dataloader`, imported by the script."""
+        if self._on or os.getpid() != self._pid:
+            return
+        from stepscope.profile.data.fetching import install_fetching, install_waiting
+
+        self._on = True
+        self._folder = tempfile.mkdtemp(prefix="stepscope-data-")
+        self._probe = Probe(os.path.join(self._folder, _MAIN_ROWS), MAIN)
+        set_current(self._probe)
+        install_fetching(self._installed)
+        install_waiting(self._installed, module, self._batch_of)
+        self.loaders.install(self._installed, module)
+        door = WorkerDoor(self._folder)
+        self._install_door(door, module)
+
+    def _install_door(self, door: WorkerDoor, module: Any) -> None:
+        """Workers are started by the iterator's `__init__`; the door must know for which loader."""
+        import torch.utils.data._utils.worker as worker
+
+        door.loop = worker._worker_loop
+        self._installed.patch(worker, "_worker_loop", door)
+        for kind in (module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter):
+            self._installed.patch(kind, "__init__", self._wrapped_init(kind.__init__, door))
+        reset = module._MultiProcessingDataLoaderIter._reset
+
+        @wraps(reset)
+        def _reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:
+            if not first_iter:  # persistent workers begin another pass
+                fence.fenced("noting a loader")(self.loaders.begins)(iterator, loader)
+            reset(iterator, loader, first_iter)
+
+        self._installed.patch(module._MultiProcessingDataLoaderIter, "_reset", _reset)
+
+    def _wrapped_init(self, make: Any, door: WorkerDoor) -> Any:
+        @wraps(make)
+        def __init__(iterator: Any, loader: Any) -> None:
+            number = fence.fenced("noting a loader", 0)(self.loaders.begins)(iterator, loader)
+            door.loader = number
+            make(iterator, loader)
+
+        return __init__
+
+    def _batch_of(self, iterator: Any) -> tuple[int, int, int]:
+        number = self.loaders.number_of(iterator)
+        facts = self.loaders.facts.get(number)
+        if facts is not None:
+            facts.batches += 1
+        tasks = getattr(iterator, "_task_info", None)
+        if tasks is None:
+            return number, int(iterator._num_yielded), -1
+        ready = sum(1 for task in tasks.values() if len(task) == 2)
+        try:
+            ready += iterator._data_queue.qsize()
+        except NotImplementedError:  # macOS counts none
+            ready = -1
+        return number, int(iterator._rcvd_idx), ready
+
+    def stop(self) -> None:
+        """Take everything away. Workers that are still alive end by themselves and are not timed any more."""
+        if not self._on or os.getpid() != self._pid:
+            return
+        self._on = False
+        self._installed.remove()
+        set_current(None)
+        if self._probe is not None:
+            self._probe.close()
+
+    # -- what was seen --------------------------------------------------------------------------------------------
+
+    def events(self) -> Events:
+        """All events so far, of the main process and of workers."""
+        builder = Builder()
+        if self._probe is not None:
+            self._probe.flush(now=True)
+        for path in sorted(Path(self._folder).glob("*.rows")) if self._folder is not None else ():
+            for frame in read_rows(str(path)):
+                self._add(builder, frame)
+        return builder.events()
+
+    def _add(self, builder: Builder, frame: Any) -> None:
+        if frame.worker != MAIN and frame.rows:
+            builder.lane_names[str(frame.pid)] = f"DataLoader worker {frame.worker}"
+        for name, place, start, duration, thread, batch, loader, detail, ready in frame.rows:
+            args: dict[str, Any] = {"batch": batch, "worker": frame.worker, "loader": loader}
+            if place:
+                args["place"] = place
+            if detail:
+                args["detail"] = 1
+            if ready >= 0:
+                args["ready"] = ready
+            builder.add(name, "data", start=start, dur=max(duration, 0), pid=frame.pid, tid=thread, args=args)
+
+    def facts(self) -> dict[str, Any]:
+        """What is known of the loaders; goes to `rankN.data.json`."""
+        start = sys.modules.get("multiprocessing")
+        return {
+            "loaders": [msgspec.to_builtins(one) for one in self.loaders.facts.values() if one.passes],
+            "start_method": start.get_start_method(allow_none=True) if start is not None else None,
+            "cpus": _cpus(),
+            "untimed_batches": 0 if self._probe is None else self._probe.untimed,
+        }
+
+    def save(self, folder: Path, rank: int = 0) -> list[ProfileFile]:
+        """Write the events and the facts into a profile's folder; nothing when no loader was iterated."""
+        from stepscope.profile.trace.columns import save_events
+
+        if not any(one.passes for one in self.loaders.facts.values()):
+            self.forget()
+            return []
+        events, data = folder / f"rank{rank}.data.events", folder / f"rank{rank}.data.json"
+        save_events(self.events(), events)
+        temporary = data.with_name(f".{data.name}")
+        temporary.write_bytes(msgspec.json.encode(self.facts()))
+        temporary.replace(data)
+        self.forget()
+        return [
+            ProfileFile(name=events.name, kind="events", rank=rank, bytes=events.stat().st_size),
+            ProfileFile(name=data.name, kind="data", rank=rank, bytes=data.stat().st_size),
+        ]
+
+    def forget(self) -> None:
+        """Stop, and remove what was gathered."""
+        self.stop()
+        if self._folder is not None and os.getpid() == self._pid:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+def _cpus() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,112 @@
+"""Which loaders a script has: where each was made, with what settings, and its number."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import msgspec
+
+from stepscope import fence
+from stepscope.record.restore import Installed
+
+__all__ = ["LoaderFacts", "Loaders"]
+
+
+class LoaderFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """What `rankN.data.json` says of a loader."""
+
+    number: int
+    made: str = ""
+    """`train.py:34`"""
+    file: str = ""
+    line: int = 0
+    dataset: str = ""
+    samples: int | None = None
+    batch_size: int | None = None
+    workers: int = 0
+    prefetch: int | None = None
+    persistent: bool = False
+    pin: bool = False
+    start_method: str = ""
+    passes: int = 0
+    batches: int = 0
+
+
+class Loaders:
+    """Numbers loaders in the order they are made or first iterated."""
+
+    def __init__(self) -> None:
+        self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._objects: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        self._of_iterator: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
+        self._made: dict[int, tuple[str, int]] = {}
+        self.facts: dict[int, LoaderFacts] = {}
+
+    def install(self, installed: Installed, module: Any) -> None:
+        """`module` is `torch.utils.data.dataloader`."""
+        kind = module.DataLoader
+        check, loaders = kind.check_worker_number_rationality, self
+
+        def check_worker_number_rationality(self: Any) -> None:  # the last thing that a DataLoader's __init__ does
+            caller = sys._getframe(1)
+            if caller.f_code.co_name == "__init__":
+                loaders._is_made(self, caller)
+            check(self)
+
+        check_worker_number_rationality.__wrapped__ = check  # type: ignore[attr-defined]
+        installed.patch(kind, "check_worker_number_rationality", check_worker_number_rationality)
+
+    def of(self, loader: Any) -> int:
+        """Its number."""
+        known = self._numbers.get(loader)
+        if known is None:
+            known = self._numbers[loader] = len(self.facts)
+            self._objects[known] = loader
+            self.facts[known] = LoaderFacts(number=known)
+        return known
+
+    def place(self, loader: Any) -> tuple[str, int] | None:
+        """(file, line) where it was made."""
+        return self._made.get(self.of(loader))
+
+    def begins(self, iterator: Any, loader: Any) -> int:
+        """A pass begins; its settings are those of now."""
+        number = self._of_iterator[iterator] = self.of(loader)
+        facts = self.facts[number]
+        facts.passes += 1
+        facts.dataset = type(loader.dataset).__name__
+        facts.samples = _length(loader.dataset)
+        facts.batch_size = loader.batch_size
+        facts.workers = loader.num_workers
+        facts.prefetch = loader.prefetch_factor
+        facts.persistent = bool(loader.persistent_workers)
+        facts.pin = bool(loader.pin_memory)
+        context = getattr(loader, "multiprocessing_context", None)
+        facts.start_method = context.get_start_method() if context is not None else ""
+        return number
+
+    def number_of(self, iterator: Any) -> int:
+        return self._of_iterator.get(iterator, 0)
+
+    @fence.fenced("noting where a loader is made")
+    def _is_made(self, loader: Any, frame: FrameType | None) -> None:
+        from stepscope.profile.data.stages import shown_path
+        from stepscope.record.sites import site_at
+        from stepscope.record.watch.places import own_place
+
+        number, place = self.of(loader), own_place(frame)
+        if place is not None:
+            site = site_at(place)
+            self._made[number] = (site.file, site.line)
+            facts = self.facts[number]
+            facts.file, facts.line, facts.made = site.file, site.line, f"{shown_path(site.file)}:{site.line}"
+
+
+def _length(dataset: Any) -> int | None:
+    try:
+        return len(dataset)
+    except (TypeError, NotImplementedError):
+        return None

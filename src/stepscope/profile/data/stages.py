@@ -1,0 +1,178 @@
+"""Finding the stages inside a dataset: its transforms, and the parts of composed ones, each with a clock around it.
+
+The clocks stand in only while a batch is fetched that is looked at closely, and only in the attributes of the dataset
+(and of its composed transforms) that hold the callables; the classes of the user are never touched.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator, MutableMapping
+from time import perf_counter_ns
+from typing import Any
+
+from stepscope.profile.data.probe import Probe
+
+__all__ = ["Stages", "name_of", "place_of_callable", "sample_times", "shown_path"]
+
+_DEPTH = 4
+_MOST = 64
+_NO_STAGES = (type, str, bytes)
+
+
+class _Timed:
+    """A callable with a clock; everything else about it is the callable's own."""
+
+    __slots__ = ("_call", "_name", "_place", "_probe")
+
+    def __init__(self, call: Any, name: str, place: str, probe: Probe) -> None:
+        self._call, self._name, self._place, self._probe = call, name, place, probe
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        start = perf_counter_ns()
+        try:
+            return self._call(*args, **kwargs)
+        finally:
+            self._probe.note(self._name, start, perf_counter_ns(), place=self._place)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._call, name)
+
+
+class Stages:
+    """The clocks of one dataset."""
+
+    def __init__(self, dataset: Any, probe: Probe) -> None:
+        self.probe = probe
+        self._dataset = dataset
+        self._places: list[tuple[MutableMapping[Any, Any], Any, Any, Any]] = []
+        """(where, key, what stands there, what stands there while it is timed)"""
+        self._seen: set[int] = set()
+        self._find(dataset, _DEPTH)
+
+    @property
+    def count(self) -> int:
+        """How many events a sample makes, at most about."""
+        return 1 + len(self._places)
+
+    def put_in(self) -> None:
+        if any(where.get(key) is not now for where, key, now, _ in self._places):  # the dataset has other transforms
+            self._places, self._seen = [], set()
+            self._find(self._dataset, _DEPTH)
+        for where, key, _, timed in self._places:
+            where[key] = timed
+
+    def take_out(self) -> None:
+        for where, key, now, timed in self._places:
+            if where.get(key) is timed:
+                where[key] = now
+
+    # -- looking --------------------------------------------------------------------------------------------------
+
+    def _find(self, owner: Any, depth: int) -> None:
+        held = getattr(owner, "__dict__", None)
+        if depth == 0 or not isinstance(held, dict) or id(owner) in self._seen or len(self._places) >= _MOST:
+            return
+        self._seen.add(id(owner))
+        for key, value in list(held.items()):
+            if _is_dataset(value) or key in ("dataset", "base"):
+                self._find(value, depth - 1)
+            elif key == "datasets" and isinstance(value, list | tuple):
+                for one in value[:8]:
+                    self._find(one, depth - 1)
+            elif _is_stage(key, value):
+                self._stand(held, key, value)
+                self._parts(value, depth - 1)
+
+    def _parts(self, transform: Any, depth: int) -> None:
+        """What a composed transform is made of."""
+        held = getattr(transform, "__dict__", None)
+        if depth <= 0 or not isinstance(held, dict) or id(transform) in self._seen:
+            return
+        self._seen.add(id(transform))
+        parts = held.get("transforms")
+        if isinstance(parts, list | tuple) and parts and all(callable(part) for part in parts):
+            timed = [self._timed(part) for part in parts]
+            self._places.append((held, "transforms", parts, type(parts)(timed) if type(parts) is tuple else timed))
+            for part in parts:
+                self._parts(part, depth - 1)
+        for key in ("transform", "target_transform"):
+            value = held.get(key)
+            if value is not None and callable(value) and not isinstance(value, _NO_STAGES):
+                self._stand(held, key, value)
+                self._parts(value, depth - 1)
+        modules = held.get("_modules")
+        if isinstance(modules, dict) and type(transform).__name__ == "Sequential":
+            for key, value in list(modules.items()):
+                self._stand(modules, key, value)
+                self._parts(value, depth - 1)
+
+    def _stand(self, where: MutableMapping[Any, Any], key: Any, value: Any) -> None:
+        if len(self._places) < _MOST:
+            self._places.append((where, key, value, self._timed(value)))
+
+    def _timed(self, value: Any) -> _Timed:
+        return _Timed(value, f"transform {name_of(value)}", place_of_callable(value), self.probe)
+
+
+def _is_dataset(value: Any) -> bool:
+    return any(base.__name__ in ("Dataset", "IterableDataset") for base in type(value).__mro__)
+
+
+def _is_stage(key: str, value: Any) -> bool:
+    """A callable that a dataset holds: its transforms, its image loader, its tokenizer."""
+    return callable(value) and not key.startswith("__") and not isinstance(value, _NO_STAGES)
+
+
+def _unwrapped(value: Any) -> Any:
+    while isinstance(value, functools.partial):
+        value = value.func
+    return getattr(value, "__func__", value)
+
+
+def name_of(value: Any) -> str:
+    """How a stage is called: a function by its name, an object by its class.
+
+    >>> name_of(len), name_of(functools.partial(max, 3)), name_of(Probe.flush)
+    ('len', 'max', 'Probe.flush')
+    """
+    value = _unwrapped(value)
+    written_in_c = "__name__" if not hasattr(value, "__code__") else "__qualname__"
+    name = getattr(value, written_in_c, None) or type(value).__qualname__
+    return str(name).replace("<locals>.", "").replace("<lambda>", "lambda")
+
+
+def place_of_callable(value: Any) -> str:
+    """`data.py:51`, where it is written; nothing for what is written in C."""
+    value = _unwrapped(value)
+    code = getattr(value, "__code__", None)
+    for name in () if code is not None else ("forward", "__call__", "transform"):
+        method = _unwrapped(getattr(type(value), name, None))
+        code = getattr(getattr(method, "__wrapped__", method), "__code__", None)
+        if code is not None and not (name == "__call__" and "torch" in code.co_filename and hasattr(value, "forward")):
+            break
+    if code is None:
+        return ""
+    return f"{shown_path(code.co_filename)}:{code.co_firstlineno}"
+
+
+def shown_path(path: str) -> str:
+    """Relative to where the script was started, when it lies below."""
+    try:
+        relative = os.path.relpath(path)
+    except ValueError:  # another drive
+        return path
+    return path if relative.startswith("..") else relative
+
+
+def sample_times(samples: Iterator[Any], probe: Probe) -> Iterator[Any]:
+    """The samples of an iterable dataset, each timed."""
+    while True:
+        start = perf_counter_ns()
+        try:
+            sample = next(samples)
+        except StopIteration:
+            return
+        probe.note("sample", start, perf_counter_ns())
+        yield sample

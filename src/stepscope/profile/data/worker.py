@@ -1,0 +1,132 @@
+"""The door of a DataLoader worker: stands in for torch's worker loop, sets up the clocks, and runs it.
+
+It goes to the worker by fork or by pickle, so workers that are spawned are timed like those that are forked.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from time import perf_counter_ns
+from types import TracebackType
+from typing import Any
+
+from stepscope import fence
+from stepscope.profile.data.probe import Probe, set_current
+from stepscope.record.restore import Installed
+
+__all__ = ["WorkerDoor"]
+
+_INDEX_QUEUE, _DATA_QUEUE, _WORKER_ID = 2, 3, 10
+"""Where they stand among the arguments of `_worker_loop`."""
+_OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+
+
+class WorkerDoor:
+    """Called in the worker with the arguments of torch's `_worker_loop`."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.loader = 0
+        """The number of the loader that is starting workers."""
+        self.loop: Callable[..., None] | None = None
+        """torch's own; not sent along, a spawned worker finds it where it is."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"folder": self.folder, "loader": self.loader, "loop": None}
+
+    def __call__(self, *args: Any) -> None:
+        loop = self.loop
+        if loop is None:
+            from torch.utils.data._utils.worker import _worker_loop
+
+            loop = _worker_loop
+        probe = fence.fenced("timing a worker")(self._begin)(args)
+        if probe is None:
+            loop(*args)
+            return
+        mine = list(args)
+        mine[_INDEX_QUEUE] = _TimedQueue(args[_INDEX_QUEUE], probe)
+        try:
+            loop(*mine)
+        finally:
+            probe.close()
+
+    def _begin(self, args: tuple[Any, ...]) -> Probe:
+        import torch.utils.data._utils.worker as torchs_worker
+
+        worker: Any = torchs_worker
+        number = int(args[_WORKER_ID])
+        path = os.path.join(self.folder, f"worker-{os.getpid()}.rows")
+        probe = Probe(path, number, self.loader)
+        if self.loop is None:  # spawned: nothing of what the main process has installed is here
+            from stepscope.profile.data.fetching import install_fetching
+
+            install_fetching(Installed())
+        set_current(probe)
+        worker.ExceptionWrapper = _without_us(worker.ExceptionWrapper)
+        _time_pickling(probe)
+        return probe
+
+
+class _TimedQueue:
+    """The queue of what to fetch: waiting for it is a worker's idle time."""
+
+    def __init__(self, queue: Any, probe: Probe) -> None:
+        self._queue, self._probe = queue, probe
+        self._since = perf_counter_ns()
+
+    def get(self, *args: Any, **kwargs: Any) -> Any:
+        start = perf_counter_ns()
+        task = self._queue.get(*args, **kwargs)
+        probe = self._probe
+        if isinstance(task, tuple) and len(task) == 2 and isinstance(task[0], int):
+            probe.batch = task[0]
+            if probe.can_note():
+                probe.note("queue", start, perf_counter_ns())
+        probe.flush()
+        return task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+def _time_pickling(probe: Probe) -> None:
+    """A batch is packed for the main process by a thread of the queue, while the worker goes on."""
+    import multiprocessing.queues as queues
+
+    pickler: Any = queues._ForkingPickler  # type: ignore[attr-defined]
+
+    class Timed(pickler):  # type: ignore[misc]
+        @classmethod
+        def dumps(cls, obj: Any, protocol: Any = None) -> Any:
+            start = perf_counter_ns()
+            packed = pickler.dumps(obj, protocol)
+            if isinstance(obj, tuple) and obj and isinstance(obj[0], int) and probe.can_note():
+                probe.note("put", start, perf_counter_ns(), batch=obj[0])
+            return packed
+
+    queues._ForkingPickler = Timed  # type: ignore[attr-defined]
+
+
+def _without_us(wrapper: Any) -> Any:
+    """What a worker's exception is sent in, its traceback as it would be without us."""
+
+    def wrapped(exc_info: Any = None, where: str = "in background") -> Any:
+        kind, error, trace = exc_info or sys.exc_info()
+        return wrapper((kind, error, _cleaned(trace)), where)
+
+    return wrapped
+
+
+def _cleaned(trace: TracebackType | None) -> TracebackType | None:
+    kept: list[TracebackType] = []
+    while trace is not None:
+        if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
+            kept.append(trace)
+        trace = trace.tb_next
+    chain: TracebackType | None = None
+    for each in reversed(kept):
+        chain = TracebackType(chain, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return chain
