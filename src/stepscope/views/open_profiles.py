@@ -13,6 +13,7 @@ import msgspec
 
 from stepscope.errors import BadData, NotFound, StepscopeError
 from stepscope.profile.profile import PROFILES, Profile
+from stepscope.profile.store import is_profile_folder
 
 if TYPE_CHECKING:
     from stepscope.profile.analyses.analysis import Answer
@@ -142,6 +143,6 @@ def profiles_folder(ctx: Context, run: str) -> Path:
 def profile_of(ctx: Context, run: str, profile: str) -> OpenProfile:
     """A profile of a run, by their ids."""
     folder = profiles_folder(ctx, run) / profile
-    if Path(profile).name != profile or folder.is_symlink() or not (folder / "profile.json").is_file():
+    if Path(profile).name != profile or not is_profile_folder(folder):
         raise NotFound(f"the run has no profile {profile[:100]!r}")
     return ctx.profiles.get(folder)

@@ -14,7 +14,7 @@ from stepscope.views.context import Context
 from stepscope.views.open_profiles import Failed, OpenProfile, guarded, profile_of, profiles_folder
 from stepscope.views.profile_answers import AnswerKind, kind_of, shown_sheet, size_of
 from stepscope.views.profile_request import is_requested, why_no_request
-from stepscope.views.profile_tabs import VIEWS, why_empty
+from stepscope.views.profile_tabs import VIEWS, in_order, why_empty
 from stepscope.views.route import route
 
 __all__ = ["profile", "profile_answer", "profiles"]
@@ -89,6 +89,8 @@ class ProfilePage(msgspec.Struct):
     profile: ShownProfile
     rank: int
     tabs: list[ProfileTab]
+    damaged: str = ""
+    """Why the rank's events cannot be read; what does not need them is in the tabs."""
 
 
 class AnswerRequest(msgspec.Struct):
@@ -129,8 +131,8 @@ def profile(ctx: Context, request: ProfileRequest) -> ProfilePage:
     """One profile: what it is, and what each tab has of it."""
     opened = profile_of(ctx, request.run, request.profile)
     rank = opened.rank(request.rank)
-    tabs = opened.keep(("tabs", rank), lambda: _tabs(opened, rank))
-    return ProfilePage(profile=_shown(opened.profile.meta, opened.profile), rank=rank, tabs=tabs)
+    tabs, damaged = opened.keep(("tabs", rank), lambda: _tabs(opened, rank))
+    return ProfilePage(profile=_shown(opened.profile.meta, opened.profile), rank=rank, tabs=tabs, damaged=damaged)
 
 
 @route("POST", "/api/profile/answer")
@@ -179,24 +181,26 @@ def _shown(meta: ProfileMeta, found: Profile) -> ShownProfile:
     )
 
 
-def _tabs(opened: OpenProfile, rank: int) -> list[ProfileTab]:
+def _tabs(opened: OpenProfile, rank: int) -> tuple[list[ProfileTab], str]:
+    """What each tab has, and why the events cannot be read: said once, not by every analysis."""
     from stepscope.profile.analyses.analysis import all_analyses
 
-    offered: dict[str, list[OfferedAnswer]] = {view: [] for view in VIEWS}
-    for one in all_analyses().values():
-        answer = opened.answer(one.id, rank)
-        if answer is not None:
-            offered.setdefault(one.view, []).append(_offer(one.id, one.summary, answer))
     trace = guarded("the timeline", lambda: opened.profile.trace(rank))
-    if isinstance(trace, Failed):
-        offered["timeline"].append(_offer("timeline", "", trace))
-    elif trace is not None and len(trace):
+    damaged = trace.why if isinstance(trace, Failed) else ""
+    offered: dict[str, list[OfferedAnswer]] = {view: [] for view in VIEWS}
+    for one in in_order(all_analyses().values()):
+        answer = opened.answer(one.id, rank)
+        if answer is not None and not (damaged and isinstance(answer, Failed)):
+            offered.setdefault(one.view, []).append(_offer(one.id, one.summary, answer))
+    has_device = False
+    if trace is not None and not isinstance(trace, Failed) and len(trace):
+        has_device = trace.has_device
         offered["timeline"].append(OfferedAnswer("timeline", "Timeline", "", "trace", len(trace)))
-    has_device = not isinstance(trace, Failed) and trace is not None and trace.has_device
+    nothing = "The events of this rank cannot be read." if damaged else ""
     return [
-        ProfileTab(id=view, answers=answers, why="" if answers else why_empty(view, opened.profile, has_device))
-        for view, answers in offered.items()
-    ]
+        ProfileTab(id=view, answers=found, why="" if found else nothing or why_empty(view, opened.profile, has_device))
+        for view, found in offered.items()
+    ], damaged
 
 
 def _offer(id: str, about: str, answer: object) -> OfferedAnswer:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from stepscope.profile.profile import Profile
 
-__all__ = ["VIEWS", "why_empty"]
+if TYPE_CHECKING:
+    from stepscope.profile.analyses.analysis import Analysis
+
+__all__ = ["VIEWS", "in_order", "why_empty"]
 
 VIEWS = ("overview", "operators", "kernels", "modules", "python", "timeline", "memory", "data", "ranks")
 """In the order of the page. Diff is a tab too, but it is about two profiles."""
+
+_FIRST = (
+    "run-phases", "phases", "steps", "lines", "critical-path", "flops", "operators", "operators-by-shape", "kernels",
+    "kernel-kinds", "launches", "modules", "python", "python-profile", "memory-curve", "memory-peak", "memory-events",
+    "memory-operators", "data-stages", "data-starvation", "ranks", "stragglers", "communication", "overlap",
+)  # fmt: skip
+"""What a tab begins with; analyses that are not named here follow by their ids."""
 
 _HOW = {
     "overview": "No steps were recorded in it.",
@@ -29,3 +42,9 @@ def why_empty(view: str, profile: Profile, has_device: bool) -> str:
     if view == "operators" and profile.meta.kind == "advanced":
         return "This is a Python profile. Operators come with `--profiler pytorch`."
     return _HOW.get(view, "There is nothing of that in this profile.")
+
+
+def in_order(analyses: Iterable[Analysis]) -> list[Analysis]:
+    """The most asked for first."""
+    place = {id: at for at, id in enumerate(_FIRST)}
+    return sorted(analyses, key=lambda one: (place.get(one.id, len(place)), one.id))

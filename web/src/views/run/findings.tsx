@@ -1,5 +1,6 @@
 /** What is wrong with a run: each finding with its place, the lines of source, the proof and the way out. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import "../../style/findings.css";
 import { Button, copyText, IconButton } from "../../components";
@@ -41,11 +42,13 @@ export function Findings({ findings }: { findings: readonly ShownFinding[] }) {
 /** A finding is told once per rule and place, so an open explanation stays open while the page renews itself. */
 const keyOf = (one: ShownFinding) => `${one.rule} ${one.place} ${one.message}`;
 
-function FindingCard({ finding }: { finding: ShownFinding }) {
+/** One finding; advice of a profile adds its `number` and what it would `gain`. */
+export function FindingCard({ finding, number, gain }: { finding: ShownFinding; number?: number; gain?: ComponentChildren }) {
   const [explained, setExplained] = useState(false);
   return (
     <article class="finding" data-level={finding.severity}>
       <header>
+        {number === undefined ? null : <span class="finding-number">{number}</span>}
         <strong class="isolate">
           <Prose text={finding.message} />
         </strong>
@@ -62,6 +65,7 @@ function FindingCard({ finding }: { finding: ShownFinding }) {
           <b>Fix</b> <Prose text={finding.fix} />
         </p>
       ) : null}
+      {gain}
       {finding.related.map((other, at) => (
         <div key={at} class="finding-related">
           <p class="isolate">

@@ -1,0 +1,37 @@
+/** A sheet whose rows are parts of one whole, as the slices of a bar. */
+
+import type { Column, Sheet } from "./schema";
+
+export interface SheetSlice {
+  row: number;
+  name: string;
+  value: number;
+  share: number;
+}
+
+export interface SheetSlices {
+  column: Column;
+  slices: SheetSlice[];
+}
+
+/** By the column it is sorted by, else its first amount of time or bytes. Rows beyond `most` become one. */
+export function sheetSlices(sheet: Sheet, most = 8): SheetSlices | null {
+  const amounts = sheet.columns.filter((column) => column.unit === "ns" || column.unit === "bytes");
+  const column = amounts.find((one) => one.key === sheet.sort) ?? amounts[0];
+  if (!column) return null;
+  const at = sheet.columns.indexOf(column);
+  const found = sheet.rows
+    .map((cells, row) => ({ row, name: String(cells[0] ?? ""), value: Math.max(0, Number(cells[at] ?? 0) || 0) }))
+    .filter((one, index) => one.value > 0 && (sheet.levels?.[index] ?? 0) === 0)
+    .sort((a, b) => b.value - a.value);
+  const whole = found.reduce((sum, one) => sum + one.value, 0);
+  if (whole <= 0) return null;
+  const named = found.length > most ? found.slice(0, most - 1) : found;
+  const rest = found.slice(named.length);
+  const slices = named.map((one) => ({ ...one, share: one.value / whole }));
+  if (rest.length > 0) {
+    const value = rest.reduce((sum, one) => sum + one.value, 0);
+    slices.push({ row: -1, name: `${rest.length} others`, value, share: value / whole });
+  }
+  return { column, slices };
+}

@@ -1,0 +1,90 @@
+/** A tab made of what its analyses answered: pictures first, then one table at a time. */
+
+import { ErrorState, Skeleton } from "../../components";
+import { count, visibleText } from "../../lib/format";
+import type { OfferedAnswer, ProfileTab } from "../../lib/schema";
+import { text } from "../../lib/url";
+import { param } from "../../router";
+import { BARS, SheetBars } from "./bars";
+import { CurveCard } from "./curve";
+import { type Spot, useAnswer } from "./data";
+import { PartsCard } from "./parts";
+import { SheetTable } from "./sheet";
+import { Prose } from "./words";
+
+/** The table that is chosen on the page, by its analysis; "" for the first. */
+const table = param<string>("table", "", text);
+
+export function Answers({ spot, tab }: { spot: Spot; tab: ProfileTab }) {
+  const drawn = tab.answers.filter((one) => one.kind === "parts" || one.kind === "curve" || BARS.has(one.id));
+  return (
+    <div class="answers">
+      {drawn.length > 0 ? (
+        <div class="answers-drawn" data-count={drawn.length}>
+          {drawn.map((one) => (
+            <Drawn key={one.id} spot={spot} offered={one} />
+          ))}
+        </div>
+      ) : null}
+      <Tables spot={spot} offered={tab.answers.filter((one) => one.kind === "sheet" || one.kind === "failed")} fill={drawn.length === 0} />
+    </div>
+  );
+}
+
+function Drawn({ spot, offered }: { spot: Spot; offered: OfferedAnswer }) {
+  const { answer, fault } = useAnswer(spot, offered.id);
+  if (fault) return <ErrorState error={fault} title={visibleText(offered.title)} />;
+  if (answer?.parts) return <PartsCard data={answer.parts} />;
+  if (answer?.curve) return <CurveCard curve={answer.curve} />;
+  if (answer?.sheet) return <SheetBars sheet={answer.sheet} />;
+  return <Skeleton height={180} />;
+}
+
+/** One table at a time; where there are several, their names are the choice. */
+export function Tables({ spot, offered, fill = false }: { spot: Spot; offered: readonly OfferedAnswer[]; fill?: boolean }) {
+  const chosen = offered.find((one) => one.id === table.value) ?? offered[0];
+  if (!chosen) return null;
+  const pills =
+    offered.length < 2 ? null : (
+      <div class="pills" role="radiogroup" aria-label="Table">
+        {offered.map((one) => (
+          <button
+            key={one.id}
+            type="button"
+            role="radio"
+            aria-checked={one === chosen}
+            title={visibleText([one.about, one.kind === "sheet" ? count(one.size, "row") : one.why].filter(Boolean).join("\n"))}
+            onClick={() => (table.value = one.id)}
+          >
+            {visibleText(one.title)}
+          </button>
+        ))}
+      </div>
+    );
+  return (
+    <div class="tables" data-fill={fill || undefined}>
+      {pills}
+      <Table key={chosen.id} spot={spot} offered={chosen} fill={fill} />
+    </div>
+  );
+}
+
+function Table({ spot, offered, fill }: { spot: Spot; offered: OfferedAnswer; fill: boolean }) {
+  const { answer, fault } = useAnswer(spot, offered.kind === "failed" ? "" : offered.id);
+  if (offered.kind === "failed" || answer?.kind === "failed") return <Broken title={offered.title} why={answer?.why || offered.why} />;
+  if (fault) return <ErrorState error={fault} title={visibleText(offered.title)} />;
+  if (!answer?.sheet) return <Skeleton height={240} />;
+  return <SheetTable sheet={answer.sheet} rows={answer.rows} fill={fill} />;
+}
+
+/** One part could not be made of what was recorded; the others stand. */
+export function Broken({ title, why }: { title: string; why: string }) {
+  return (
+    <section class="card card-warn" role="alert">
+      <strong class="isolate">{visibleText(title)}</strong>{" "}
+      <span class="isolate">
+        <Prose text={why} />
+      </span>
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+/** A sheet whose rows make up one whole (kinds of kernels, the peak's categories), as one bar and its legend. */
+
+import { lookOf } from "../../lib/colour";
+import { visibleText } from "../../lib/format";
+import { GREY } from "../../lib/parts-layout";
+import { exactUnit, formatShare, formatUnit } from "../../lib/profile-format";
+import type { Sheet } from "../../lib/schema";
+import { sheetSlices } from "../../lib/sheet-bars";
+import { isDark } from "../../theme";
+import { Checks, Notes } from "./words";
+
+/** Analyses that are drawn like this, beside having their table. */
+export const BARS: ReadonlySet<string> = new Set(["kernel-kinds", "memory-peak", "data-stages"]);
+
+export function SheetBars({ sheet }: { sheet: Sheet }) {
+  const found = sheetSlices(sheet);
+  if (!found) return null;
+  const { column, slices } = found;
+  const colour = (at: number, row: number) => lookOf(row < 0 || /^(other|unknown)/i.test(slices[at]?.name ?? "") ? GREY : at % GREY, isDark.value).colour;
+  const tell = (name: string, value: number, share: number) =>
+    visibleText(`${name}: ${exactUnit(value, column.unit)}, ${formatShare(share)}\n${column.label}. ${column.help ?? ""}`);
+  return (
+    <section class="card parts" aria-label={visibleText(sheet.title)}>
+      <header class="card-head">
+        <h2>{visibleText(sheet.title)}</h2>
+        <span class="quiet" title={visibleText(column.help ?? "")}>
+          {visibleText(column.label)}
+        </span>
+      </header>
+      <div class="typical">
+        <div class="typical-bar" role="img" aria-label={visibleText(sheet.title)}>
+          {slices.map((one, at) => (
+            <span key={at} style={{ flexGrow: one.share, background: colour(at, one.row) }} title={tell(one.name, one.value, one.share)} />
+          ))}
+        </div>
+        <ul class="legend">
+          {slices.map((one, at) => (
+            <li key={at} title={tell(one.name, one.value, one.share)}>
+              <span class="swatch" style={{ background: colour(at, one.row) }} />
+              <span class="isolate ellipsis">{visibleText(one.name)}</span>
+              <b>{formatShare(one.share)}</b>
+              <span class="quiet">{formatUnit(one.value, column.unit)}</span>
+            </li>
+          ))}
+        </ul>
+      </div>
+      <Checks checks={sheet.checks ?? []} />
+      <Notes notes={sheet.notes ?? []} />
+    </section>
+  );
+}

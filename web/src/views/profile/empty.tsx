@@ -1,0 +1,52 @@
+/** Nothing to show: how to take a profile, what is broken, or why a tab is empty. */
+
+import { EmptyState } from "../../components";
+import { WarningIcon } from "../../components/icons";
+import { visibleText } from "../../lib/format";
+import type { ShownProfile } from "../../lib/schema";
+import { linkTo } from "../../router";
+import { Lesson } from "../runs/empty";
+import { Prose } from "./words";
+
+const API = `import stepscope
+
+with stepscope.profile() as p:
+    for batch in loader:
+        step(batch)
+        p.step()
+print(p.verdict())`;
+
+export function NoProfile({ run }: { run: string }) {
+  return (
+    <EmptyState title={run ? "This run has no profile" : "No profile yet"}>
+      <p>A profile says where the time and the memory of a step go, and what to change.</p>
+      <div class="lessons">
+        <Lesson title="Profile a script, unchanged" text="stepscope profile train.py" />
+        <Lesson title="Open what another tool recorded" text="stepscope profile --open trace.json.gz" />
+        <Lesson title="Or from your own loop" text={API} />
+      </div>
+      <p>
+        <a href={linkTo("/runs")}>All runs</a>
+      </p>
+    </EmptyState>
+  );
+}
+
+export function DamagedProfile({ profile }: { profile: ShownProfile }) {
+  return (
+    <EmptyState title="This profile cannot be read" icon={<WarningIcon size={24} />}>
+      <p class="state-message">{visibleText(profile.error ?? "")}</p>
+      <p>The run's other profiles can be chosen above.</p>
+    </EmptyState>
+  );
+}
+
+export function NothingHere({ tab, why }: { tab: string; why: string }) {
+  return (
+    <EmptyState title={`${tab}: nothing in this profile`}>
+      <p>
+        <Prose text={why || "There is nothing of that in this profile."} />
+      </p>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,135 @@
+/** The Profile page: its bar, its tabs, and the tab that is chosen. docs/profile_views.md is its manual. */
+
+import { useSignalEffect } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect } from "preact/hooks";
+import { ErrorState, Skeleton } from "../../components";
+import { WarningIcon } from "../../components/icons";
+import { describeKeys } from "../../components/help";
+import { lazily } from "../../components/lazily";
+import { useKeys } from "../../keys";
+import { visibleText } from "../../lib/format";
+import { onLive } from "../../lib/live";
+import type { ProfilePage, ProfileTab } from "../../lib/schema";
+import { project, selected } from "../../state";
+import "../../style/profile.css";
+import "../../style/profile-sheet.css";
+import { ProfileBar } from "./bar";
+import * as data from "./data";
+import { DiffTab } from "./diff";
+import { DamagedProfile, NoProfile, NothingHere } from "./empty";
+import { Overview } from "./overview";
+import { Answers } from "./answers";
+
+const drawn = import.meta.glob<Record<string, ComponentType<data.Spot>>>("./{timeline,python}.tsx");
+const part = (file: string, name: string) =>
+  lazily<data.Spot>(async () => {
+    const found = (await drawn[file]?.())?.[name];
+    if (!found) throw new Error(`${file} has no ${name}`);
+    return found;
+  });
+const Timeline = part("./timeline.tsx", "Timeline");
+const PythonView = part("./python.tsx", "PythonView");
+
+describeKeys("Profile", {
+  "1 … 9 0": "go to a tab",
+  "/": "filter the table",
+  "↑ ↓": "to the next row",
+  "← →": "close or open a row of a tree",
+  Enter: "all of a row",
+});
+
+const NAMES: Record<data.Tab, string> = {
+  overview: "Overview", operators: "Operators", kernels: "Kernels", modules: "Modules", python: "Python",
+  timeline: "Timeline", memory: "Memory", data: "Data", ranks: "Ranks", diff: "Diff",
+}; // prettier-ignore
+
+export function Profile() {
+  useEffect(() => data.leave, []);
+  useSignalEffect(() => void (project.value, selected.value, data.loadRuns()));
+  useSignalEffect(() => void (data.run.value, data.runs.peek() && data.loadProfiles()));
+  useSignalEffect(() => void data.loadPage());
+  useEffect(() => onLive((event) => event.changed.some((change) => change.id === (data.listed.peek()?.run || change.id)) && void data.loadProfiles()), []);
+  useKeys({
+    "/": () => document.querySelector<HTMLInputElement>(".sheet-filter input")?.focus(),
+    ...Object.fromEntries(data.TABS.map((tab, at) => [String((at + 1) % 10), () => (data.tab.value = tab)])),
+  });
+  return (
+    <div class="profile">
+      <ProfileBar />
+      <Body />
+    </div>
+  );
+}
+
+function Body() {
+  const listed = data.listed.value;
+  const chosen = data.chosen.value;
+  if (data.fault.value) return <ErrorState error={data.fault.value} onRetry={() => void data.loadRuns()} />;
+  if (listed && !chosen) return <NoProfile run={listed.run} />;
+  if (chosen?.error) return <DamagedProfile profile={chosen} />;
+  if (data.pageFault.value) return <ErrorState error={data.pageFault.value} onRetry={() => void data.loadPage()} />;
+  const shown = data.page.value;
+  if (!shown) return <Waiting />;
+  return (
+    <>
+      <Tabs page={shown.page} />
+      {shown.page.damaged ? <Damage why={shown.page.damaged} /> : null}
+      <div class="profile-body" role="tabpanel" aria-label={NAMES[data.tab.value]} aria-busy={data.loading.value} data-tab={data.tab.value}>
+        <TabBody spot={data.spotOf(shown)} page={shown.page} />
+      </div>
+    </>
+  );
+}
+
+function Damage({ why }: { why: string }) {
+  return (
+    <p class="profile-damage isolate" role="alert">
+      <WarningIcon size={14} /> {visibleText(why)}
+    </p>
+  );
+}
+
+function Tabs({ page }: { page: ProfilePage }) {
+  return (
+    <div class="profile-tabs" role="tablist" aria-label="Parts of the profile">
+      {data.TABS.map((name) => {
+        const empty = name === "diff" ? "" : (page.tabs.find((one) => one.id === name)?.why ?? "");
+        return (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            aria-selected={data.tab.value === name}
+            data-empty={empty !== "" || undefined}
+            title={empty || undefined}
+            onClick={() => (data.tab.value = name)}
+          >
+            {NAMES[name]}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+function TabBody({ spot, page }: { spot: data.Spot; page: ProfilePage }) {
+  const name = data.tab.value;
+  const tab: ProfileTab = page.tabs.find((one) => one.id === name) ?? { id: name, answers: [], why: "" };
+  if (name === "diff") return <DiffTab spot={spot} />;
+  if (name === "overview") return <Overview spot={spot} page={page} tab={tab} />;
+  if (tab.answers.length === 0) return <NothingHere tab={NAMES[name]} why={tab.why} />;
+  if (name === "timeline") return <Timeline key={`${spot.run} ${spot.profile} ${spot.rank}`} {...spot} />;
+  if (name === "python") return <PythonView key={`${spot.run} ${spot.profile} ${spot.rank}`} {...spot} />;
+  return <Answers key={name} spot={spot} tab={tab} />;
+}
+
+function Waiting() {
+  return (
+    <div class="profile-wait" aria-busy="true">
+      <Skeleton width={420} height={24} />
+      <Skeleton width="80%" height={160} />
+      <Skeleton width="60%" height={20} />
+    </div>
+  );
+}
