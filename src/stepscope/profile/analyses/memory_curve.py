@@ -72,4 +72,5 @@ def stretches(
 def _held(at: Ints, values: Ints, first: float, when: Ints) -> list[float]:
     """The value that holds at each moment."""
     place = np.searchsorted(at, when, side="right") - 1
-    return np.where(place >= 0, values[np.maximum(place, 0)].astype(np.float64), first).tolist()
+    held: list[float] = np.where(place >= 0, values[np.maximum(place, 0)].astype(np.float64), first).tolist()
+    return held

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.fence import fenced
 from stepscope.profile.collect.alive import live_models_and_optimizers
 from stepscope.profile.collect.module_names import module_paths
-
+from stepscope.profile.memory.snapshot import MemorySnapshot, snapshot_of
 
 if TYPE_CHECKING:
     import torch
@@ -122,14 +122,14 @@ class CudaHistory:
         self.on = True
 
     @fenced("reading CUDA's memory history")
-    def end(self) -> Any:
+    def end(self) -> MemorySnapshot | None:
         """What was recorded, and the history off again."""
         if not self.on:
             return None
         torch = sys.modules["torch"]
         self.on = False
         try:
-            return torch.cuda.memory._snapshot()
+            return snapshot_of(torch.cuda.memory._snapshot(), most=self.most)
         finally:
             torch.cuda.memory._record_memory_history(None)
 

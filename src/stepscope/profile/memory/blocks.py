@@ -125,7 +125,7 @@ def _paired(devices: list[DeviceMemory], device: Ints, address: Ints, change: In
     after = np.minimum(keep + 1, len(order) - 1)
     closed, is_new = closes[keep], gains[keep]
     end = np.where(is_new, np.where(closed, at[after], -1), at[keep])
-    blocks = Blocks(
+    return Blocks(
         devices=devices,
         device=device[keep],
         address=address[keep],
@@ -135,4 +135,3 @@ def _paired(devices: list[DeviceMemory], device: Ints, address: Ints, change: In
         host=np.where(is_new, host[keep], -1).astype(np.int32),
         freed_by=np.where(is_new, np.where(closed, host[after], -1), host[keep]).astype(np.int32),
     )
-    return blocks

@@ -73,7 +73,7 @@ def categories_of(trace: Trace, blocks: Blocks, facts: Mapping[str, Any], module
     storages = known_storages(facts)
     before: list[list[Storage]] = [[] for _ in blocks.devices]
     labels = {device.name: i for i, device in enumerate(blocks.devices)}
-    alive = np.flatnonzero((blocks.end_ns < 0))
+    alive = np.flatnonzero(blocks.end_ns < 0)
     at = {
         (int(device), int(address)): int(row)
         for device, address, row in zip(blocks.device[alive], blocks.address[alive], alive, strict=True)
@@ -186,4 +186,4 @@ def _is_input(trace: Trace, rows: Ints, module: Ints | None) -> Ints:
     else:  # without modules, only what came from elsewhere: copies to the device
         moves = np.array([name in _MOVES for name in events.names] or [False])
         found &= moves[events.name[top]]
-    return found
+    return np.asarray(found)
