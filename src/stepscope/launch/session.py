@@ -17,7 +17,7 @@ from stepscope.launch.limits import Limiter
 from stepscope.launch.logbook import Logbook
 from stepscope.launch.loop import Loop, samples_in
 from stepscope.launch.nothing_saved import NothingSaved
-from stepscope.launch.options import Options
+from stepscope.launch.options import Options, Profiling
 from stepscope.launch.rank_notes import RankNotes
 from stepscope.launch.reporting import Reporter, counted
 from stepscope.launch.script import Script
@@ -26,6 +26,7 @@ from stepscope.launch.switches import apply_switches
 from stepscope.launch.tensorboard import watch_tensorboard
 from stepscope.launch.tracking import Tracking
 from stepscope.launch.wandb import watch_wandb
+from stepscope.profile.collect.moves import Moves
 from stepscope.record.restore import Installed
 from stepscope.track import ranks
 from stepscope.track.ending import Ending, ending_of
@@ -33,6 +34,7 @@ from stepscope.track.ending import Ending, ending_of
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.launch.capsule.keeper import Keeper, Kept
+    from stepscope.launch.profiling.deep import Deep
     from stepscope.record.watch import Watcher
     from stepscope.record.watch.witness import Witness
 
@@ -80,9 +82,31 @@ class Session:
         self.saved: NothingSaved | None = None
         self.status: StatusLine | None = None
         self._keeper: Keeper | None = None
+        self.moves = Moves(self.loop.moved)
+        self.deep: Deep | None = None
+        if options.profiling is not None and not self.is_dry:
+            self.deep = self._deep(options.profiling)
         self._installed = Installed()
         self._over = False
         self._pid = os.getpid()
+
+    def _deep(self, profiling: Profiling, *, auto: bool = False) -> Deep:
+        from stepscope.launch.profiling.deep import Deep
+
+        place = ranks.place()
+        return Deep(
+            self.loop,
+            profiling,
+            run=self._run_folder,
+            rank=place.rank,
+            world=place.world_size,
+            say=self.reporter.note,
+            auto=auto,
+        )
+
+    def _run_folder(self) -> Path | None:
+        run = self.tracking.run
+        return None if run is None else run.path
 
     # -- the beginning --------------------------------------------------------------------------------------------
 
@@ -121,6 +145,12 @@ class Session:
         if os.getpid() != self._pid:  # a forked child that imports it first
             return
         self.loop.install(torch)
+        fence.fenced("timing moves to a device")(self.moves.install)(torch)
+        if self.deep is not None:
+            fence.fenced("preparing windows")(self.deep.start)(torch)
+        self._watch_training(torch)
+
+    def _watch_training(self, torch: Any) -> None:
         self.logbook.start()
         if self.options.diagnose:
             fence.fenced("starting the watch")(self._watch)()
@@ -279,12 +309,27 @@ class Session:
         if self.watcher is not None:
             fence.fenced("ending the watch")(self.watcher.stop)()
         fence.fenced("ending the log")(self.logbook.stop)()
-        for part in (self.limiter, self.loop, self.hyperparameters, self._installed, self.imports):
+        fence.fenced("keeping the phases of the steps")(self._keep_profile)()
+        for part in (self.limiter, self.loop, self.moves, self.hyperparameters, self._installed, self.imports):
             fence.fenced("taking hooks away")(part.remove)()
         fence.fenced("clearing notes of processes")(self.children.remove)()
         fence.fenced("clearing notes of processes")(self.rank_notes.remove)()
         if self.saved is not None:
             fence.fenced("clearing the dry run's files")(self.saved.remove)()
+
+    def _keep_profile(self) -> None:
+        """Every run keeps its steps by phase; deep windows are on the disk already."""
+        from stepscope.launch.profiling.keep import keep_phases
+
+        self.loop.iterations.end()
+        if self.deep is not None:
+            self.deep.stop()
+        folder = self._run_folder()
+        if folder is not None and not self.is_dry:
+            keep_phases(folder, self.loop.iterations.phases, self._rank)
+            if self.deep is not None and self.deep.saved:
+                steps = ", ".join(f"{one.meta.first_step} to {one.meta.last_step}" for one in self.deep.saved)
+                self.reporter.note(f"windows were recorded of the steps {steps}; see them with: stepscope ui")
 
     @fence.fenced("summing up")
     def _sum_up(self, crashed: bool) -> None:

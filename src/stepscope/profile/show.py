@@ -62,18 +62,23 @@ def sorted_rows(sheet: Sheet, by: str | None = None) -> Sheet:
 
     if by is None or sheet.levels:
         return sheet
-    wanted = by.lower().replace("_", " ").replace("-", " ")
-    for at, column in enumerate(sheet.columns):
-        if wanted in (column.key.lower().replace("_", " ").replace("-", " "), column.label.lower()):
-            break
-    else:
+    at = next(
+        (at for at, column in enumerate(sheet.columns) if _plain(by) in (_plain(column.key), _plain(column.label))),
+        None,
+    )
+    if at is None:
         known = ", ".join(column.key for column in sheet.columns)
         raise NotFound(f"{sheet.title!r} has no column {by!r} to sort by; it has {known}")
+    column = sheet.columns[at]
     is_text = column.unit in ("text", "line")
     rows = [row for row in sheet.rows if row[at] is not None]
     rows.sort(key=lambda row: str(row[at]) if is_text else row[at], reverse=not is_text)
     rows += [row for row in sheet.rows if row[at] is None]
     return msgspec.structs.replace(sheet, rows=rows, sort=column.key)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", " ").replace("-", " ")
 
 
 def sheet_text(sheet: Sheet, *, width: int = 120, most: int = 20, sort: str | None = None) -> str:

@@ -1,0 +1,136 @@
+"""What `stepscope profile` prints and writes of a profile, wherever the profile comes from."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stepscope.errors import NotFound, UsageError
+
+if TYPE_CHECKING:
+    from stepscope.profile.advice.verdict import Verdict
+    from stepscope.profile.profile import Profile
+
+__all__ = ["Wanted", "report"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Where the profile goes besides the terminal."""
+
+    json_file: Path | None = None
+    csv: Path | None = None
+    exports: tuple[tuple[str, Path | None], ...] = ()
+    tables: tuple[str, ...] = ()
+    sort: str | None = None
+    most: int = 20
+
+
+def report(profile: Profile, wanted: Wanted, *, see: str = "") -> Verdict:
+    """Print the verdict, the steps and the tables that were asked for; write the files that were asked for."""
+    from stepscope.profile.advice.verdict import verdict
+
+    found = verdict(profile)
+    if wanted.json_file is not None and str(wanted.json_file) == "-":
+        click.echo(_json(profile, found))
+    else:
+        _print(profile, found, wanted, see)
+        if wanted.json_file is not None:
+            wanted.json_file.write_text(_json(profile, found) + "\n", encoding="utf-8")
+    _write(profile, wanted)
+    return found
+
+
+def _print(profile: Profile, found: Verdict, wanted: Wanted, see: str) -> None:
+    from stepscope.diagnose.show import terminal_width, wants_color
+
+    width = terminal_width(sys.stdout)
+    click.echo(found.text(color=wants_color(sys.stdout), width=width))
+    steps = _steps(profile)
+    for text in [*([] if steps is None else [steps]), *_tables(profile, wanted, width)]:
+        click.echo(f"\n{text}")
+    for note in profile.meta.notes:
+        click.echo(f"\nnote: {note}")
+    if see:
+        click.echo(f"\n{see}")
+
+
+def _steps(profile: Profile) -> str | None:
+    """The typical step by phase: of all steps that were timed, else of those in the trace."""
+    from stepscope.profile.analyses.analysis import analysis_named
+    from stepscope.profile.show import parts_text
+    from stepscope.records.profile import StepParts
+
+    for id in ("run-phases", "phases"):
+        answer = analysis_named(id)(profile, profile.ranks[0])
+        if isinstance(answer, StepParts) and answer.steps and sum(answer.typical_ns):
+            return parts_text(answer)
+    return None
+
+
+def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
+    from stepscope.profile.analyses.analysis import all_analyses, analysis_named
+    from stepscope.profile.show import parts_text, sheet_text
+    from stepscope.records.profile import Sheet, StepParts
+
+    names = list(wanted.tables)
+    if wanted.sort is not None and not names:
+        names = ["python-profile-functions" if profile.files("prof") else "operators"]
+    elif profile.meta.kind == "advanced" and not names:
+        names = ["python-profile-functions"]
+    texts = []
+    for name in names:
+        answer = analysis_named(name)(profile, profile.ranks[0])
+        if isinstance(answer, Sheet):
+            texts.append(sheet_text(answer, width=width, most=wanted.most, sort=wanted.sort))
+        elif isinstance(answer, StepParts):
+            texts.append(parts_text(answer, width=width))
+        elif answer is None:
+            raise NotFound(f"this profile has nothing for the table {name!r}")
+        else:
+            sheets = ", ".join(id for id in all_analyses() if not id.endswith("curve"))
+            raise UsageError(f"{name!r} is a picture; open it with: stepscope ui (tables are {sheets})")
+    return texts
+
+
+def _json(profile: Profile, found: Verdict) -> str:
+    import msgspec
+
+    from stepscope.export.as_json import jsonable
+    from stepscope.profile.export.export import answers
+
+    whole: dict[str, Any] = {
+        "profile": msgspec.to_builtins(profile.meta),
+        "headline": msgspec.to_builtins(found.headline.text),
+        "step_ns": found.step_ns,
+        "advice": msgspec.to_builtins(found.findings),
+        "answers": {id: msgspec.to_builtins(answer) for id, answer in answers(profile, profile.ranks[0])},
+    }
+    return msgspec.json.encode(jsonable(whole)).decode()
+
+
+def _write(profile: Profile, wanted: Wanted) -> None:
+    from stepscope.profile.export.export import export
+
+    quiet = str(wanted.json_file) == "-"
+    for kind, path in [*wanted.exports, *([] if wanted.csv is None else [("csv", wanted.csv)])]:
+        for rank in profile.ranks:
+            place = _of_rank(path or _default(kind), rank, profile)
+            for made in export(profile, kind, place, rank):
+                click.echo(f"wrote {made}", err=quiet)
+
+
+def _default(kind: str) -> Path:
+    names = {"chrome": "trace.json.gz", "speedscope": "profile.speedscope.json", "prof": "profile.prof"}
+    return Path(names.get(kind, f"profile-{kind}"))
+
+
+def _of_rank(path: Path, rank: int, profile: Profile) -> Path:
+    if len(profile.ranks) == 1:
+        return path
+    name, dot, suffix = path.name.partition(".")
+    return path.with_name(f"{name}-rank{rank}{dot}{suffix}")

@@ -1,0 +1,45 @@
+"""What a launched script's profile leaves in the run folder besides its windows."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from stepscope.profile.collect.phases import PhaseTable
+from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
+from stepscope.records.profile import ProfileMeta, StepParts
+from stepscope.runs.format.lease import host_name
+from stepscope.track import ranks
+
+__all__ = ["keep_phases", "on_device", "simple_meta"]
+
+
+def on_device() -> bool:
+    """Whether the script has used an accelerator."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.cuda.is_initialized())
+
+
+def keep_phases(run: Path, table: PhaseTable, rank: int) -> Path | None:
+    """The simple profile of a run: each of its steps by phase."""
+    if not len(table):
+        return None
+    parts = table.result(on_device=on_device())
+    folder = new_folder(run, SIMPLE, rank)
+    write_part(folder, f"rank{rank}.phases", parts)
+    write_meta(folder, simple_meta(folder.name, parts), rank)
+    return folder
+
+
+def simple_meta(id: str, parts: StepParts) -> ProfileMeta:
+    return ProfileMeta(
+        id=id,
+        kind="simple",
+        created=time.time(),
+        first_step=parts.steps[0] if parts.steps else None,
+        last_step=parts.steps[-1] if parts.steps else None,
+        why="every run is timed",
+        host=host_name(),
+        world=ranks.place().world_size,
+    )

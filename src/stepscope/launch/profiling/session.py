@@ -1,0 +1,196 @@
+"""The session of `stepscope profile`: looks at enough of a training to say where its time goes, then ends it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from stepscope import fence
+from stepscope.launch.options import Options, Profiling
+from stepscope.launch.profiling.keep import on_device, simple_meta
+from stepscope.launch.profiling.python import PythonTimes
+from stepscope.launch.script import Script
+from stepscope.launch.session import Session
+from stepscope.profile.collect.facts import Facts
+from stepscope.profile.collect.schedule import is_settled
+from stepscope.profile.profile import Profile
+from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
+
+if TYPE_CHECKING:
+    from stepscope.records.profile import ProfileMeta
+
+__all__ = ["ProfileSession"]
+
+SIMPLE_STEPS = 30
+Show = Callable[[Profile, "ProfileSession"], None]
+
+
+class ProfileSession(Session):
+    """No rules and no pulse: what is measured is the script. `show` prints the profile when the script is over."""
+
+    def __init__(self, script: Script, options: Options, *, show: Show, to_stdout: bool = False) -> None:
+        assert options.profiling is not None
+        self.profiling: Profiling = options.profiling
+        super().__init__(script, options)
+        kind = self.profiling.profiler
+        if kind in ("auto", "pytorch"):
+            self.deep = self._deep(self.profiling, auto=True)
+        elif not self.profiling.on:
+            self.deep = None
+        self.facts = Facts()
+        self.python = PythonTimes(sample=kind in ("auto", "advanced"), calls=kind == "advanced")
+        self.folder: Path | None = None
+        self._show = show
+        self._enough: str | None = None
+        self._began: float | None = None
+        self._to_stdout = to_stdout
+        self._stdout: Any = None
+        if self.deep is not None:
+            self.deep.is_disturbed = lambda: self.facts.looking or self.python.counts_calls
+
+    # -- the beginning --------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        if self._to_stdout:  # what the script prints must not stand in the JSON
+            self._stdout, sys.stdout = sys.stdout, sys.stderr
+        super().begin()
+        self.loop.before_backward.append(self._maybe_end)
+        self.loop.before_step.append(lambda optimizer: self._maybe_end())
+
+    def _loaders_came(self, module: Any) -> None:
+        super()._loaders_came(module)
+        self.facts.install_loaders(module)
+
+    def _watch_training(self, torch: Any) -> None:
+        """Nothing of what a run watches: its operations would stand in the profile."""
+        self.facts.install(torch)
+        self.loop.iterations.on_begin.append(self._turn)
+
+    # -- while it runs --------------------------------------------------------------------------------------------
+
+    def _turn(self, step: int) -> None:
+        self._began = self._began or time.perf_counter()
+        busy = self.deep is not None and self.deep.windows is not None and self.deep.windows.is_busy
+        if busy or self.facts.looking:
+            self.loop.iterations.disturbed = True
+        if not self.python.calls_done:
+            self._count_calls(step)
+        self.python.sampling(not busy and not self.python.counts_calls and (self.facts.looked or step > 10))
+        if self._enough is None and not self.profiling.keep_running and self._has_enough:
+            self._enough = f"after {self.loop.steps} steps: that is enough for the profile"
+        if self.loop.iterations.asking:
+            self._maybe_end()
+
+    def _count_calls(self, step: int) -> None:
+        """cProfile, for the steps that were asked for or when the training has settled."""
+        steps = self.profiling.steps
+        if self.python.counts_calls:
+            self.python.calls_step(step, None if steps is None else steps.last)
+        elif step >= steps.first if steps is not None else self._is_settled:
+            self.python.begin_calls(step)
+        if self.python.counts_calls:
+            self.loop.iterations.disturbed = True
+
+    @property
+    def _is_settled(self) -> bool:
+        phases = self.loop.iterations.phases
+        return is_settled(phases.late_s(8), time.perf_counter() - (self._began or 0.0), len(phases))
+
+    @property
+    def _has_enough(self) -> bool:
+        kind = self.profiling.profiler
+        if kind == "advanced":
+            return self.python.calls_done
+        if kind == "simple":
+            wanted = self.profiling.steps
+            if wanted is not None:
+                return self.loop.steps >= wanted.last
+            return self._is_settled and len(self.loop.iterations.phases) >= SIMPLE_STEPS
+        deep = self.deep
+        return deep is not None and bool(deep.saved) and deep.windows is not None and not deep.windows.wants_more
+
+    def _maybe_end(self) -> None:
+        if self._enough is not None:
+            self.limiter.end(self._enough)
+
+    # -- the end --------------------------------------------------------------------------------------------------
+
+    def _keep_profile(self) -> None:
+        """Everything into one folder: that of the first window, or one without a trace."""
+        self.loop.iterations.end()
+        self.python.stop()
+        if self.deep is not None:
+            self.deep.stop()
+        facts = self.facts.result()
+        fence.fenced("ending the look")(self.facts.remove)()
+        run = self._run_folder()
+        if run is None:
+            return
+        table = self.loop.iterations.phases
+        saved = self.deep.saved[0] if self.deep is not None and self.deep.saved else None
+        if saved is None and not len(table):
+            return
+        folder = self.folder = new_folder(run, SIMPLE, self._rank) if saved is None else saved.folder
+        parts = table.result(on_device=on_device())
+        keep = fence.fenced("keeping a part of the profile")
+        keep(write_part)(folder, f"rank{self._rank}.phases", parts)
+        keep(write_part)(folder, f"rank{self._rank}.facts.json", {**facts, **({} if saved is None else saved.facts)})
+        keep(self.python.keep)(folder, self._rank)
+        meta = simple_meta(folder.name, parts) if saved is None else saved.meta
+        write_meta(folder, self._described(meta), self._rank)
+
+    def _described(self, meta: ProfileMeta) -> ProfileMeta:
+        kind = self.profiling.profiler
+        notes = list(meta.notes)
+        deep = self.deep
+        if deep is not None and not deep.saved:
+            notes.append(self._why_no_window())
+        if kind == "advanced" and self.python.calls_steps:
+            first, last = self.python.calls_steps[0], self.python.calls_steps[-1]
+            notes.append(f"every call was counted in the steps {first} to {last}")
+        found = "advanced" if kind == "advanced" else meta.kind
+        return msgspec.structs.replace(meta, kind=found, why=self._why(meta), notes=notes)
+
+    def _why(self, meta: ProfileMeta) -> str:
+        return meta.why if self.deep is not None and self.deep.saved else f"stepscope profile {self.script.name}"
+
+    def _why_no_window(self) -> str:
+        assert self.deep is not None
+        if self.deep.theirs.seen:
+            return "the script uses torch.profiler itself; no window of ours was opened beside it"
+        steps = self.loop.steps
+        if not steps:
+            return "no optimizer step was made, so no step could be recorded"
+        return (
+            f"the script ended after {steps} steps, before a window was recorded; "
+            f"choose the steps yourself: stepscope profile --steps {steps // 2}:{steps} {self.script.name}"
+        )
+
+    @fence.fenced("reporting on the profile")
+    def _sum_up(self, crashed: bool) -> None:
+        if self._rank != 0:
+            return
+        if self.limiter.stopped is not None:
+            self.reporter.note(f"stopped {self.limiter.stopped}")
+        if self.folder is None:
+            self.reporter.say(f"stepscope: nothing to profile: {self._nothing(crashed)}")
+            return
+        for fault in [] if self.deep is None else self.deep.wait():
+            self.reporter.note(fault)
+        if self._stdout is not None:
+            sys.stdout, self._stdout = self._stdout, sys.stdout
+        self._show(Profile.load(self.folder), self)
+        if self._stdout is not None:  # what the script prints at its exit is no JSON either
+            sys.stdout, self._stdout = self._stdout, sys.stdout
+
+    def _nothing(self, crashed: bool) -> str:
+        if crashed:
+            return f"{self.script.name} crashed before its first step was over"
+        if self._run_folder() is None:
+            return "no run folder could be written"
+        return f"{self.script.name} made no optimizer step"
