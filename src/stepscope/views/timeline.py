@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from stepscope.errors import BadData, NotFound, UsageError
-from stepscope.profile.timeline.find import Found
+from stepscope.profile.timeline.find import FoundEvents
 from stepscope.profile.timeline.lanes import Lane, LaneGroup
 from stepscope.profile.timeline.picked import PickedEvent
 from stepscope.profile.timeline.selection import Selection
@@ -163,7 +163,7 @@ def tiles(ctx: Context, request: TilesRequest) -> Download:
 
 
 @route("POST", "/api/timeline/find")
-def find(ctx: Context, request: FindRequest) -> Found:
+def find(ctx: Context, request: FindRequest) -> FoundEvents:
     """How many events have one of these names, and one of them in full."""
     made = _of(ctx, request.run, request.profile, request.rank)
     return made.finder.find(request.names, request.index, request.after_ns)

@@ -36,6 +36,23 @@ export async function call<R extends keyof Routes>(
   request: Request<R>,
   options: CallOptions = {},
 ): Promise<Answer<R>> {
+  return (await (await answered(route, request, options)).json()) as Answer<R>;
+}
+
+/** The same for a route that answers with raw bytes. */
+export async function callBytes<R extends keyof Routes>(
+  route: R,
+  request: Request<R>,
+  options: CallOptions = {},
+): Promise<ArrayBuffer> {
+  return (await answered(route, request, options)).arrayBuffer();
+}
+
+async function answered<R extends keyof Routes>(
+  route: R,
+  request: Request<R>,
+  options: CallOptions,
+): Promise<Response> {
   const [method, template] = (route as string).split(" ") as [string, string];
   const url = addressOf(template, request as Record<string, unknown>, method === "GET");
   const init: RequestInit = {
@@ -56,7 +73,7 @@ export async function call<R extends keyof Routes>(
     throw new ApiError("The server does not answer. Is `stepscope ui` still running?", 0);
   }
   if (!answer.ok) throw await refusal(answer);
-  return (await answer.json()) as Answer<R>;
+  return answer;
 }
 
 /** Fills the `{names}` of a path from the request; a GET carries the rest as a query string. */

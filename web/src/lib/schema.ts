@@ -132,6 +132,13 @@ export interface Curve {
   notes?: string[];
 }
 
+export interface DiffRequest {
+  /** What it is compared with: the one before. */
+  a: ProfileRef;
+  b: ProfileRef;
+  rank?: number | null;
+}
+
 /** One change to some runs; what is left out stays as it is. */
 export interface EditRequest {
   runs: string[];
@@ -172,7 +179,7 @@ export interface FindRequest {
   after_ns?: number;
 }
 
-export interface Found {
+export interface FoundEvents {
   total: number;
   /** Which of them `hit` is, from 0, by time. */
   index: number;
@@ -607,6 +614,19 @@ export interface Problem {
   id: string | null;
 }
 
+export interface ProfileAdvice {
+  headline: string;
+  /** What training is bound by: input, communication, copy, sync, launch, compute, optimizer, script; none. */
+  kind: string;
+  step_ns: number;
+  /** What all of it together would save of a step; what two tips share is counted once. */
+  saving_ns: number;
+  advice: ShownAdvice[];
+  notes: string[];
+  /** Why there is no verdict: what was recorded cannot be read. */
+  why: string;
+}
+
 /** What one analysis answered: the field that its kind names is set. */
 export interface ProfileAnswer {
   id: string;
@@ -619,10 +639,28 @@ export interface ProfileAnswer {
   why: string;
 }
 
+/** Two profiles beside each other: what got slower, where, beyond the noise. */
+export interface ProfileDiff {
+  a: string;
+  b: string;
+  headline: string;
+  /** b's step beside a's; None: no difference beyond the noise, or nothing to compare. */
+  faster?: boolean | null;
+  sheets?: Sheet[];
+  notes?: string[];
+}
+
 export interface ProfilePage {
   profile: ShownProfile;
   rank: number;
   tabs: ProfileTab[];
+  /** Why the rank's events cannot be read; what does not need them is in the tabs. */
+  damaged: string;
+}
+
+export interface ProfileRef {
+  run: string;
+  profile: string;
 }
 
 export interface ProfileRequest {
@@ -874,6 +912,20 @@ export interface Sheet {
   checks?: Check[];
   /** What a reader must know: what is missing, estimated or cut off. */
   notes?: string[];
+}
+
+/** One thing to change. */
+export interface ShownAdvice {
+  finding: ShownFinding;
+  /** What it would gain: measured where it was tried, else estimated. */
+  gain: string;
+  /** The part of the step that it is about, 0 to 1. */
+  share: number;
+  saving_ns: number;
+  /** Where the estimate comes from. */
+  how: string;
+  /** The advice above that is about the same part of the step; both together save less than their sum. */
+  shares_with: string;
 }
 
 /** Something wrong with the run. */
@@ -1135,7 +1187,9 @@ export interface Routes {
   "POST /api/model": { request: ModelRequest; response: ModelPage };
   "POST /api/panels": { request: PanelsRequest; response: Panels };
   "POST /api/profile": { request: ProfileRequest; response: ProfilePage };
+  "POST /api/profile/advice": { request: ProfileRequest; response: ProfileAdvice };
   "POST /api/profile/answer": { request: AnswerRequest; response: ProfileAnswer };
+  "POST /api/profile/diff": { request: DiffRequest; response: ProfileDiff };
   "POST /api/profile/request": { request: AskRequest; response: Asked };
   "POST /api/profiles": { request: ProfilesRequest; response: RunProfiles };
   "POST /api/rule": { request: RuleRequest; response: RuleDetail };
@@ -1148,7 +1202,7 @@ export interface Routes {
   "POST /api/steps": { request: StepsRequest; response: RecordedSteps };
   "POST /api/timeline": { request: TimelineRequest; response: TimelinePage };
   "POST /api/timeline/event": { request: EventRequest; response: PickedEvent };
-  "POST /api/timeline/find": { request: FindRequest; response: Found };
+  "POST /api/timeline/find": { request: FindRequest; response: FoundEvents };
   "POST /api/timeline/names": { request: NamesRequest; response: NamesPage };
   "POST /api/timeline/range": { request: RangeRequest; response: Selection };
   "POST /api/timeline/tiles": { request: TilesRequest; response: Blob };

@@ -14,13 +14,13 @@ from stepscope.profile.timeline.lines import Lines
 from stepscope.profile.timeline.picked import Spot, spot_of
 from stepscope.profile.trace.trace import Trace
 
-__all__ = ["Finder", "Found"]
+__all__ = ["Finder", "FoundEvents"]
 
 MARKS = 1024
 KEPT = 8
 
 
-class Found(msgspec.Struct):
+class FoundEvents(msgspec.Struct):
     total: int
     index: int
     """Which of them `hit` is, from 0, by time."""
@@ -37,17 +37,17 @@ class Finder:
         self._lines = lines
         self._kept: OrderedDict[tuple[int, ...], npt.NDArray[Any]] = OrderedDict()
 
-    def find(self, names: Sequence[int], index: int | None, after_ns: float = 0) -> Found:
+    def find(self, names: Sequence[int], index: int | None, after_ns: float = 0) -> FoundEvents:
         """The hit with this number (it goes round at the ends), or the first that begins after a time."""
         places = self._places(tuple(sorted(set(names))))
         start = self._lines.start[places]
         if not len(places):
-            return Found(total=0, index=0, hit=None, marks=[])
+            return FoundEvents(total=0, index=0, hit=None, marks=[])
         at = int(np.searchsorted(start, after_ns)) if index is None else index
         at %= len(places)
         marks = np.bincount(start * MARKS // (self._lines.span_ns + 1), minlength=MARKS)
         hit = spot_of(self._trace, self._lines, int(places[at]))
-        return Found(total=len(places), index=at, hit=hit, marks=marks.tolist())
+        return FoundEvents(total=len(places), index=at, hit=hit, marks=marks.tolist())
 
     def _places(self, names: tuple[int, ...]) -> npt.NDArray[Any]:
         known = self._kept.get(names)

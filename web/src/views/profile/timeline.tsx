@@ -1,0 +1,86 @@
+/** Every event of a profile in time, thousands of lanes and millions of events. docs/timeline.md is its manual. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { ErrorState, Skeleton } from "../../components";
+import { describeKeys } from "../../components/help";
+import { useKeys } from "../../keys";
+import "../../style/timeline.css";
+import { Details } from "./timeline/details";
+import { Stage } from "./timeline/stage";
+import { TimelineState } from "./timeline/state";
+import { Statistics } from "./timeline/statistics";
+import { Toolbar } from "./timeline/toolbar";
+
+describeKeys("Timeline", {
+  "w s": "closer, further away",
+  "a d": "earlier, later",
+  "↑ ↓": "through the lanes",
+  "/": "find events",
+  "n N": "to the next or previous hit",
+  f: "zoom to the chosen event",
+  v: "drag selects or moves",
+  c: "open or close all lanes",
+  "0": "show all of it",
+});
+
+export interface TimelineProps {
+  run: string;
+  profile: string;
+  rank: number;
+}
+
+export function Timeline({ run, profile, rank }: TimelineProps) {
+  const state = useMemo(() => new TimelineState({ run, profile }), [run, profile, rank]);
+  const all = useSignal(false);
+  const ranks = state.sources.value[0]?.page.ranks ?? [];
+  useEffect(() => void state.load(all.value ? [rank, ...ranks.filter((one) => one !== rank)] : [rank]), [state, all.value]);
+  useEffect(() => () => state.close(), [state]);
+  useKeys({
+    "0": () => state.fitAll(),
+    c: () => state.toggleAll(),
+    v: () => (state.selecting.value = !state.selecting.value),
+    f: () => state.chosen.value && state.show(state.chosen.value.source, state.chosen.value.event.at, true),
+    Escape: () => (state.chosen.value ? state.unchoose() : void state.select(null)),
+  });
+  const ready = state.sources.value.length > 0;
+  if (!ready && state.fault.value) return <ErrorState error={state.fault.value} onRetry={() => void state.load([rank])} />;
+  return (
+    <div class="timeline" data-ready={ready || undefined}>
+      <Toolbar state={state} ranks={ranks} all={all.value} onAll={(on) => (all.value = on)} />
+      {ready ? <Stage state={state} /> : <Waiting />}
+      {state.fault.value && ready ? <Fault state={state} /> : null}
+      <Statistics state={state} />
+      <Details state={state} />
+      <Notes state={state} />
+    </div>
+  );
+}
+
+function Waiting() {
+  return (
+    <div class="timeline-wait" aria-busy="true">
+      {[70, 90, 55, 80].map((width) => (
+        <Skeleton key={width} width={`${width}%`} height={18} />
+      ))}
+    </div>
+  );
+}
+
+function Fault({ state }: { state: TimelineState }) {
+  const fault = state.fault.value;
+  return (
+    <p class="timeline-fault" role="alert">
+      {fault instanceof Error ? fault.message : String(fault)}{" "}
+      <button type="button" class="button button-quiet" onClick={() => ((state.fault.value = null), state.fetchVisible())}>
+        Try again
+      </button>
+    </p>
+  );
+}
+
+function Notes({ state }: { state: TimelineState }) {
+  const notes = [...new Set(state.sources.value.flatMap(({ page }) => page.notes))];
+  if (notes.length === 0) return null;
+  return <p class="timeline-notes quiet">{notes.join(" · ")}</p>;
+}
