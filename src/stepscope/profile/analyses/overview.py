@@ -11,6 +11,7 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.kernels import occupancy
 from stepscope.profile.analyses.table import column, share, sheet_of
 from stepscope.profile.trace.devices import devices_of, window
+from stepscope.profile.trace.flops import model_flops_utilisation
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Sheet
@@ -28,6 +29,7 @@ def devices(trace: Trace) -> Sheet | None:
     found = devices_of(trace)
     begin, end = window(trace)
     figures = [_figures(trace, rows, begin, end) for rows in found.rows]
+    utilisation = model_flops_utilisation(trace)
     busy = np.array([one["busy"] for one in figures])
     columns = [
         column("device", "Device", [str(number) for number in found.numbers], help="Its number."),
@@ -42,6 +44,8 @@ def devices(trace: Trace) -> Sheet | None:
                "Estimated achieved occupancy of all kernels; weighted by time."),
         column("tensor_core_share", "Tensor cores", [one["cores"] for one in figures], "share",
                "The share of the kernels' time on tensor cores, by their names."),
+        column("mfu", "MFU", [utilisation if i == 0 else None for i in range(len(figures))], "share",
+               "Model FLOPs utilisation: the least time the products could take, as a share of the steps' time."),
         column("kernels", "Kernels", [one["count"] for one in figures], "count", "How many ran."),
         column("multiprocessors", "SMs", [p.get("numSms") for p in found.properties], "count",
                "Streaming multiprocessors of the device.", hidden=True),
