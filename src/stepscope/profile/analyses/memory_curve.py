@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.memory.blocks import blocks_of
+from stepscope.profile.memory.history import history_of
+from stepscope.profile.memory.snapshot_file import decode_snapshot
+from stepscope.profile.profile import Profile
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Curve
 
@@ -19,9 +22,18 @@ Ints = npt.NDArray[Any]
 _STRETCHES = 1000
 
 
-@analysis("memory-curve", view="memory")
-def memory_curve(trace: Trace) -> Curve | None:
+@analysis("memory-curve", view="memory", of="profile")
+def memory_curve(profile: Profile, rank: int = 0) -> Curve | None:
     """Allocated and reserved memory of each device over time."""
+    trace = profile.trace(rank)
+    found = None if trace is None else _of_trace(trace)
+    if found is None:
+        raw = profile.read("memory", rank)
+        found = None if raw is None else _of_snapshot(raw)
+    return found
+
+
+def _of_trace(trace: Trace) -> Curve | None:
     blocks = blocks_of(trace)
     if blocks is None:
         return None
@@ -33,7 +45,25 @@ def memory_curve(trace: Trace) -> Curve | None:
             series[f"{device.name} reserved"] = (device.at_ns, device.reserved, float(device.reserved[0]))
         if device.is_cpu:
             notes.append("CPU memory is counted from the beginning of the profile; what was there before is not in it.")
-    at, lines = stretches(series, trace.begin_ns, trace.end_ns)
+    return _curve(series, trace.begin_ns, trace.end_ns, notes)
+
+
+def _of_snapshot(raw: bytes) -> Curve | None:
+    """From CUDA's own history, where there is no trace with memory."""
+    series: dict[str, tuple[Ints, Ints, float]] = {}
+    for history in history_of(decode_snapshot(raw)):
+        at, used, before = history.curve()
+        if len(at):
+            series[f"CUDA {history.device} allocated"] = (at, used, before)
+    if not series:
+        return None
+    begin, end = min(int(at[0]) for at, _, _ in series.values()), max(int(at[-1]) for at, _, _ in series.values())
+    notes = ["From CUDA's history of allocations: sizes as asked for, rounded up to 512 bytes."]
+    return _curve(series, begin, end, notes)
+
+
+def _curve(series: dict[str, tuple[Ints, Ints, float]], begin: int, end: int, notes: list[str]) -> Curve:
+    at, lines = stretches(series, begin, end)
     return Curve(id="memory-curve", title="Memory over time", at_ns=at, lines=lines, unit="bytes", notes=notes)
 
 

@@ -66,11 +66,11 @@ def _tensors(
                 if id(parameter) not in names:
                     names[id(parameter)] = "?"
                     yield from _parameter("?", parameter)
-        for parameter, state in optimizer.state.items():
+        for owner, state in optimizer.state.items():
             if isinstance(state, dict):
                 for key, value in state.items():
                     if _is_tensor(value):
-                        yield "optimizer", f"{names.get(id(parameter), '?')} {key}", value
+                        yield "optimizer", f"{names.get(id(owner), '?')} {key}", value
 
 
 def _parameter(name: str, parameter: torch.Tensor) -> Iterator[tuple[str, str, torch.Tensor]]:

@@ -15,6 +15,8 @@ ACTIONS = ("alloc", "free_requested", "free_completed", "segment_alloc", "segmen
            "segment_unmap", "snapshot", "oom", "other")  # fmt: skip
 _OTHER = len(ACTIONS) - 1
 _MOST = 1_000_000
+_MOST_BLOCKS = 2_000_000
+"""Parts of a pickle may stand in many places of it: what is small as a file can be endless to walk."""
 
 
 class HistoryColumns(msgspec.Struct, kw_only=True):
@@ -104,6 +106,8 @@ def snapshot_of(found: Any, most: int = _MOST) -> MemorySnapshot:
         reserved[device] = reserved.get(device, 0) + _int(segment, "total_size")
         segments[device] = segments.get(device, 0) + 1
         _add_blocks(blocks, texts, segment, device)
+        if len(blocks.address) > _MOST_BLOCKS or len(reserved) > 1000:
+            raise BadData(f"the memory snapshot has more than {_MOST_BLOCKS:,} blocks, or more than 1,000 devices")
     history, left_out = _history(found.get("device_traces"), texts, most)
     return MemorySnapshot(
         names=list(texts.names),
@@ -119,7 +123,7 @@ def snapshot_of(found: Any, most: int = _MOST) -> MemorySnapshot:
 
 def _add_blocks(blocks: BlockColumns, texts: _Texts, segment: Mapping[str, Any], device: int) -> None:
     address = _int(segment, "address")
-    for block in segment.get("blocks") or ():
+    for block in (segment.get("blocks") or ())[:_MOST_BLOCKS]:
         size = _int(block, "size")
         at = block.get("address")
         if block.get("state") == "active_allocated":
@@ -151,7 +155,11 @@ def _history(traces: Any, texts: _Texts, most: int) -> tuple[HistoryColumns, int
         if not isinstance(trace, list):
             raise BadData("the history of the memory snapshot is no list")
         left_out += max(0, len(trace) - most)
+        if len(entries) + len(trace) > 4 * _MOST:
+            raise BadData(f"the history of the memory snapshot has more than {4 * _MOST:,} entries")
         for entry in trace[-most:]:
+            if not isinstance(entry, Mapping):
+                raise BadData("an entry of the memory snapshot's history is no dictionary")
             action = numbers.get(str(entry.get("action")), _OTHER)
             address = entry.get("addr")
             when = entry.get("time_us")
