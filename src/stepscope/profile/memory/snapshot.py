@@ -50,7 +50,7 @@ class MemorySnapshot(msgspec.Struct, kw_only=True):
     names: list[str] = []
     frames: list[tuple[int, int, int]] = []
     """File and function as numbers into `names`, with the line between them."""
-    stacks: list[list[int]] = [[]]
+    stacks: list[list[int]] = msgspec.field(default_factory=lambda: [[]])
     """Frames, the innermost first. The first stack is the empty one."""
     history: HistoryColumns = msgspec.field(default_factory=HistoryColumns)
     blocks: BlockColumns = msgspec.field(default_factory=BlockColumns)
