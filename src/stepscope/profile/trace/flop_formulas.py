@@ -108,7 +108,8 @@ def _rnn(times: int) -> Formula:
         x, weights = given.tensor(0), given.dims[1]
         if not weights or not all(isinstance(one, list) for one in weights):
             raise LookupError("weights")
-        return 2 * times * math.prod(x[:-1]) * sum(math.prod(one) for one in weights if len(one) == 2)
+        size = sum(int(math.prod(one)) for one in weights if len(one) == 2)
+        return 2 * times * math.prod(x[:-1]) * size
 
     return formula
 
