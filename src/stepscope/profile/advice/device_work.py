@@ -63,6 +63,11 @@ class DeviceWork:
         return np.asarray(rows[~self.trace.is_collective[rows]])
 
     @cached_property
+    def rows_of_collectives(self) -> Rows:
+        rows = self.rows(Kind.KERNEL)
+        return np.asarray(rows[self.trace.is_collective[rows]])
+
+    @cached_property
     def kernel_ns(self) -> int:
         return self.per_step(self.kernels)
 

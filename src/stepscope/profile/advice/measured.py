@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -166,6 +165,14 @@ class Measured:
                 found.setdefault((call["file"], call["line"]), []).append(call)
         return found
 
+    @staticmethod
+    def where(fact: dict[str, Any], *keys: str) -> tuple[str, int] | None:
+        """The first place that a fact knows: `run.where(run.loader, "made", "iterated")`; a call's own without keys."""
+        for found in [fact.get(key) for key in keys] if keys else [[fact.get("file"), fact.get("line")]]:
+            if found and found[0]:
+                return str(found[0]), int(found[1])
+        return None
+
     def code(self, where: tuple[str, int] | list[Any] | None) -> str:
         """The text of a line, "" when it is not there to read."""
         if not where:
@@ -174,9 +181,16 @@ class Measured:
         at = int(where[1])
         return lines[at - 1].strip() if 0 < at <= len(lines) else ""
 
-    def place(self, where: tuple[str, int] | list[Any] | None) -> str:
-        """data.py:51, for inside a sentence."""
-        return f"{os.path.basename(str(where[0]))}:{where[1]}" if where and where[0] else ""
+    def line_with(self, *words: str) -> tuple[str, int] | None:
+        """The line of the user's own files that says one of these words, outside comments and imports."""
+        files = {str(one["file"]) for one in self.facts.get("calls", []) if one.get("file")}
+        files |= {str(one["made"][0]) for one in [*self.loaders, *self.facts.get("optimizers", [])] if one.get("made")}
+        for file in sorted(files):
+            for number, text in enumerate(lines_of(file), 1):
+                code = text.split("#")[0]
+                if "import " not in code and any(word in code for word in words):
+                    return file, number
+        return None
 
 
 def _typical(steps: StepParts) -> dict[str, int]:

@@ -18,6 +18,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import weakref
+from functools import wraps
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +52,8 @@ class Facts:
         self._optimizers: dict[int, dict[str, Any]] = {}
         self._walls: list[tuple[int, int, int, int]] = []
         """(wall, waiting for data, optimizer, zero_grad) of steps that nothing of ours has slowed down."""
-        self._memory: list[tuple[int, int, int]] = []
+        self._memory: list[dict[str, Any]] = []
+        self._made_at: weakref.WeakKeyDictionary[Any, tuple[str, int] | None] = weakref.WeakKeyDictionary()
         self._flags: dict[str, Any] = {}
         self._zero_grads: dict[tuple[str, int, bool], int] = {}
         self._mark = 0
@@ -81,6 +84,7 @@ class Facts:
         self.look = Look()
         self._installed.add(optimizers.register_optimizer_step_pre_hook(self._step_begins).remove)
         self._installed.add(optimizers.register_optimizer_step_post_hook(self._step_ends).remove)
+        self._installed.patch(optimizers.Optimizer, "__init__", self._wrapped_init(optimizers.Optimizer.__init__))
         self._installed.patch(
             optimizers.Optimizer, "zero_grad", self._wrapped_zero_grad(optimizers.Optimizer.zero_grad)
         )
@@ -144,7 +148,7 @@ class Facts:
         if id(optimizer) not in self._optimizers:
             from stepscope.profile.collect.facts_process import describe_optimizer
 
-            self._optimizers[id(optimizer)] = describe_optimizer(optimizer)
+            self._optimizers[id(optimizer)] = describe_optimizer(optimizer, self._made_at.get(optimizer))
         if self.loaders is not None:
             self.loaders.stepped()
         if look is not None:
@@ -172,13 +176,13 @@ class Facts:
                 look.start()
 
     def _note_memory(self) -> None:
-        from stepscope.profile.collect.facts_process import memory_now
+        from stepscope.profile.collect.facts_process import graphs_made, memory_now
 
-        self._memory.append((self.steps, *memory_now(self._torch)))
+        device, host = memory_now(self._torch)
+        graphs = graphs_made()
+        self._memory.append({"step": self.steps, "device_bytes": device, "host_bytes": host, "graphs": graphs})
 
     def _wrapped_zero_grad(self, plain: Any) -> Any:
-        from functools import wraps
-
         @wraps(plain)
         def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
             began = perf_counter_ns()
@@ -190,6 +194,20 @@ class Facts:
             return result
 
         return zero_grad
+
+    def _wrapped_init(self, plain: Any) -> Any:
+        @wraps(plain)
+        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            plain(optimizer, *args, **kwargs)
+            self._note_made(optimizer, sys._getframe(1))
+
+        return __init__
+
+    @fence.fenced("gathering facts for the advice")
+    def _note_made(self, optimizer: Any, frame: Any) -> None:
+        from stepscope.profile.collect.facts_look import file_line
+
+        self._made_at[optimizer] = file_line(frame)
 
     @fence.fenced("gathering facts for the advice")
     def _note_zero_grad(self, to_none: bool, frame: Any) -> None:
@@ -224,8 +242,6 @@ class Facts:
             ],
             "loaders": [] if self.loaders is None else self.loaders.result(),
             "compile": process.compile_counts(),
-            "memory": [
-                {"step": step, "device_bytes": device, "host_bytes": host} for step, device, host in self._memory
-            ],
+            "memory": self._memory,
             **look.result(),
         }

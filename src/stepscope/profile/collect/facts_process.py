@@ -18,6 +18,7 @@ __all__ = [
     "device",
     "environment",
     "flags",
+    "graphs_made",
     "is_compiled",
     "memory_now",
     "step_figures",
@@ -33,6 +34,7 @@ def step_figures(count: int, walls: list[tuple[int, int, int, int]]) -> dict[str
     """The typical step: the mean over steps that nothing of ours has slowed down, without the first third (warm-up) and
     the slowest twentieth (evaluation between two steps). A mean, because workers deliver in bursts."""
     settled = walls[len(walls) // 3 :] if len(walls) > 6 else walls[1:] or walls
+    every = [step[0] for step in settled]
     settled = sorted(settled)[: max(1, len(settled) - (len(settled) + 9) // 20)]
     figures: dict[str, Any] = {"count": count, "measured": len(settled)}
     if settled:
@@ -40,7 +42,7 @@ def step_figures(count: int, walls: list[tuple[int, int, int, int]]) -> dict[str
         for name, values in zip(names, zip(*settled, strict=True), strict=True):
             figures[name] = int(statistics.fmean(values))
         figures["first_ns"] = [step[0] for step in walls[:3]]
-        figures["median_ns"] = int(statistics.median(step[0] for step in settled))
+        figures["median_ns"], figures["mean_ns"] = int(statistics.median(every)), int(statistics.fmean(every))
     return figures
 
 
@@ -122,6 +124,13 @@ def is_compiled() -> bool:
     return bool(counters and (counters["stats"]["unique_graphs"] or counters["frames"]["total"]))
 
 
+def graphs_made() -> int | None:
+    """How many graphs dynamo has compiled so far; None when it was never used."""
+    utils = sys.modules.get("torch._dynamo.utils")
+    counters = getattr(utils, "counters", None)
+    return int(counters["stats"]["unique_graphs"]) if counters else None
+
+
 def compile_counts() -> dict[str, Any]:
     utils = sys.modules.get("torch._dynamo.utils")
     counters = getattr(utils, "counters", None)
@@ -136,11 +145,12 @@ def compile_counts() -> dict[str, Any]:
     }
 
 
-def describe_optimizer(optimizer: Any) -> dict[str, Any]:
+def describe_optimizer(optimizer: Any, made: tuple[str, int] | None = None) -> dict[str, Any]:
     groups = list(optimizer.param_groups)
     tensors = [tensor for group in groups for tensor in group["params"]]
     return {
         "class": type(optimizer).__name__,
+        "made": made,
         "ours": type(optimizer).__module__.startswith("torch.optim"),
         "foreach": groups[0].get("foreach") if groups else None,
         "fused": groups[0].get("fused") if groups else None,

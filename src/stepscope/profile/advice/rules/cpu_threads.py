@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.profile.advice.advice import Tip, Trial, advice
+from stepscope.profile.advice.measured import Measured
+
+_LARGE_NS = 300_000
+"""Operations shorter than this are not made faster by more threads."""
+
+
+@advice("perf.cpu-threads", device="cpu")
+def cpu_threads(run: Measured) -> Iterator[Tip]:
+    """PyTorch computes with the wrong number of threads for the processors there are.
+
+    Why it matters: with more threads than processors (a container that may use 4 of 64) they stop each other;
+    with one thread, the other processors stand still.
+
+    What to do: `torch.set_num_threads(n)` or `OMP_NUM_THREADS=n`, with n the processors the process may use,
+    less the loader's workers.
+
+    How it is found: torch's threads against the processors of the affinity and the container's quota. Too few
+    counts only where single operations are long enough to be divided. The saving assumes that threads speed
+    large operations up by half of what they could.
+
+    Bad:
+        torch.set_num_threads(1)
+    Good:
+        torch.set_num_threads(8)
+    """
+    cpu = run.facts.get("cpu", {})
+    threads, cores = int(cpu.get("threads", 0)), int(cpu.get("cores", 0))
+    if not threads or not cores:
+        return
+    free = max(1, cores - int(run.loader.get("num_workers") or 0))
+    large = [one for one in run.calls(fetching=False) if one["ns"] / max(1, one["calls"]) >= _LARGE_NS]
+    time = run.part("forward") + run.part("backward") or run.step_ns - run.part("data") - run.part("optimizer")
+    if threads > 2 * cores:
+        saving, what = time * (1 - cores / threads) * 0.3, "share"
+    elif threads * 2 <= free and large:
+        covered = min(1.0, sum(one["ns"] for one in large) * 3 / max(1, time))
+        saving, what = time * covered * (1 - threads / free) * 0.5, "leave idle"
+    else:
+        return
+    fix = f"torch.set_num_threads({free})"
+    said = run.facts.get("environment", {}).get("OMP_NUM_THREADS")
+    yield Tip(
+        where=None,
+        message=f"{threads} thread{'s' * (threads > 1)} {what} {cores} processors"
+        + (f" (OMP_NUM_THREADS={said})" if said else ""),
+        fix=fix,
+        share=run.share(time),
+        saving_ns=int(saving),
+        how="half of what more threads could give large operations" if what != "share" else "threads that take turns",
+        evidence={"threads": threads, "processors": cores},
+        part="threads",
+        trial=Trial("flag", {"num_threads": free}),
+    )

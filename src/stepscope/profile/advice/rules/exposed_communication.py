@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.profile.advice.advice import Tip, advice
+from stepscope.profile.advice.measured import Measured
+
+
+@advice("perf.exposed-communication", device="gpu")
+def exposed_communication(run: Measured) -> Iterator[Tip]:
+    """Devices exchange gradients while nothing is computed.
+
+    Why it matters: exchange can hide behind backward; what does not is time in which all devices wait.
+
+    What to do: `DistributedDataParallel` with larger buckets (`bucket_cap_mb=100`),
+    `gradient_as_bucket_view=True` and `static_graph=True`; `no_sync()` in all but the last step of an
+    accumulation; half-precision gradients (`bf16_compress_hook`); a larger batch for each device.
+
+    How it is found: the time in which a collective runs and no kernel does is a tenth of the step or more. The
+    saving is half of it.
+
+    Bad:
+        model = DistributedDataParallel(model)
+    Good:
+        model = DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True, static_graph=True)
+    """
+    gpu = run.gpu
+    if gpu is None or not gpu.step_ns:
+        return
+    exposed = gpu.parts.get("communication", 0)
+    if exposed / gpu.step_ns < 0.1:
+        return
+    collectives = gpu.rows_of_collectives
+    total = gpu.per_step(collectives)
+    unused = any(one.get("find_unused_parameters") for one in run.facts.get("models", []))
+    yield Tip(
+        where=None,
+        message=f"{exposed / gpu.step_ns:.0%} of the step is communication that nothing hides "
+        f"({exposed / max(1, total):.0%} of all of it)",
+        fix="find_unused_parameters=False, larger buckets"
+        if unused
+        else "larger buckets, bf16 gradients, a larger batch",
+        share=run.share(run.of_trace(exposed)),
+        saving_ns=run.of_trace(exposed * 0.5),
+        how="half of the exposed communication",
+        evidence={"exposed_ms": round(exposed / 1e6, 3), "collectives": round(len(collectives) / gpu.steps)},
+        part="communication",
+    )

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from stepscope.profile.advice.advice import Tip, Trial, advice
+from stepscope.profile.advice.measured import Measured
+
+_HAND_OVER_NS = 400_000
+"""What a batch from a worker costs the training at least: queue, pickle, shared memory."""
+
+
+@advice("perf.loader-in-main-process")
+def loader_in_main_process(run: Measured) -> Iterator[Tip]:
+    """The DataLoader runs in the main process, and training waits for it.
+
+    Why it matters: with `num_workers=0` samples are read and prepared while the model stands still. In workers
+    the next batches are made while this one is trained on.
+
+    What to do: set `num_workers`, with `persistent_workers=True`; `stepscope tune-data` measures the best
+    number.
+
+    How it is found: the loader has no workers and the wait for batches is a tenth of the step or more. The
+    saving assumes that the wait is divided by the workers, and that they and the training share the processors
+    there are.
+
+    Bad:
+        DataLoader(dataset, batch_size=64, shuffle=True)
+    Good:
+        DataLoader(dataset, batch_size=64, shuffle=True, num_workers=4, persistent_workers=True)
+    """
+    loader, wait = run.loader, run.part("data")
+    if not loader or loader.get("num_workers") != 0 or run.share(wait) < 0.1 or run.cores < 2:
+        return
+    rest = max(1, run.step_ns - wait)
+    workers = min(run.cores if run.kind != "cpu" else max(1, run.cores - 1), 1 + math.ceil(wait / rest), 8)
+    then = max(rest + _HAND_OVER_NS, wait / workers)
+    if run.kind == "cpu":  # they compete with the training for the processors
+        threads = min(run.cores, int(run.facts.get("cpu", {}).get("threads", 1)))
+        then = max(then, (wait + rest * threads) / run.cores)
+    setting = f"num_workers={workers}, persistent_workers=True"
+    yield Tip(
+        where=run.where(loader, "made", "iterated"),
+        message="the DataLoader runs in the main process, and training waits for it",
+        fix=setting,
+        share=run.share(wait),
+        saving_ns=int(run.step_ns - then),
+        how=f"the wait divided by {workers} workers on {run.cores} processors",
+        evidence={"wait_ms": round(wait / 1e6, 2), "workers": 0, "processors": run.cores},
+        part="data",
+        trial=Trial("loader", {"num_workers": workers, "persistent_workers": True}),
+    )

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.profile.advice.advice import Tip, Trial, advice
+from stepscope.profile.advice.measured import Measured
+
+
+@advice("perf.no-cudnn-benchmark", device="gpu", severity="info")
+def no_cudnn_benchmark(run: Measured) -> Iterator[Tip]:
+    """Convolutions of always the same shapes do not look for the fastest algorithm.
+
+    Why it matters: cuDNN has several algorithms for each convolution and chooses by rule of thumb, unless it
+    may try them out once for each shape.
+
+    What to do: `torch.backends.cudnn.benchmark = True` at the top of the script. Not with shapes that change
+    all the time: each new one is tried out again.
+
+    How it is found: convolutions take a fifth of the step or more, saw no more than two shapes each, and the
+    switch is off. The saving is an assumption: a tenth of their time.
+
+    Bad:
+        model = resnet50().cuda()
+    Good:
+        torch.backends.cudnn.benchmark = True
+        model = resnet50().cuda()
+    """
+    gpu = run.gpu
+    flags, convolutions = run.flags, run.facts.get("convolutions", {})
+    if gpu is None or not gpu.step_ns or flags.get("cudnn_benchmark", True) or flags.get("cudnn_deterministic"):
+        return
+    if not convolutions.get("calls") or not convolutions.get("steady_shapes") or flags.get("deterministic"):
+        return
+    time = gpu.kinds.get("convolution", 0)
+    if time / gpu.step_ns < 0.2:
+        return
+    yield Tip(
+        where=None,
+        message=f"convolutions take {time / gpu.step_ns:.0%} of the step, and cuDNN may not try its algorithms",
+        fix="torch.backends.cudnn.benchmark = True",
+        share=run.share(run.of_trace(time)),
+        saving_ns=run.of_trace(time * 0.1),
+        how="an assumption: a tenth of the convolutions",
+        evidence={"ms": round(time / 1e6, 3)},
+        part="products",
+        trial=Trial("flag", {"cudnn_benchmark": True}),
+    )

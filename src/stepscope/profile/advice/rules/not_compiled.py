@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stepscope.profile.advice.advice import Tip, Trial, advice
+from stepscope.profile.advice.measured import Measured
+
+_FUSABLE = ("elementwise", "normalisation", "softmax and loss", "reduction", "copy", "random")
+
+
+@advice("perf.not-compiled", device="gpu")
+def not_compiled(run: Measured) -> Iterator[Tip]:
+    """A large part of the device's time goes to small operations that a compiler would join.
+
+    Why it matters: each elementwise operation, norm and dropout reads and writes all of its tensor; joined into
+    one kernel, the tensor is read and written once.
+
+    What to do: `model = torch.compile(model)`.
+
+    How it is found: elementwise kernels, norms, reductions and copies take a quarter of the step or more, and
+    nothing was compiled. The saving assumes half of that.
+
+    Bad:
+        model = Net().cuda()
+    Good:
+        model = torch.compile(Net().cuda())
+    """
+    gpu = run.gpu
+    if gpu is None or not gpu.step_ns or run.facts.get("compile", {}).get("used"):
+        return
+    if any(name.startswith("triton_") for name in gpu.trace.events.names):
+        return
+    small = sum(gpu.kinds.get(kind, 0) for kind in _FUSABLE)
+    if small / gpu.step_ns < 0.25:
+        return
+    yield Tip(
+        where=None,
+        message=f"{small / gpu.step_ns:.0%} of the step are elementwise kernels, norms and copies, each on its own",
+        fix="torch.compile(model)",
+        share=run.share(run.of_trace(small)),
+        saving_ns=run.of_trace(small * 0.5),
+        how="half of the time of kernels that can be joined",
+        evidence={"ms": round(small / 1e6, 3), "kernels": round(gpu.kernel_count)},
+        part="kernels",
+        trial=Trial("compile", {}),
+    )

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from stepscope.profile.advice.advice import Tip, advice
+from stepscope.profile.advice.device_work import DeviceWork
+from stepscope.profile.advice.measured import Measured
+
+_WAITS = frozenset((
+    "item", "float", "int", "bool", "tolist", "numpy", "cpu", "print", "nonzero", "masked_select", "unique", "equal",
+    "allclose", "argwhere", "bincount", "unique_consecutive", "index", "contains",
+))  # fmt: skip
+
+
+@advice("perf.sync-every-step", device="gpu")
+def sync_every_step(run: Measured) -> Iterator[Tip]:
+    """The host stops in every step to read a value from the device.
+
+    Why it matters: `.item()`, `float(x)`, `print(x)`, `if x > 0` and `nonzero` wait until the device has done
+    everything it was given. After that its queue is empty, and it idles until Python has started the next
+    kernels.
+
+    What to do: keep the value on the device (`total += loss.detach()`) and read it every hundred steps, or at
+    the end of the epoch.
+
+    How it is found: lines that read values of the device in every step, and the idle time of the device right
+    after each wait; that idle time is the saving.
+
+    Bad:
+        running += loss.item()
+    Good:
+        running += loss.detach()    # and running.item() when it is printed
+    """
+    gpu = run.gpu
+    if gpu is None:
+        return
+    lost = _idle_after_waits(gpu)
+    lines = {
+        where: [one for one in calls if one["op"] in _WAITS and one.get("device", "cpu") != "cpu" and one["every_step"]]
+        for where, calls in run.by_line(run.calls(fetching=False)).items()
+    }
+    lines = {where: calls for where, calls in lines.items() if calls}
+    if not lines:
+        yield from _without_lines(run, gpu, lost)
+        return
+    total = max(1, sum(_time(calls) for calls in lines.values()))
+    for where, calls in sorted(lines.items(), key=lambda one: -_time(one[1]))[:3]:
+        part = _time(calls) / total
+        ways = sorted({one["op"] for one in calls})
+        yield Tip(
+            where=where,
+            message=f"the host waits for the device here in every step ({', '.join(ways)})",
+            fix="keep the value on the device and read it every hundred steps",
+            share=run.share(run.of_trace(lost) * part),
+            saving_ns=int(run.of_trace(lost) * part),
+            how="how long the device idles after these waits",
+            evidence={"waits": sum(one["calls"] for one in calls), "waited_ms": round(_time(calls) / 1e6, 3)},
+            part="idle",
+        )
+
+
+def _without_lines(run: Measured, gpu: DeviceWork, lost: int) -> Iterator[Tip]:
+    """A trace that somebody else recorded: the operators are known, the lines are not."""
+    by_op = {name: found for name, found in gpu.waits_by_op().items() if found[0] >= 0.9}
+    if not by_op:
+        return
+    name, (count, waited) = max(by_op.items(), key=lambda one: one[1][1])
+    yield Tip(
+        where=None,
+        message=f"the host waits for the device {count:.0f}x a step in {name or 'synchronize()'}",
+        fix="keep values on the device and read them every hundred steps",
+        share=run.share(run.of_trace(lost)),
+        saving_ns=run.of_trace(lost),
+        how="how long the device idles after waits",
+        evidence={"waits": round(count, 1), "waited_ms": round(waited / 1e6, 3)},
+        part="idle",
+    )
+
+
+def _time(calls: list[dict[str, Any]]) -> int:
+    return sum(int(one["ns"]) for one in calls)
+
+
+def _idle_after_waits(gpu: DeviceWork) -> int:
+    """From the end of each wait to the next work on the device, a step."""
+    events = gpu.trace.events
+    work = gpu.trace.device_rows
+    begins = np.sort(events.start[work])
+    ends = np.unique((events.start + events.dur)[gpu.waits])
+    if not len(begins) or not len(ends):
+        return 0
+    at = np.searchsorted(begins, ends)
+    ends, at = ends[at < len(begins)], at[at < len(begins)]
+    nexts = begins[at]
+    _, first = np.unique(nexts, return_index=True)  # two waits before one kernel: the first begins the idle time
+    gaps = nexts[first] - ends[first]
+    return int(np.clip(gaps, 0, gpu.step_ns).sum() // max(1, gpu.steps + gpu.first))
