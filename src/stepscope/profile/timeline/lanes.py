@@ -58,7 +58,8 @@ def name_lanes(trace: Trace, lines: Lines) -> tuple[list[Lane], list[LaneGroup]]
 def _lane(trace: Trace, lines: Lines, lane: int, group: int, kind: LaneKind) -> Lane:
     rows = lines.of_lane(lane)
     first, end = int(lines.first[rows[0]]), int(lines.first[rows[-1] + 1])
-    top = slice(first, int(lines.first[rows[0] + 1]))
+    outer = rows[lines.outer[rows]][:1]
+    top = slice(int(lines.first[outer[0]]), int(lines.first[outer[0] + 1])) if len(outer) else slice(0, 0)
     return Lane(
         id=lane,
         name=_lane_name(trace, lane, kind),

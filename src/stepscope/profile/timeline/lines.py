@@ -47,6 +47,8 @@ class Lines:
     """int32, of each line."""
     depth: Ints
     """uint16, of each line, from the top."""
+    outer: Ints
+    """bool, of each line: it has the outermost events of its lane (marks of steps stand over them)."""
     hidden: int = 0
     """Allocations and flows: they are drawn elsewhere, or as arrows."""
     moved: int = 0
@@ -106,11 +108,14 @@ def lay_out(trace: Trace) -> Lines:
     hidden = len(events) - len(drawn)
     if not len(drawn):
         nothing = np.zeros(0, np.int64)
-        return Lines(0, 0, 1, nothing, nothing, nothing, np.zeros(1, np.int64), nothing, nothing, hidden)
+        return Lines(0, 0, 1, nothing, nothing, nothing, np.zeros(1, np.int64), nothing, nothing, nothing, hidden)
     open_ended = dur < 0
     dur[open_ended] = np.maximum(int((start + np.maximum(dur, 0)).max()) - start[open_ended], 0)
     base, start, dur, moved = _on_axis(trace, start, dur, len(events.lanes))
-    depth = _depths(lane, start, dur)
+    marks = _step_marks(trace, drawn)
+    marked = np.zeros(len(events.lanes), np.int64)
+    marked[lane[marks]] = 1
+    depth = np.where(marks, 0, _depths(lane, start, dur, marks) + marked[lane])
     span = int((start + dur).max())
     bits = max(1, span.bit_length())
     order, crossing = _in_lines(lane, depth, start, dur, bits)
@@ -131,6 +136,7 @@ def lay_out(trace: Trace) -> Lines:
         first=first,
         lane=lane[first[:-1]].astype(np.int32),
         depth=depth[first[:-1]].astype(np.uint16),
+        outer=depth[first[:-1]] == marked[lane[first[:-1]]],
         hidden=hidden,
         moved=moved,
     )
@@ -148,14 +154,21 @@ def _on_axis(trace: Trace, start: Ints, dur: Ints, lanes: int) -> tuple[int, Int
     return base, begins - base, np.clip(start + dur, base, end) - begins, int(outside.sum())
 
 
-def _depths(lane: Ints, start: Ints, dur: Ints) -> Ints:
-    """How many events are around each."""
-    parent = nest(lane, start, dur)
+def _step_marks(trace: Trace, drawn: Ints) -> Ints:
+    """A mask: the spans of whole steps. They begin inside a call that ends long before them, so they nest in nothing."""
+    marks = trace.events.named(lambda name: name.startswith(("ProfilerStep#", "StepscopeStep#")))
+    return np.asarray(marks & (trace.kind == Kind.ANNOTATION))[drawn]
+
+
+def _depths(lane: Ints, start: Ints, dur: Ints, marks: Ints) -> Ints:
+    """How many events are around each, marks of steps not counted."""
     depth = np.zeros(len(start), np.int64)
+    others = np.flatnonzero(~marks)
+    parent = nest(lane[others], start[others], dur[others])
     inside = np.flatnonzero(parent >= 0)
     above = parent[inside]
     while len(inside):
-        depth[inside] += 1
+        depth[others[inside]] += 1
         above = parent[above]
         more = above >= 0
         inside, above = inside[more], above[more]

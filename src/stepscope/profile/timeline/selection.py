@@ -49,7 +49,7 @@ class Selection(msgspec.Struct):
 
 
 def select(
-    trace: Trace, lines: Lines, begin: int, end: int, lanes: Sequence[int] | None = None, most: int = 200
+    trace: Trace, lines: Lines, begin: int, end: int, lanes: Sequence[int] | None = None, most: int = 1_000
 ) -> Selection:
     """Statistics of the events of some lanes (None: all) between two times of the axis."""
     wanted = np.arange(len(lines.lane)) if lanes is None else np.flatnonzero(np.isin(lines.lane, list(lanes)))
@@ -61,7 +61,7 @@ def select(
     inside = np.minimum(start + lines.dur[at], end) - np.maximum(start, begin)
     inside = np.maximum(inside, 0)
     own, outer = _own_time(trace, lines, at, inside)
-    top = lines.depth[wanted][np.repeat(np.arange(len(wanted)), sizes)] == 0
+    top = lines.outer[wanted][np.repeat(np.arange(len(wanted)), sizes)]
     names, omitted = _by_name(trace, lines, at, inside, own, outer, most)
     return Selection(
         begin_ns=begin,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from stepscope.profile.timeline.find import Finder
 from stepscope.profile.timeline.lanes import name_lanes
 from stepscope.profile.timeline.lines import Lines, lay_out
@@ -33,6 +35,17 @@ class Timeline:
     @cached_property
     def finder(self) -> Finder:
         return Finder(self.trace, self.lines)
+
+    @cached_property
+    def seen(self) -> tuple[int, int]:
+        """From the first to the last event of the program, on the axis; the profiler's own marks may lie outside."""
+        own = [lane.id for lane in self.lanes if lane.kind != "profiler"]
+        lines = np.flatnonzero(np.isin(self.lines.lane, own))
+        places = np.repeat(np.isin(np.arange(len(self.lines.lane)), lines), np.diff(self.lines.first))
+        if not places.any():
+            return 0, self.lines.span_ns
+        start = self.lines.start[places]
+        return int(start.min()), int((start + self.lines.dur[places]).max())
 
     @property
     def notes(self) -> list[str]:

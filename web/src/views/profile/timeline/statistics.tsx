@@ -42,11 +42,10 @@ export function Statistics({ state }: { state: TimelineState }) {
 function Shares({ state, found }: { state: TimelineState; found: NonNullable<TimelineState["selection"]["value"]> }) {
   const length = Math.max(1, found.of[1] - found.of[0]);
   const rows = found.bySource.flatMap((selection, source) =>
-    selection.lanes.map((share) => {
-      const page = state.sources.value[source]?.page;
-      const lane = page?.lanes.find((one) => one.id === share.lane);
-      const name = lane ? `${page?.groups[lane.group]?.name ?? ""} · ${lane.name}` : `lane ${share.lane}`;
-      return { id: `${source}.${share.lane}`, name, share: Math.min(1, share.busy_ns / length), ns: share.busy_ns };
+    (state.sources.value[source]?.page.lanes ?? []).flatMap((lane) => {
+      const share = selection.lanes.find((one) => one.lane === lane.id);
+      const name = `${state.sources.value[source]?.page.groups[lane.group]?.name ?? ""} · ${lane.name}`;
+      return share ? [{ id: `${source}.${lane.id}`, name, share: Math.min(1, share.busy_ns / length), ns: share.busy_ns }] : [];
     }),
   );
   return (
