@@ -17,6 +17,8 @@ from stepscope.profile.trace.trace import Kind, Trace
 __all__ = ["DeviceWork"]
 
 Rows = npt.NDArray[Any]
+_WAIT_NS = 15_000
+"""A call that returned sooner did not wait: the device had nothing left to do."""
 
 
 class DeviceWork:
@@ -140,13 +142,10 @@ class DeviceWork:
     @cached_property
     def waits(self) -> Rows:
         """Runtime calls in which the host waits for the device; a copy back to the host waits too."""
-        rows = self.rows(Kind.RUNTIME)
-        calls = self.named(rows, is_sync_call)
-        copies = self.named(rows, lambda name: "MemcpyAsync" in name)
-        asked = self.trace.op_parent[copies]
-        events = self.trace.events
-        back = events.named(lambda name: name in ("aten::_local_scalar_dense", "aten::item", "aten::nonzero"))
-        return np.sort(np.concatenate([calls, copies[(asked >= 0) & back[asked]]]))
+        calls = self.named(self.rows(Kind.RUNTIME), is_sync_call)
+        copies = self.trace.launch[self.copies("DtoH")]
+        rows = np.union1d(calls, copies[copies >= 0])
+        return np.asarray(rows[self.trace.events.dur[rows] >= _WAIT_NS])
 
     def waits_by_op(self) -> dict[str, tuple[float, int]]:
         """The outer operator that waited -> (waits, nanoseconds) a step; "" where none was around."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stepscope.profile.advice.device_work import DeviceWork
 from stepscope.profile.advice.engine import in_words
 from stepscope.profile.advice.measured import Measured
 
@@ -54,7 +55,7 @@ def _device(run: Measured) -> Headline | None:
         ns = run.of_trace(gpu.parts["memcpy"])
         return Headline("copy", f"{copying:.0%} of each step the GPU only copies {_of(ns, run)}", copying)
     if idle >= 0.25:
-        return _idle(run, idle)
+        return _idle(run, gpu, idle)
     busy = parts.get("kernel", 0.0)
     if busy >= 0.5:
         kind, most = max(gpu.kinds.items(), key=lambda one: one[1], default=("", 0))
@@ -63,13 +64,11 @@ def _device(run: Measured) -> Headline | None:
     return None
 
 
-def _idle(run: Measured, idle: float) -> Headline:
-    gpu = run.gpu
-    assert gpu is not None  # asked for by _device only
+def _idle(run: Measured, gpu: DeviceWork, idle: float) -> Headline:
     ns = run.of_trace(gpu.idle_ns)
     waits, waited = len(gpu.waits) / gpu.steps, gpu.per_step(gpu.waits)
     said = f"the GPU is idle {idle:.0%} of each step {_of(ns, run)}"
-    if waits >= 1 and waited / gpu.step_ns >= 0.1:
+    if waits >= 0.5 and waited / gpu.step_ns >= 0.1 and waited >= 0.4 * gpu.idle_ns:
         return Headline(
             "sync", f"{said}: the host waits for it {_times(waits)} a step and then starts from nothing", idle
         )

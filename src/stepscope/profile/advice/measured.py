@@ -168,7 +168,8 @@ class Measured:
     @staticmethod
     def where(fact: dict[str, Any], *keys: str) -> tuple[str, int] | None:
         """The first place that a fact knows: `run.where(run.loader, "made", "iterated")`; a call's own without keys."""
-        for found in [fact.get(key) for key in keys] if keys else [[fact.get("file"), fact.get("line")]]:
+        places: list[Any] = [fact.get(key) for key in keys] if keys else [(fact.get("file"), fact.get("line"))]
+        for found in places:
             if found and found[0]:
                 return str(found[0]), int(found[1])
         return None

@@ -36,22 +36,22 @@ def cpu_threads(run: Measured) -> Iterator[Tip]:
     large = [one for one in run.calls(fetching=False) if one["ns"] / max(1, one["calls"]) >= _LARGE_NS]
     time = run.part("forward") + run.part("backward") or run.step_ns - run.part("data") - run.part("optimizer")
     if threads > 2 * cores:
-        saving, what = time * (1 - cores / threads) * 0.3, "share"
+        saving, how = time * (1 - cores / threads) * 0.3, "a third of what threads that take turns lose"
+        message = f"{threads} threads take turns on {cores} processor{'s' * (cores > 1)}"
     elif threads * 2 <= free and large:
         covered = min(1.0, sum(one["ns"] for one in large) * 3 / max(1, time))
-        saving, what = time * covered * (1 - threads / free) * 0.5, "leave idle"
+        saving, how = time * covered * (1 - threads / free) * 0.5, "half of what threads could give large operations"
+        message = f"torch computes with {threads} thread{'s' * (threads > 1)}, and {cores} processors are there"
     else:
         return
-    fix = f"torch.set_num_threads({free})"
     said = run.facts.get("environment", {}).get("OMP_NUM_THREADS")
     yield Tip(
         where=None,
-        message=f"{threads} thread{'s' * (threads > 1)} {what} {cores} processors"
-        + (f" (OMP_NUM_THREADS={said})" if said else ""),
-        fix=fix,
+        message=message + (f" (OMP_NUM_THREADS={said})" if said else ""),
+        fix=f"torch.set_num_threads({free})",
         share=run.share(time),
         saving_ns=int(saving),
-        how="half of what more threads could give large operations" if what != "share" else "threads that take turns",
+        how=how,
         evidence={"threads": threads, "processors": cores},
         part="threads",
         trial=Trial("flag", {"num_threads": free}),

@@ -16,8 +16,8 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
     What to do: `torch.compile(model)` makes few kernels of many; `mode="reduce-overhead"` starts them all at
     once with CUDA graphs; larger batches give each kernel more to do.
 
-    How it is found: kernels of a few microseconds on average, hundreds of them a step, and a quarter of the
-    step or more in which the device is idle and no data is waited for.
+    How it is found: kernels that are short (or shorter than the idle time between them), dozens of them a step, and a
+    quarter of the step or more in which the device is idle, no data is waited for and the host does not wait either.
 
     Bad:
         model = Net().cuda()
@@ -27,9 +27,9 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
     gpu = run.gpu
     if gpu is None or not gpu.step_ns or not gpu.kernel_count:
         return
-    idle = gpu.idle_ns - gpu.parts.get("data", 0)
+    idle = gpu.idle_ns - gpu.parts.get("data", 0) - min(gpu.per_step(gpu.waits), gpu.idle_ns)
     mean = gpu.kernel_ns / gpu.kernel_count
-    if idle / gpu.step_ns < 0.25 or gpu.kernel_count < 50 or mean > 30_000:
+    if idle / gpu.step_ns < 0.25 or gpu.kernel_count < 50 or mean > max(30_000, idle / gpu.kernel_count):
         return
     compiled = bool(run.facts.get("compile", {}).get("used"))
     fix = 'torch.compile(model, mode="reduce-overhead")'

@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from stepscope.profile.advice.advice import Tip, advice
 from stepscope.profile.advice.device_work import DeviceWork
 from stepscope.profile.advice.measured import Measured
@@ -26,8 +24,8 @@ def sync_every_step(run: Measured) -> Iterator[Tip]:
     What to do: keep the value on the device (`total += loss.detach()`) and read it every hundred steps, or at
     the end of the epoch.
 
-    How it is found: lines that read values of the device in every step, and the idle time of the device right
-    after each wait; that idle time is the saving.
+    How it is found: lines that read values of the device in every step, and the time the host waited in them. Without
+    the waits a step takes as long as the host or the device, whichever is longer; the saving is the difference.
 
     Bad:
         running += loss.item()
@@ -37,7 +35,7 @@ def sync_every_step(run: Measured) -> Iterator[Tip]:
     gpu = run.gpu
     if gpu is None:
         return
-    lost = _idle_after_waits(gpu)
+    lost = min(gpu.per_step(gpu.waits), gpu.idle_ns - gpu.parts.get("data", 0))
     lines = {
         where: [one for one in calls if one["op"] in _WAITS and one.get("device", "cpu") != "cpu" and one["every_step"]]
         for where, calls in run.by_line(run.calls(fetching=False)).items()
@@ -56,7 +54,7 @@ def sync_every_step(run: Measured) -> Iterator[Tip]:
             fix="keep the value on the device and read it every hundred steps",
             share=run.share(run.of_trace(lost) * part),
             saving_ns=int(run.of_trace(lost) * part),
-            how="how long the device idles after these waits",
+            how="the waits, as far as the device is idle in the step",
             evidence={"waits": sum(one["calls"] for one in calls), "waited_ms": round(_time(calls) / 1e6, 3)},
             part="idle",
         )
@@ -74,7 +72,7 @@ def _without_lines(run: Measured, gpu: DeviceWork, lost: int) -> Iterator[Tip]:
         fix="keep values on the device and read them every hundred steps",
         share=run.share(run.of_trace(lost)),
         saving_ns=run.of_trace(lost),
-        how="how long the device idles after waits",
+        how="the waits, as far as the device is idle in the step",
         evidence={"waits": round(count, 1), "waited_ms": round(waited / 1e6, 3)},
         part="idle",
     )
@@ -82,19 +80,3 @@ def _without_lines(run: Measured, gpu: DeviceWork, lost: int) -> Iterator[Tip]:
 
 def _time(calls: list[dict[str, Any]]) -> int:
     return sum(int(one["ns"]) for one in calls)
-
-
-def _idle_after_waits(gpu: DeviceWork) -> int:
-    """From the end of each wait to the next work on the device, a step."""
-    events = gpu.trace.events
-    work = gpu.trace.device_rows
-    begins = np.sort(events.start[work])
-    ends = np.unique((events.start + events.dur)[gpu.waits])
-    if not len(begins) or not len(ends):
-        return 0
-    at = np.searchsorted(begins, ends)
-    ends, at = ends[at < len(begins)], at[at < len(begins)]
-    nexts = begins[at]
-    _, first = np.unique(nexts, return_index=True)  # two waits before one kernel: the first begins the idle time
-    gaps = nexts[first] - ends[first]
-    return int(np.clip(gaps, 0, gpu.step_ns).sum() // max(1, gpu.steps + gpu.first))
