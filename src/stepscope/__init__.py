@@ -58,7 +58,7 @@ _HOMES = {
     "run": "stepscope.runs.catalogue.run_list",
     "StepscopeError": "stepscope.errors",
 }
-_ROOMS = {"runs", "record"}  # packages that are also functions
+_ROOMS = {"runs", "record", "profile"}  # packages that are also functions
 
 __all__ = [*_HOMES, *_ROOMS, "__version__"]
 
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from stepscope.inspect.time_steps import time_steps as time_steps
     from stepscope.launch.breakpoints import breakpoint as breakpoint
     from stepscope.launch.data import data as data
+    from stepscope.profile.collect.api import profile as profile
     from stepscope.record.layer_statistics import watch_layers as watch_layers
     from stepscope.record.values import trace_values as trace_values
     from stepscope.runs.catalogue.run_list import run as run, runs as runs

@@ -10,9 +10,9 @@ from typing import Any
 from stepscope import fence
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Profiling
+from stepscope.profile.collect.look_at import look_at
 from stepscope.profile.collect.others import TheirProfiler
 from stepscope.profile.collect.schedule import SKIP_STEPS, is_settled
-from stepscope.profile.collect.torch_window import TorchWindow
 from stepscope.profile.collect.triggers import Anomaly, RequestFile, Signal, signal_named
 from stepscope.profile.collect.windows import Request, Saved, Windows
 
@@ -139,18 +139,3 @@ class Deep:
         """Wait until all windows are read; what went wrong with any."""
         said = [one.reading.wait(READ_WITHIN_S) for one in self.saved if one.reading is not None]
         return [text for text in said if text is not None]
-
-
-def look_at(window: TorchWindow) -> dict[str, Any]:
-    """What only the process itself knows of a window: the names of modules, whose memory is where."""
-    from stepscope.profile.collect.alive import live_models_and_optimizers
-    from stepscope.profile.collect.memory import storages
-    from stepscope.profile.collect.module_names import names_and_lines
-
-    models, optimizers = live_models_and_optimizers()
-    found: dict[str, Any] = {}
-    if window.options.with_stack:
-        found.update(fence.fenced("naming modules", default={})(names_and_lines)(window.live, models))
-    if window.options.profile_memory:
-        found["storages"] = fence.fenced("finding whose memory is where", default={})(storages)(models, optimizers)
-    return found

@@ -46,8 +46,10 @@ class TorchWindow:
     """prepare -> start -> mark(step) ... -> stop -> save. Each may take milliseconds; none raises into the script's
     code, because all are called behind the fence."""
 
-    def __init__(self, torch: Any, options: WindowOptions) -> None:
+    def __init__(self, torch: Any, options: WindowOptions, *, secret: bool = True) -> None:
+        """`secret`: the script knows nothing of it; else the script asked for it, and a window of a run makes way."""
         self.options = options
+        self._secret = secret
         self.is_on = False
         self.steps: list[int] = []
         self.stop_s = 0.0
@@ -69,7 +71,8 @@ class TorchWindow:
                 with_modules=options.with_modules and options.with_stack,
                 use_kineto=True,
             )
-            setattr(self._profile, OURS, True)
+            if self._secret:
+                setattr(self._profile, OURS, True)
             self._profile._prepare_trace()
 
     def start(self) -> None:

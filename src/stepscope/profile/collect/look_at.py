@@ -1,0 +1,27 @@
+"""What only the process itself knows of a window that has just stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+
+if TYPE_CHECKING:
+    from stepscope.profile.collect.torch_window import TorchWindow
+
+__all__ = ["look_at"]
+
+
+def look_at(window: TorchWindow) -> dict[str, Any]:
+    """For the facts: the names of modules, and whose memory is where."""
+    from stepscope.profile.collect.alive import live_models_and_optimizers
+    from stepscope.profile.collect.memory import storages
+    from stepscope.profile.collect.module_names import names_and_lines
+
+    models, optimizers = live_models_and_optimizers()
+    found: dict[str, Any] = {}
+    if window.options.with_stack:
+        found.update(fence.fenced("naming modules", default={})(names_and_lines)(window.live, models))
+    if window.options.profile_memory:
+        found["storages"] = fence.fenced("finding whose memory is where", default={})(storages)(models, optimizers)
+    return found
