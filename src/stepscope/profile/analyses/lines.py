@@ -64,7 +64,6 @@ def _host(trace: Trace, found: OwnLines) -> tuple[Ints, Ints, Ints]:
     below = np.bincount(found.up[inner], dur[inner], len(dur))
     own = np.bincount(found.key, np.maximum(dur - below, 0), size)
     called = found.caller >= 0
-    own_function = found.key != found.caller  # the carrier is a function of the user's, with a key of its own
     counted = ~found.repeats
     total = np.bincount(found.caller[called & counted], dur[called & counted], size).astype(np.float64)
     calls = _runs(found.caller[called], trace.events.name[found.carriers[called]], size)
@@ -72,8 +71,8 @@ def _host(trace: Trace, found: OwnLines) -> tuple[Ints, Ints, Ints]:
     whole = np.array([not key.exact for key in found.keys])
     total[whole] = 0
     calls[whole] = 0
-    total += np.bincount(found.key[own_function & counted], dur[own_function & counted], size)
-    calls += np.bincount(found.key[own_function], minlength=size)
+    total += np.bincount(found.key[found.is_function & counted], dur[found.is_function & counted], size)
+    calls += np.bincount(found.key[found.is_function], minlength=size)
     return own.astype(np.int64), total.astype(np.int64), calls
 
 

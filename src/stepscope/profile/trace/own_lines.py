@@ -39,6 +39,8 @@ class OwnLines:
     keys: list[LineKey]
     carriers: Ints
     """Rows of the carriers."""
+    is_function: Ints
+    """For each carrier: whether it is a function of the user's own."""
     key: Ints
     """For each carrier: the key of its own events."""
     caller: Ints
@@ -76,6 +78,7 @@ def own_lines(trace: Trace, facts: Mapping[str, Any]) -> OwnLines | None:
     return OwnLines(
         keys=keys,
         carriers=carriers,
+        is_function=is_own[carriers],
         key=key,
         caller=caller,
         up=np.where(up >= 0, position[inside[up]], -1),
