@@ -155,7 +155,7 @@ def _on_axis(trace: Trace, start: Ints, dur: Ints, lanes: int) -> tuple[int, Int
 
 
 def _step_marks(trace: Trace, drawn: Ints) -> Ints:
-    """A mask: the spans of whole steps. They begin inside a call that ends long before them, so they nest in nothing."""
+    """A mask: the spans of whole steps. Each begins inside a call that ends long before it, so it nests in nothing."""
     marks = trace.events.named(lambda name: name.startswith(("ProfilerStep#", "StepscopeStep#")))
     return np.asarray(marks & (trace.kind == Kind.ANNOTATION))[drawn]
 

@@ -16,6 +16,8 @@ __all__ = ["LaneShare", "NameShare", "Selection", "select"]
 
 Ints = npt.NDArray[Any]
 
+KINDS = len(Kind)
+
 
 class NameShare(msgspec.Struct):
     """All events of one name and kind inside the selection; times are those inside, not those of the whole events."""
@@ -94,19 +96,24 @@ def _by_name(
     trace: Trace, lines: Lines, at: Ints, inside: Ints, own: Ints, outer: Ints, most: int
 ) -> tuple[list[NameShare], int]:
     rows = lines.row[at]
-    kinds = trace.kind[rows].astype(np.int64)
-    found, group = np.unique(trace.events.name[rows].astype(np.int64) * 256 + kinds, return_inverse=True)
-    count = np.bincount(group, minlength=len(found))
+    group = trace.events.name[rows].astype(np.int64) * KINDS + trace.kind[rows]
+    count = np.bincount(group)
+    found = np.flatnonzero(count)
+    dense = np.zeros(len(count), np.int64)
+    dense[found] = np.arange(len(found))
+    group, count = dense[group], count[found]
     total = np.bincount(group, np.where(outer, inside, 0), minlength=len(found))
     self_ = np.bincount(group, own, minlength=len(found))
+    size = np.zeros(len(found), np.int64)
+    np.maximum.at(size, group, inside)
     longest = np.zeros(len(found), np.int64)
-    by_size = np.argsort(inside, kind="stable")
-    longest[group[by_size]] = by_size  # the last one written is the longest
+    longest_first = np.flatnonzero(inside == size[group])[::-1]
+    longest[group[longest_first]] = longest_first  # backwards, so that of equals the first one stays
     order = np.lexsort((-total, -self_))[:most]
     names = [
         NameShare(
-            name=trace.events.names[int(found[one] // 256)],
-            kind=Kind(int(found[one] % 256)).name.lower(),
+            name=trace.events.names[int(found[one] // KINDS)],
+            kind=Kind(int(found[one] % KINDS)).name.lower(),
             count=int(count[one]),
             total_ns=int(total[one]),
             self_ns=int(self_[one]),
@@ -119,11 +126,8 @@ def _by_name(
 
 
 def _by_lane(lines: Lines, at: Ints, busy: Ints) -> list[LaneShare]:
-    lane = lines.lane[lines.line_of(at)] if len(at) else np.zeros(0, np.int64)
-    found, group = np.unique(lane, return_inverse=True)
-    together = np.bincount(group, busy, minlength=len(found))
-    events = np.bincount(group, minlength=len(found))
-    return [
-        LaneShare(lane=int(one), busy_ns=int(ns), events=int(n))
-        for one, ns, n in zip(found, together, events, strict=True)
-    ]
+    lane = lines.lane[lines.line_of(at)].astype(np.int64) if len(at) else np.zeros(0, np.int64)
+    events = np.bincount(lane)
+    together = np.bincount(lane, busy)
+    found = np.flatnonzero(events)
+    return [LaneShare(lane=one, busy_ns=int(together[one]), events=int(events[one])) for one in found.tolist()]
