@@ -9,8 +9,7 @@ export interface CurvePicture {
   colours: readonly string[];
   /** Index into `at_ns` under the mouse. */
   hover: number | null;
-  /** Index into `at_ns` of the highest point. */
-  peak: number | null;
+  peak: Peak | null;
 }
 
 interface Size {
@@ -31,12 +30,24 @@ export function edges(curve: Curve): number[][] {
   return lines.map((line) => line.map((value, at) => (sum[at] = (sum[at] ?? 0) + (value ?? 0))));
 }
 
-/** Where the uppermost edge is highest. */
-export function peakOf(curve: Curve): number | null {
-  const tops = edges(curve);
-  const line = curve.stacked ? tops[tops.length - 1] : tops[0];
-  if (!line?.length) return null;
-  return line.reduce((best, value, at) => (value > (line[best] ?? Number.NEGATIVE_INFINITY) ? at : best), 0);
+export interface Peak {
+  line: number;
+  /** Index into `at_ns`. */
+  at: number;
+  value: number;
+}
+
+/** The highest point: of the whole stack, else of what is used (what is only reserved is no need of the program). */
+export function peakOf(curve: Curve): Peak | null {
+  const names = Object.keys(curve.lines);
+  let best: Peak | null = null;
+  edges(curve).forEach((values, line) => {
+    if (!curve.stacked && /reserved|limit|total/i.test(names[line] ?? "") && names.length > 1) return;
+    values.forEach((value, at) => {
+      if (!best || value > best.value) best = { line, at, value };
+    });
+  });
+  return best;
 }
 
 function frame(curve: Curve, size: Size) {
@@ -62,7 +73,7 @@ export function drawCurve(ctx: CanvasRenderingContext2D, picture: CurvePicture, 
     ctx.lineTo(at.x(curve.at_ns[0] ?? 0), at.floor);
     ctx.closePath();
     ctx.fillStyle = colour;
-    ctx.globalAlpha = curve.stacked ? 0.85 : line === 0 ? 0.16 : 0;
+    ctx.globalAlpha = curve.stacked ? 0.85 : line === (picture.peak?.line ?? 0) ? 0.14 : 0;
     ctx.fill();
     ctx.globalAlpha = 1;
     trace(ctx, curve.at_ns, points, at);
@@ -108,8 +119,7 @@ function axes(ctx: CanvasRenderingContext2D, curve: Curve, at: Frame, inks: Inks
 }
 
 function marks(ctx: CanvasRenderingContext2D, { curve, hover, peak, colours }: CurvePicture, at: Frame, tops: readonly number[][], inks: Inks): void {
-  const line = curve.stacked ? tops.length - 1 : 0;
-  if (peak !== null) dot(ctx, at.x(curve.at_ns[peak] ?? 0), at.y(tops[line]?.[peak] ?? 0), inks.text, inks);
+  if (peak) dot(ctx, at.x(curve.at_ns[peak.at] ?? 0), at.y(peak.value), inks.text, inks);
   if (hover === null) return;
   const x = Math.round(at.x(curve.at_ns[hover] ?? 0)) + 0.5;
   ctx.strokeStyle = inks.quiet;

@@ -16,6 +16,7 @@ const shortcuts = signal<Shortcut[]>([
   { section: "Everywhere", keys: "g r", does: "go to Runs" },
   { section: "Everywhere", keys: "g c", does: "go to Charts" },
   { section: "Everywhere", keys: "g m", does: "go to Model" },
+  { section: "Everywhere", keys: "g p", does: "go to Profile" },
   { section: "Everywhere", keys: "t", does: "light, dark or as the system" },
   { section: "Everywhere", keys: "Esc", does: "close what is open" },
 ]);
@@ -27,7 +28,7 @@ export function describeKeys(section: string, keys: Record<string, string>): voi
 
 /** In the order of the pages. */
 function rank(section: string): number {
-  const at = ["Everywhere", "Runs", "Charts", "Model"].indexOf(section);
+  const at = ["Everywhere", "Runs", "Charts", "Model", "Profile"].indexOf(section);
   return at < 0 ? 99 : at;
 }
 

@@ -37,6 +37,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
     "g r": () => go("/runs"),
     "g c": () => go("/charts"),
     "g m": () => go("/model"),
+    "g p": () => go("/profile"),
   });
   return (
     <header class="topbar">

@@ -85,7 +85,7 @@ export function firstEffect(data: StepParts): number | null {
 const HUES: Record<string, number> = {
   data: 1, dataloader: 1, data_loading: 1, loading: 1,
   h2d: 6, memcpy: 6, copy: 6,
-  forward: 0, kernel: 0, compute: 0, kernels: 0,
+  forward: 0, kernel: 0, compute: 0, kernels: 0, computation: 0, copies: 6, exposed: 3,
   backward: 5, communication: 3, exposed_communication: 3, collective: 3,
   optimizer: 2, memset: 9, runtime: 4, launch: 4, sync: 7, synchronize: 7, wait: 7,
   host: 8, cpu: 8,

@@ -56,7 +56,7 @@ export function formatUnit(value: unknown, unit: Unit = "text"): string {
     case "count":
       return Number.isInteger(value) && Math.abs(value) < 1e7 ? value.toLocaleString("en-US").replace("-", "−") : formatNumber(value);
     default:
-      return formatNumber(value);
+      return formatNumber(value, 3);
   }
 }
 

@@ -650,6 +650,19 @@ export interface ProfileDiff {
   notes?: string[];
 }
 
+export interface ProfileDownloadRequest {
+  run: string;
+  profile: string;
+  /**
+   * csv: one table · tables: all of them, zipped · chrome: the timeline, for Perfetto · speedscope: the Python call
+   * tree · prof: cProfile's statistics.
+   */
+  kind: "chrome" | "csv" | "prof" | "speedscope" | "tables";
+  /** Whose table, for csv. */
+  analysis?: string;
+  rank?: number | null;
+}
+
 export interface ProfilePage {
   profile: ShownProfile;
   rank: number;
@@ -1181,6 +1194,7 @@ export interface Routes {
   "GET /api/info": { request: Empty; response: Info };
   "GET /api/live": { request: Empty; response: Live };
   "GET /api/page/{run}/{sha256}": { request: PageRequest; response: Blob };
+  "GET /api/profile/download/{run}/{profile}/{kind}": { request: ProfileDownloadRequest; response: Blob };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/media": { request: MediaRequest; response: MediaData };

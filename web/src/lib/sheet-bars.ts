@@ -1,6 +1,7 @@
 /** A sheet whose rows are parts of one whole, as the slices of a bar. */
 
 import type { Column, Sheet } from "./schema";
+import { isTree, sheetTree } from "./sheet-rows";
 
 export interface SheetSlice {
   row: number;
@@ -11,18 +12,24 @@ export interface SheetSlice {
 
 export interface SheetSlices {
   column: Column;
+  /** Of a tree: the root whose parts these are; else "". */
+  of: string;
   slices: SheetSlice[];
 }
 
-/** By the column it is sorted by, else its first amount of time or bytes. Rows beyond `most` become one. */
+/** By the column it is sorted by, else its first amount of time or bytes. Rows beyond `most` become one. Of a tree it is
+ * the largest root that is cut. */
 export function sheetSlices(sheet: Sheet, most = 8): SheetSlices | null {
   const amounts = sheet.columns.filter((column) => column.unit === "ns" || column.unit === "bytes");
   const column = amounts.find((one) => one.key === sheet.sort) ?? amounts[0];
   if (!column) return null;
   const at = sheet.columns.indexOf(column);
-  const found = sheet.rows
-    .map((cells, row) => ({ row, name: String(cells[0] ?? ""), value: Math.max(0, Number(cells[at] ?? 0) || 0) }))
-    .filter((one, index) => one.value > 0 && (sheet.levels?.[index] ?? 0) === 0)
+  const all = sheet.rows.map((cells, row) => ({ row, name: String(cells[0] ?? ""), value: Math.max(0, Number(cells[at] ?? 0) || 0) }));
+  const tree = sheetTree(sheet);
+  const root = isTree(tree) ? [...tree.roots].sort((a, b) => (all[b]?.value ?? 0) - (all[a]?.value ?? 0))[0] : undefined;
+  const found = (root === undefined ? tree.roots : (tree.children[root] ?? []))
+    .flatMap((row) => all[row] ?? [])
+    .filter((one) => one.value > 0)
     .sort((a, b) => b.value - a.value);
   const whole = found.reduce((sum, one) => sum + one.value, 0);
   if (whole <= 0) return null;
@@ -33,5 +40,5 @@ export function sheetSlices(sheet: Sheet, most = 8): SheetSlices | null {
     const value = rest.reduce((sum, one) => sum + one.value, 0);
     slices.push({ row: -1, name: `${rest.length} others`, value, share: value / whole });
   }
-  return { column, slices };
+  return { column, of: root === undefined ? "" : (all[root]?.name ?? ""), slices };
 }

@@ -44,21 +44,28 @@ const LOOKED_AT = 400;
 export function columnWidth(sheet: Sheet, at: number): number {
   const column = sheet.columns[at];
   if (!column) return 0;
-  const head = column.label.length + 2;
-  let longest = head;
-  for (const row of sheet.rows.slice(0, LOOKED_AT)) longest = Math.max(longest, formatUnit(row[at], column.unit).length);
+  const indent = at === 0 && sheet.levels?.length ? 4 : 0;
   const most = isNumeric(column.unit) ? 140 : column.unit === "line" ? 260 : 240;
   const least = column.unit === "share" ? 76 : 56;
-  return Math.round(Math.min(most, Math.max(least, longest * LETTER + PADDING)));
+  return Math.round(Math.min(most, Math.max(least, (longest(sheet, at) + indent) * LETTER + PADDING)));
+}
+
+/** Letters of the longest text in a column, its head included. */
+function longest(sheet: Sheet, at: number): number {
+  const column = sheet.columns[at];
+  const texts = sheet.rows.slice(0, LOOKED_AT).map((row) => formatUnit(row[at], column?.unit).length);
+  return Math.max((column?.label.length ?? 0) + 2, ...texts);
 }
 
 /** CSS grid tracks and the least width of all of them. */
 export function tracks(sheet: Sheet, shown: readonly number[]): { grid: string; least: number } {
-  const name = Math.min(520, Math.max(180, columnWidth(sheet, shown[0] ?? 0)));
-  const least = Math.min(name, 220);
-  const others = shown.slice(1).map((at) => columnWidth(sheet, at));
+  const widths = shown.map((at) => columnWidth(sheet, at));
+  // What is left goes to the column with the longest words: the name nearly always, but some sheets begin with a group.
+  const wordy = shown.map((at, index) => (isNumeric(sheet.columns[at]?.unit) ? -1 : longest(sheet, at)) + (index ? 0 : 6));
+  const wide = wordy.indexOf(Math.max(...wordy));
+  const least = widths.map((width, index) => (index === wide ? Math.min(Math.max(width, 180), 240) : width));
   return {
-    grid: [`minmax(${least}px, 1fr)`, ...others.map((width) => `${width}px`)].join(" "),
-    least: least + others.reduce((sum, width) => sum + width, 0),
+    grid: least.map((width, index) => (index === wide ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" "),
+    least: least.reduce((sum, width) => sum + width, 0),
   };
 }

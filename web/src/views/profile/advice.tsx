@@ -72,7 +72,7 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
         ) : null}
       </header>
       {advice.advice.map((one, at) => (
-        <FindingCard key={`${one.finding.rule} ${one.finding.place}`} finding={one.finding} number={at + 1} gain={<Gain one={one} step={advice.step_ns} />} />
+        <FindingCard key={`${one.finding.rule} ${one.finding.place}`} finding={shownFinding(one)} number={at + 1} gain={<Gain one={one} step={advice.step_ns} />} />
       ))}
       {advice.advice.length === 0 && !advice.why ? (
         <p class="card-none advice-none">
@@ -83,6 +83,9 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
     </section>
   );
 }
+
+/** Its share of the step stands in the line of the gain; under the source it says what was seen there. */
+const shownFinding = ({ finding }: ShownAdvice) => (finding.lines.length > 0 ? finding : { ...finding, seen: "" });
 
 /** How large the part is that it is about, and how much of that would go. */
 function Gain({ one, step }: { one: ShownAdvice; step: number }) {
@@ -95,6 +98,7 @@ function Gain({ one, step }: { one: ShownAdvice; step: number }) {
         <span class="gain-saved" style={{ transform: `scaleX(${saved})` }} />
       </span>
       <b class="isolate">{visibleText(one.gain)}</b>
+      {one.share > 0 ? <span>of the {formatShare(one.share)} it is about</span> : null}
       {one.how ? <span class="quiet isolate">{visibleText(one.how)}</span> : null}
       {one.shares_with ? <span class="quiet">shares its part of the step with {visibleText(one.shares_with)}</span> : null}
     </p>

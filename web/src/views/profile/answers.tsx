@@ -1,13 +1,16 @@
 /** A tab made of what its analyses answered: pictures first, then one table at a time. */
 
+import type { ComponentChildren } from "preact";
 import { ErrorState, Skeleton } from "../../components";
 import { count, visibleText } from "../../lib/format";
+import { rankParts } from "../../lib/parts-ranks";
 import type { OfferedAnswer, ProfileTab } from "../../lib/schema";
 import { text } from "../../lib/url";
 import { param } from "../../router";
 import { BARS, SheetBars } from "./bars";
 import { CurveCard } from "./curve";
 import { type Spot, useAnswer } from "./data";
+import { downloadAddress } from "./export";
 import { PartsCard } from "./parts";
 import { SheetTable } from "./sheet";
 import { Prose } from "./words";
@@ -36,6 +39,8 @@ function Drawn({ spot, offered }: { spot: Spot; offered: OfferedAnswer }) {
   if (fault) return <ErrorState error={fault} title={visibleText(offered.title)} />;
   if (answer?.parts) return <PartsCard data={answer.parts} />;
   if (answer?.curve) return <CurveCard curve={answer.curve} />;
+  const ranks = offered.id === "ranks" && answer?.sheet ? rankParts(answer.sheet) : null;
+  if (ranks) return <PartsCard data={ranks} noun="rank" />;
   if (answer?.sheet) return <SheetBars sheet={answer.sheet} />;
   return <Skeleton height={180} />;
 }
@@ -63,18 +68,23 @@ export function Tables({ spot, offered, fill = false }: { spot: Spot; offered: r
     );
   return (
     <div class="tables" data-fill={fill || undefined}>
-      {pills}
-      <Table key={chosen.id} spot={spot} offered={chosen} fill={fill} />
+      <Table key={chosen.id} spot={spot} offered={chosen} fill={fill} pills={pills} />
     </div>
   );
 }
 
-function Table({ spot, offered, fill }: { spot: Spot; offered: OfferedAnswer; fill: boolean }) {
+function Table({ spot, offered, fill, pills }: { spot: Spot; offered: OfferedAnswer; fill: boolean; pills: ComponentChildren }) {
   const { answer, fault } = useAnswer(spot, offered.kind === "failed" ? "" : offered.id);
-  if (offered.kind === "failed" || answer?.kind === "failed") return <Broken title={offered.title} why={answer?.why || offered.why} />;
-  if (fault) return <ErrorState error={fault} title={visibleText(offered.title)} />;
-  if (!answer?.sheet) return <Skeleton height={240} />;
-  return <SheetTable sheet={answer.sheet} rows={answer.rows} fill={fill} />;
+  if (answer?.sheet) return <SheetTable sheet={answer.sheet} rows={answer.rows} fill={fill} pills={pills} csv={downloadAddress({ ...spot, kind: "csv", analysis: offered.id })} />;
+  const broken = offered.kind === "failed" || answer?.kind === "failed";
+  return (
+    <>
+      {pills}
+      {broken ? <Broken title={offered.title} why={answer?.why || offered.why} /> : null}
+      {fault ? <ErrorState error={fault} title={visibleText(offered.title)} /> : null}
+      {broken || fault ? null : <Skeleton height={240} />}
+    </>
+  );
 }
 
 /** One part could not be made of what was recorded; the others stand. */

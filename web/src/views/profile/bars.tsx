@@ -7,22 +7,21 @@ import { exactUnit, formatShare, formatUnit } from "../../lib/profile-format";
 import type { Sheet } from "../../lib/schema";
 import { sheetSlices } from "../../lib/sheet-bars";
 import { isDark } from "../../theme";
-import { Checks, Notes } from "./words";
 
 /** Analyses that are drawn like this, beside having their table. */
-export const BARS: ReadonlySet<string> = new Set(["kernel-kinds", "memory-peak", "data-stages"]);
+export const BARS: ReadonlySet<string> = new Set(["kernel-kinds", "memory-peak", "data-stages", "ranks"]);
 
 export function SheetBars({ sheet }: { sheet: Sheet }) {
   const found = sheetSlices(sheet);
   if (!found) return null;
-  const { column, slices } = found;
+  const { column, slices, of } = found;
   const colour = (at: number, row: number) => lookOf(row < 0 || /^(other|unknown)/i.test(slices[at]?.name ?? "") ? GREY : at % GREY, isDark.value).colour;
   const tell = (name: string, value: number, share: number) =>
     visibleText(`${name}: ${exactUnit(value, column.unit)}, ${formatShare(share)}\n${column.label}. ${column.help ?? ""}`);
   return (
     <section class="card parts" aria-label={visibleText(sheet.title)}>
       <header class="card-head">
-        <h2>{visibleText(sheet.title)}</h2>
+        <h2>{visibleText(of ? `${sheet.title}: ${of}` : sheet.title)}</h2>
         <span class="quiet" title={visibleText(column.help ?? "")}>
           {visibleText(column.label)}
         </span>
@@ -44,8 +43,6 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
           ))}
         </ul>
       </div>
-      <Checks checks={sheet.checks ?? []} />
-      <Notes notes={sheet.notes ?? []} />
     </section>
   );
 }

@@ -23,14 +23,13 @@ export function CurveCard({ curve }: { curve: Curve }) {
     [curve, hover, colours.join()],
   );
   const unit = curve.unit ?? "bytes";
-  const top = peak === null ? null : names.reduce((sum, name, at) => (curve.stacked || at === 0 ? sum + (curve.lines[name]?.[peak] ?? 0) : sum), 0);
   return (
     <section class="card curve" aria-label={visibleText(curve.title)}>
       <header class="card-head">
         <h2>{visibleText(curve.title)}</h2>
-        {top !== null && peak !== null ? (
-          <span class="curve-peak" title={exactUnit(top, unit)}>
-            peak <b>{formatUnit(top, unit)}</b> at {formatNs(curve.at_ns[peak] ?? 0)}
+        {peak ? (
+          <span class="curve-peak" title={`${exactUnit(peak.value, unit)}${curve.stacked ? "" : `, ${visibleText(names[peak.line] ?? "")}`}`}>
+            peak <b>{formatUnit(peak.value, unit)}</b> at {formatNs(curve.at_ns[peak.at] ?? 0)}
           </span>
         ) : null}
       </header>

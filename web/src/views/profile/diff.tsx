@@ -89,6 +89,15 @@ function Compared({ spot, run, profile }: { spot: data.Spot; run: string; profil
   const sheets = found.sheets ?? [];
   const chosen = sheets.find((one) => one.id === id) ?? sheets[0];
   const faster = found.faster ?? null;
+  const pills = (
+    <div class="pills" role="radiogroup" aria-label="Compare by">
+      {sheets.map((one) => (
+        <button key={one.id} type="button" role="radio" aria-checked={one === chosen} onClick={() => setId(one.id)}>
+          {visibleText(one.title)}
+        </button>
+      ))}
+    </div>
+  );
   return (
     <>
       <header class="verdict" data-faster={faster ?? undefined}>
@@ -98,14 +107,7 @@ function Compared({ spot, run, profile }: { spot: data.Spot; run: string; profil
       </header>
       <Notes notes={found.notes ?? []} />
       <div class="tables" data-fill>
-        <div class="pills" role="radiogroup" aria-label="Compare by">
-          {sheets.map((one) => (
-            <button key={one.id} type="button" role="radio" aria-checked={one === chosen} onClick={() => setId(one.id)}>
-              {visibleText(one.title)}
-            </button>
-          ))}
-        </div>
-        {chosen ? <SheetTable key={chosen.id} sheet={chosen} fill /> : null}
+        {chosen ? <SheetTable key={chosen.id} sheet={chosen} pills={pills} fill /> : null}
       </div>
     </>
   );

@@ -1,10 +1,37 @@
 /** The profile in the formats of other tools. */
 
-import { Menu } from "../../components";
+import { Menu, type MenuItem } from "../../components";
 import { DownloadIcon } from "../../components/icons";
-import type { ProfilePage } from "../../lib/schema";
+import { addressOf } from "../../lib/api";
+import type { ProfileDownloadRequest, ProfilePage } from "../../lib/schema";
 
-export function ProfileExport({ shown }: { shown: { run: string; page: ProfilePage } }) {
-  void shown;
-  return <Menu label="Export the profile" align="end" button={<DownloadIcon size={15} />} items={[]} />;
+const ROUTE = "/api/profile/download/{run}/{profile}/{kind}";
+
+export function downloadAddress(request: ProfileDownloadRequest): string {
+  return addressOf(ROUTE, { ...request });
+}
+
+/** Has the browser save what is at an address. */
+export function follow(address: string): void {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = "";
+  link.click();
+}
+
+export function ProfileExport({ shown: { run, page } }: { shown: { run: string; page: ProfilePage } }) {
+  const has = (tab: string) => (page.tabs.find((one) => one.id === tab)?.answers.length ?? 0) > 0;
+  const item = (kind: ProfileDownloadRequest["kind"], label: string, hint: string): MenuItem => ({
+    key: kind,
+    label,
+    hint,
+    onPick: () => follow(downloadAddress({ run, profile: page.profile.id, kind, rank: page.rank })),
+  });
+  const items = [
+    item("tables", "All tables", "CSV, zipped"),
+    ...(has("timeline") ? [item("chrome", "Timeline", "for Perfetto")] : []),
+    ...(has("python") ? [item("speedscope", "Python call tree", "for speedscope")] : []),
+    ...(page.profile.kind === "advanced" ? [item("prof", "Python statistics", ".prof")] : []),
+  ];
+  return <Menu label="Export the profile" align="end" buttonClass="icon-button" button={<DownloadIcon size={15} />} items={items} />;
 }

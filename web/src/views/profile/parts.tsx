@@ -145,11 +145,9 @@ function BarTip({ data, bar, part, colours, noun }: { data: StepParts; bar: Bar;
 
 function Figures({ data }: { data: StepParts }) {
   const first = firstEffect(data);
-  const figures: [string, string, string][] = [
-    ["median", formatNs(data.p50_ns ?? 0), "Half of the steps are shorter."],
-    ["p90", formatNs(data.p90_ns ?? 0), "Nine of ten steps are shorter."],
-    ["p99", formatNs(data.p99_ns ?? 0), "99 of 100 steps are shorter."],
-  ];
+  const figures: [string, string, string][] = [["median step", formatNs(data.p50_ns ?? 0), "Half of the steps are shorter."]];
+  if (data.steps.length >= 10) figures.push(["p90", formatNs(data.p90_ns ?? 0), "Nine of ten steps are shorter."]);
+  if (data.steps.length >= 50) figures.push(["p99", formatNs(data.p99_ns ?? 0), "99 of 100 steps are shorter."]);
   const usable = data.p50_ns ? figures : [];
   if (first !== null) usable.push(["first step", `${formatFactor(first)} as long`, "Warm-up or compilation; it is left out of the typical step."]);
   if (usable.length === 0) return null;

@@ -8,6 +8,7 @@ import { visibleText } from "../../lib/format";
 import type { Column, Sheet } from "../../lib/schema";
 import { type Choice, isShown, NO_CHOICE, toggled } from "../../lib/sheet-columns";
 import { sheetCsv, sheetMarkdown } from "../../lib/sheet-export";
+import { follow } from "./export";
 
 export function SheetColumns({ columns, choice, onChange }: { columns: readonly Column[]; choice: Choice; onChange(next: Choice): void }) {
   const [open, setOpen] = useState(false);
@@ -34,7 +35,7 @@ export function SheetColumns({ columns, choice, onChange }: { columns: readonly 
   );
 }
 
-export function SheetExport({ sheet, rows, columns }: { sheet: Sheet; rows: readonly number[]; columns: readonly number[] }) {
+export function SheetExport({ sheet, rows, columns, csv }: { sheet: Sheet; rows: readonly number[]; columns: readonly number[]; csv?: string | undefined }) {
   const all = sheet.rows.map((_, row) => row);
   return (
     <Menu
@@ -47,7 +48,7 @@ export function SheetExport({ sheet, rows, columns }: { sheet: Sheet; rows: read
           key: "csv",
           label: "Save as CSV",
           hint: "all rows and columns",
-          onPick: () => saveText(sheetCsv(sheet, all), "text/csv", fileName(sheet.id, "csv")),
+          onPick: () => (csv ? follow(csv) : saveText(sheetCsv(sheet, all), "text/csv", fileName(sheet.id, "csv"))),
         },
         {
           key: "markdown",

@@ -85,11 +85,12 @@ function CellOf({ column, value, most, sorted }: { column: Column; value: unknow
       </span>
     );
   }
+  const signed = column.key === "change"; // of a diff
   const part = column.unit === "share" ? Math.min(1, Math.abs(value)) : sorted && most > 0 ? Math.abs(value) / most : 0;
   return (
     <span class="number sheet-amount" role="gridcell" title={tip}>
       {part > 0 ? <span class="sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
-      <span class={value === 0 ? "quiet" : undefined}>{text}</span>
+      <span class={value === 0 ? "quiet" : signed ? (value > 0 ? "sheet-more" : "sheet-less") : undefined}>{signed && value > 0 ? `+${text}` : text}</span>
     </span>
   );
 }

@@ -22,13 +22,15 @@ export interface SheetProps {
   sheet: Sheet;
   /** Rows of the whole sheet, where the server sent only the first. */
   rows?: number;
-  /** What stands before the filter: a choice between sheets, for instance. */
-  aside?: ComponentChildren;
+  /** A choice between sheets, in the place of the title. */
+  pills?: ComponentChildren;
+  /** Where the server has all of it as CSV; without it the page writes what it has. */
+  csv?: string;
   /** The table takes all the height there is. */
   fill?: boolean;
 }
 
-export function SheetTable({ sheet, rows = sheet.rows.length, aside, fill = false }: SheetProps) {
+export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill = false }: SheetProps) {
   const tree = useMemo(() => view.sheetTree(sheet), [sheet]);
   const [open, setOpen] = useState<ReadonlySet<number>>(() => view.openRows(tree));
   const [order, setOrder] = useState(view.OWN_ORDER);
@@ -48,8 +50,7 @@ export function SheetTable({ sheet, rows = sheet.rows.length, aside, fill = fals
   return (
     <section class="sheet" data-fill={fill || undefined} aria-label={visibleText(sheet.title)}>
       <header class="sheet-bar">
-        <h2 class="isolate">{visibleText(sheet.title)}</h2>
-        {aside}
+        {pills ?? <h2 class="isolate">{visibleText(sheet.title)}</h2>}
         <span class="quiet">{sizeWords(sheet, rows, filter, text)}</span>
         <span class="spring" />
         <TextInput
@@ -68,7 +69,7 @@ export function SheetTable({ sheet, rows = sheet.rows.length, aside, fill = fals
           choice={choice}
           onChange={(next) => (setChoice(next), writeStored(`sheet.${sheet.id}`, JSON.stringify(next)))}
         />
-        <SheetExport sheet={sheet} rows={seen} columns={columns} />
+        <SheetExport sheet={sheet} rows={seen} columns={columns} csv={csv} />
       </header>
       {filter.error ? <p class="sheet-error" role="alert">{filter.error}</p> : null}
       <Grid
@@ -168,8 +169,8 @@ function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, 
       onKeyDown={onKey}
     >
       <div class="sheet-head" role="row">
-        {columns.map((index) => (
-          <HeadCell key={index} column={sheet.columns[index] as Column} order={order} onSort={onSort} />
+        {columns.map((index, at) => (
+          <HeadCell key={index} column={sheet.columns[index] as Column} right={at > 0 && isNumeric(sheet.columns[index]?.unit)} order={order} onSort={onSort} />
         ))}
       </div>
       <div class="sheet-space" style={{ height: `${seen.length * ROW}px` }}>
@@ -196,7 +197,7 @@ function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, 
   );
 }
 
-function HeadCell({ column, order, onSort }: { column: Column; order: view.SheetOrder; onSort(column: Column): void }) {
+function HeadCell({ column, right, order, onSort }: { column: Column; right: boolean; order: view.SheetOrder; onSort(column: Column): void }) {
   const on = order.by === column.key;
   const arrow = on ? order.down ? <ArrowDownIcon size={11} /> : <ArrowUpIcon size={11} /> : null;
   return (
@@ -204,14 +205,14 @@ function HeadCell({ column, order, onSort }: { column: Column; order: view.Sheet
       type="button"
       role="columnheader"
       tabIndex={-1}
-      class={isNumeric(column.unit) ? "number" : undefined}
+      class={right ? "number" : undefined}
       aria-sort={on ? (order.down ? "descending" : "ascending") : "none"}
       title={column.help ? visibleText(`${column.label}: ${column.help}`) : visibleText(column.label)}
       onClick={() => onSort(column)}
     >
-      {isNumeric(column.unit) ? arrow : null}
+      {right ? arrow : null}
       <span class="ellipsis isolate">{visibleText(column.label)}</span>
-      {isNumeric(column.unit) ? null : arrow}
+      {right ? null : arrow}
     </button>
   );
 }
