@@ -2,12 +2,18 @@
 
 `make setup` has usually built it already. Otherwise it is built here with npm from the PATH; where there is none the
 build stops with what to do, rather than shipping a package without its pages.
+
+Where there is a C compiler the wheel also has the compiled trace scanner, and is one for this platform; else it is for
+every platform, and reads traces with msgspec alone.
 """
 
 from __future__ import annotations
 
+import runpy
 import shutil
 import subprocess
+import sysconfig
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +27,8 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
         if version == "editable":  # scripts/setup builds the app itself, after this
             return
         root = Path(self.root)
+        if self.target_name == "wheel":
+            self.add_scanner(root, build_data)
         if (root / "src/stepscope/server/static/index.html").exists():
             return
         npm = shutil.which("npm")
@@ -31,3 +39,16 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
             )
         for arguments in (["install", "--no-save", "--no-audit", "--no-fund"], ["run", "build"]):
             subprocess.run([npm, *arguments], cwd=root / "web", check=True)
+
+    def add_scanner(self, root: Path, build_data: dict[str, Any]) -> None:
+        script = root / "scripts/build-scanner"
+        if not script.exists():
+            return
+        made = runpy.run_path(str(script))
+        built = Path(tempfile.mkdtemp(prefix="stepscope-scanner-")) / f"_scanner{made['SUFFIX']}"
+        if not made["build"](built):
+            return
+        build_data["force_include"][str(built)] = f"stepscope/profile/trace/{built.name}"
+        build_data["pure_python"] = False
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"py3-none-{platform}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,11 @@ from stepscope.profile.trace.events import ARGUMENTS, Events, Header, Sparse
 __all__ = ["Builder", "events_of"]
 
 _DTYPES = {"int": np.int64, "float": np.float64, "text": np.uint32}
+_DECIMAL = re.compile(r"-?[0-9]+")
+MOST_ARGUMENTS = 1024
+"""Columns of arguments a table has at most; a trace has dozens. Values of further ones are counted and left out."""
+MOST_CATS = 65535
+MORE_CATS = "(more categories)"
 
 
 class _Pool:
@@ -42,6 +48,8 @@ class Builder:
         self._rows: list[tuple[int, int, int, int, int, int]] = []
         self._cats, self._names, self._lanes, self._texts = _Pool(), _Pool(), _Pool(), _Pool()
         self._args: dict[str, tuple[str, list[int], list[Any]]] = {}
+        self.dropped = 0
+        """Values of arguments for which there was no column left."""
 
     def add(
         self,
@@ -56,27 +64,33 @@ class Builder:
         args: Mapping[str, Any] | None = None,
     ) -> None:
         """One event; times in nanoseconds."""
-        lane = self._lanes.of((str(pid), str(tid)))
-        self._rows.append((start, dur, ord(ph[:1] or "?"), self._cats.of(cat), self._names.of(name), lane))
+        lane = self._lanes.of((text_of(pid), text_of(tid)))
+        letter = ord(ph[:1] or "?")
+        self._rows.append((start, dur, letter if letter < 128 else 63, self._cat(cat), self._names.of(name), lane))
         for key, value in (args or {}).items():
             self._argue(len(self._rows) - 1, key, value)
+
+    def _cat(self, cat: str) -> int:
+        full = len(self._cats.index) >= MOST_CATS and cat not in self._cats.index
+        return self._cats.of(MORE_CATS if full else cat)
 
     def _argue(self, row: int, key: str, value: Any) -> None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         kind = ARGUMENTS.get(key) or (self._args[key][0] if key in self._args else ("float" if is_number else "text"))
-        if kind == "int" and isinstance(value, str) and value.lstrip("-").isdecimal():
-            value, is_number = int(value), True
-        if kind == "int" and isinstance(value, float) and not value.is_integer():
-            is_number = False
         if kind != "text" and value is None and key in ARGUMENTS:
             return
-        if kind != "text" and not is_number:
+        number = fitted(value, kind)
+        if number is None and kind != "text":
             key, kind = f"{key} (text)", "text"
-        if kind == "text":
-            value = self._texts.of(value if isinstance(value, str) else json.dumps(value))
-        _, rows, values = self._args.setdefault(key, (kind, [], []))
-        rows.append(row)
-        values.append(value)
+        column = self._args.get(key)
+        if column is None and len(self._args) < MOST_ARGUMENTS:
+            column = self._args.setdefault(key, (kind, [], []))
+        if column is None or column[0] != kind:
+            self.dropped += 1
+        elif not column[1] or column[1][-1] != row:
+            column[1].append(row)
+            text = value if isinstance(value, str) else json.dumps(value) if kind == "text" else ""
+            column[2].append(self._texts.of(text) if kind == "text" else number)
 
     def add_table(self, table: Events) -> None:
         """All rows of another table, after those that are here."""
@@ -122,38 +136,87 @@ class Builder:
         )
 
 
+def text_of(value: Any) -> str:
+    """A value as text: a string as it is, nothing as "", anything else as its JSON."""
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value)
+
+
+def fitted(value: Any, kind: str) -> int | float | None:
+    """The number a value is in a column of this kind; None when it is none."""
+    if kind == "int" and isinstance(value, str) and _DECIMAL.fullmatch(value):
+        value = int(value)
+    if kind == "text" or not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    if kind == "int":
+        if isinstance(value, float):
+            return int(value) if abs(value) < 9.2e18 and value.is_integer() else None
+        return value if abs(value) < 1 << 63 else None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def events_of(trace: Mapping[str, Any] | list[Any]) -> Events:
     """The table of a trace that `json.loads` has read. The plain way: fast readers are tested against it."""
     found = trace.get("traceEvents", []) if isinstance(trace, Mapping) else trace
     fields = {key: value for key, value in trace.items() if key != "traceEvents"} if isinstance(trace, Mapping) else {}
-    base = int(fields.get("baseTimeNanoseconds") or 0)
+    base = base_of(fields)
     builder = Builder(Header(fields=fields, base_ns=base))
-    metadata = 0
+    metadata = skipped = 0
     for event in found:
-        if event.get("ph") == "M":
+        if isinstance(event, Mapping) and event.get("ph") == "M":
             metadata += 1
-            _name_lane(builder.lane_names, event)
-            continue
-        args = dict(event["args"]) if isinstance(event.get("args"), Mapping) else {}
-        if event.get("id") is not None:
-            args = {"id": event["id"], **args}
-        builder.add(
-            str(event.get("name", "")),
-            str(event.get("cat", "")),
-            start=base + _ns(event.get("ts", 0)),
-            dur=_ns(event["dur"]) if "dur" in event else (0 if event.get("ph") != "B" else -1),
-            pid=event.get("pid", ""),
-            tid=event.get("tid", ""),
-            ph=str(event.get("ph", "?")),
-            args=args,
-        )
-    builder.header = replace(builder.header, metadata=metadata)
+            name_lane(builder.lane_names, event)
+        elif not isinstance(event, Mapping) or not add_event(builder, event, base):
+            skipped += 1
+    builder.header = replace(builder.header, metadata=metadata, skipped=skipped)
     return builder.events()
 
 
-def _ns(microseconds: Any) -> int:
-    """Exact where a float is not: whole microseconds and thousandths are taken apart."""
+def add_event(builder: Builder, event: Mapping[str, Any], base: int) -> bool:
+    """One event as it stands in a trace; False when its times are no numbers."""
+    start, dur, ph = ns_of(event.get("ts")), ns_of(event.get("dur")), text_of(event.get("ph", "?"))
+    if start is None or dur is None:
+        return False
+    args = dict(event["args"]) if isinstance(event.get("args"), Mapping) else {}
+    if event.get("id") is not None:
+        args = {"id": event["id"], **args}
+    builder.add(
+        text_of(event.get("name")),
+        text_of(event.get("cat")),
+        start=base + start,
+        dur=-1 if ph[:1] == "B" and event.get("dur") is None else dur,
+        pid=event.get("pid"),
+        tid=event.get("tid"),
+        ph=ph,
+        args=args,
+    )
+    return True
+
+
+def base_of(fields: Mapping[str, Any]) -> int:
+    """What is added to the times of a trace to make them Unix nanoseconds."""
+    base = fields.get("baseTimeNanoseconds")
+    return base if isinstance(base, int) and abs(base) < 1 << 62 else 0
+
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def ns_of(microseconds: Any) -> int | None:
+    """Nanoseconds, exact to the last where a float is: whole microseconds and thousandths are taken apart."""
+    if microseconds is None:
+        return 0
+    if isinstance(microseconds, str) and not (len(microseconds) < 63 and _NUMBER.fullmatch(microseconds)):
+        return None
+    if not isinstance(microseconds, int | float | str) or isinstance(microseconds, bool):
+        return None
+    if isinstance(microseconds, int) and abs(microseconds) >= 9_000_000_000_000_000:
+        return None
     number = float(microseconds)
+    if not abs(number) < 9e15:  # the year 2255; NaN too
+        return None
     whole = int(number // 1)
     return whole * 1000 + round((number - whole) * 1000)
 
@@ -162,9 +225,11 @@ _NAMING = {"process_name": ("name", ""), "thread_name": ("name", ""), "process_l
            "process_sort_index": ("sort_index", " sort"), "thread_sort_index": ("sort_index", " sort")}  # fmt: skip
 
 
-def _name_lane(names: dict[str, str], event: Mapping[str, Any]) -> None:
-    field, suffix = _NAMING.get(str(event.get("name")), ("", ""))
+def name_lane(names: dict[str, str], event: Mapping[str, Any]) -> None:
+    """Take what a metadata event says of a process or a thread."""
+    what = text_of(event.get("name"))
+    field, suffix = _NAMING.get(what, ("", ""))
     args = event.get("args")
     if field and isinstance(args, Mapping) and field in args:
-        lane = str(event.get("pid", "")) + (f"/{event.get('tid')}" if str(event["name"]).startswith("thread") else "")
-        names[lane + suffix] = str(args[field])
+        lane = text_of(event.get("pid")) + (f"/{text_of(event.get('tid'))}" if what.startswith("thread") else "")
+        names[lane + suffix] = text_of(args[field])
