@@ -142,6 +142,8 @@ class Profiler:
         """From one step to the next: as torch.profiler does for every pair of actions."""
         records = (Action.RECORD, Action.RECORD_AND_SAVE)
         if before is Action.RECORD_AND_SAVE or (before in records and now not in records):
+            if self._window is not None:
+                self._window.mark(None)
             self._finish()
         if now is Action.WARMUP:
             self._prepare()
@@ -221,7 +223,7 @@ class Profiler:
             facts.update(fence.fenced("naming what was recorded", default={})(look_at)(window))
             window.save(folder / "rank0.trace.json")
             write_part(folder, "rank0.facts.json", facts)
-        write_meta(folder, self._described(folder.name))
+        write_meta(folder, self._described(folder.name, [] if window is None else window.steps))
         self.profiles.append(folder)
         self._profile = None
         if window is not None and in_run:
@@ -229,8 +231,8 @@ class Profiler:
 
             self._reading = fence.fenced("reading a trace in a child")(Reading)(folder, 0)
 
-    def _described(self, id: str) -> ProfileMeta:
-        last = self.step_num if self._window is not None else max(self.step_num - 1, self._began)
+    def _described(self, id: str, steps: list[int]) -> ProfileMeta:
+        last = steps[-1] if steps else max(self.step_num - 1, self._began)
         return ProfileMeta(
             id=id,
             kind=self._kind,
