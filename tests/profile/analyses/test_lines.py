@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.profile.recorded import FILE, SOURCE, assert_checked, by_key, recorded
 
 from stepscope.profile.analyses.lines import lines
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder
-from tests.profile.recorded import FILE, SOURCE, assert_checked, by_key, recorded
 
 
 def test_calls_of_libraries_belong_to_the_line_that_made_them() -> None:

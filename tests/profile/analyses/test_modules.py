@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.profile.recorded import assert_checked, by_key, recorded
 
 from stepscope.profile.analyses.modules import modules
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder, events_of
 from stepscope.profile.trace.trace import Kind, Trace
-from tests.profile.recorded import assert_checked, by_key, recorded
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces"
 

@@ -99,8 +99,8 @@ def _calls(roots: list[Any]) -> Iterator[tuple[str, str, Any, int]]:
         event, caller, counts = stack.pop()
         seen += 1
         children = event.children
-        if event.tag in python:
-            name, extra = event.name, event.extra_fields
+        if event.tag in python and (name := _name(event)):
+            extra = event.extra_fields
             nth = 0
             if counts is not None:
                 nth = counts[name]
@@ -109,6 +109,14 @@ def _calls(roots: list[Any]) -> Iterator[tuple[str, str, Any, int]]:
             caller, counts = name, Counter()
         if children:
             stack.extend((child, caller, counts) for child in reversed(children))
+
+
+def _name(event: Any) -> str:
+    """Its name; empty where torch has kept bytes that are no text, which happens with names of built-in functions."""
+    try:
+        return str(event.name)
+    except UnicodeDecodeError:
+        return ""
 
 
 def _line(

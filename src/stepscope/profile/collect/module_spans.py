@@ -56,7 +56,7 @@ class ModuleSpans:
         name = self._names.get(id(module))
         if name is None:
             return
-        span = torch.autograd.profiler.record_function(name)
+        span: Any = torch.autograd.profiler.record_function(name)
         span.__enter__()
         self._stack().append((id(module), span))
 
