@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -37,7 +38,7 @@ def varying_samples(run: Evidence, delivery: Delivery) -> int:
     if dataset is None or not _may_be_asked(run, delivery):
         return 0
     with undisturbed(run.watcher):
-        pairs = [(_taken(dataset, i), _taken(dataset, i)) for i in _numbers(dataset)]
+        pairs = [(_taken(run, dataset, i), _taken(run, dataset, i)) for i in _numbers(run, dataset)]
     differ = 0
     for first, second in pairs:
         if first is None or second is None or len(first) < 2 or len(first) != len(second):
@@ -55,8 +56,8 @@ def labels_again(run: Evidence, delivery: Delivery) -> Counter[int] | None:
     found: Counter[int] = Counter()
     with undisturbed(run.watcher):
         until = time.perf_counter() + _COUNTING_S
-        for number in _numbers(dataset, _COUNTED):
-            sample = _taken(dataset, number)
+        for number in _numbers(run, dataset, _COUNTED):
+            sample = _taken(run, dataset, number)
             label = None if sample is None or len(sample) < 2 else _flat(sample[-1])
             if label is None or label.numel() != 1 or float(label) != int(label) or time.perf_counter() > until:
                 return None
@@ -73,7 +74,7 @@ def misplaced_labels(run: Evidence) -> list[Site]:
         if known is None or delivery.loader.batch_size is None or not _may_be_asked(run, delivery):
             continue
         with undisturbed(run.watcher):
-            misplaced = _is_misplaced(dataset, collate)
+            misplaced = _is_misplaced(run, dataset, collate)
         if misplaced:
             file, function = known
             sorts = [c for c in ast.walk(function) if called_name(c) in ("sorted", "sort", "argsort", "shuffle")]
@@ -89,20 +90,26 @@ def _may_be_asked(run: Evidence, delivery: Delivery) -> bool:
     return fact.wait_s / (fact.batches * (fact.batch_size or 1)) < _SLOW_S
 
 
-def _numbers(dataset: Any, most: int = _SAMPLES) -> list[int]:
+def _asked(run: Evidence, call: Callable[..., Any], *args: Any) -> Any:
+    """What the user's own code answers; None when it raises, which is then said among what could not be checked."""
     try:
-        size = len(dataset)
-    except Exception:  # the user's own code may raise anything
-        return []
-    return list(range(0, size, max(1, size // most)))[:most]
+        return call(*args)
+    except Exception as fault:  # the user's own code may raise anything
+        name = getattr(call, "__qualname__", type(call).__name__)
+        run.not_checked.setdefault("data", f"{name} raised {type(fault).__name__} when it was asked once more")
+        return None
 
 
-def _taken(dataset: Any, number: int) -> list[Any] | None:
+def _numbers(run: Evidence, dataset: Any, most: int = _SAMPLES) -> list[int]:
+    size = _asked(run, dataset.__len__) if hasattr(dataset, "__len__") else None
+    return [] if size is None else list(range(0, size, max(1, size // most)))[:most]
+
+
+def _taken(run: Evidence, dataset: Any, number: int) -> list[Any] | None:
     """A sample as a list of its parts; None when it cannot be had quickly."""
     clock = time.perf_counter()
-    try:
-        sample = dataset[number]
-    except Exception:  # the user's own code may raise anything
+    sample = _asked(run, dataset.__getitem__, number)
+    if sample is None:
         return None
     if time.perf_counter() - clock > _SLOW_S:
         return None
@@ -122,16 +129,15 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _is_misplaced(dataset: Any, collate: Any) -> bool:
+def _is_misplaced(run: Evidence, dataset: Any, collate: Any) -> bool:
     """Whether the first part of the samples comes in a new order and a later part in the old one."""
-    samples = [sample for i in _numbers(dataset) if (sample := _taken(dataset, i)) is not None]
+    numbers = _numbers(run, dataset)
+    samples = [sample for i in numbers if (sample := _taken(run, dataset, i)) is not None]
     if len(samples) < 4 or len({len(sample) for sample in samples}) != 1 or len(samples[0]) < 2:
         return False
-    try:
-        rows = [dataset[i] for i in _numbers(dataset)]
-        batch = [tensor for tensor in tensors_in(collate(rows)) if tensor.ndim and tensor.shape[0] == len(rows)]
-    except Exception:  # the user's own code may raise anything
-        return False
+    rows = [_asked(run, dataset.__getitem__, i) for i in numbers]
+    collated = None if any(row is None for row in rows) else _asked(run, collate, rows)
+    batch = [tensor for tensor in tensors_in(collated) if tensor.ndim and tensor.shape[0] == len(rows)]
     columns = [[_flat(sample[part]) for sample in samples] for part in range(len(samples[0]))]
     orders = [order for tensor in batch if can_look(tensor) for order in [_order(tensor, columns[0])] if order]
     moved = next((order for order in orders if order != sorted(order)), None)
@@ -152,7 +158,7 @@ def _flat(part: Any) -> Any:
     """A part of a sample as a flat tensor of doubles; None when it is no numbers."""
     try:
         flat = torch.as_tensor(part).detach().reshape(-1).to(torch.float64)
-    except Exception:  # text, or anything else
+    except (TypeError, ValueError, RuntimeError):  # text, or anything else
         return None
     return flat if flat.numel() else None
 
