@@ -23,7 +23,7 @@ from stepscope.errors import BadData, NotFound
 from stepscope.profile.trace.events import Events, Header, Ints, Sparse
 from stepscope.profile.trace.packed import Packed, pack_numbers, pack_strings, unpack_numbers, unpack_strings
 
-__all__ = ["COLUMNS_FORMAT", "load_events", "save_events"]
+__all__ = ["COLUMNS_FORMAT", "load_events", "load_kept_events", "save_events"]
 
 MAGIC = b"SSEVENTS"
 COLUMNS_FORMAT = 1
@@ -110,27 +110,20 @@ def _plain(header: Header) -> dict[str, Any]:
 
 def load_events(path: Path) -> Events:
     """Read a table back. A damaged file raises `BadData`: nothing of it is believed."""
+    return _file(path).events()
+
+
+def load_kept_events(path: Path, key: str) -> Events | None:
+    """The same, for a table that says it was made from `key`; None for another one."""
+    file = _file(path)
+    return file.events() if file.index.key == key else None
+
+
+def _file(path: Path) -> _File:
     try:
-        data = path.read_bytes()
+        return _File(path, path.read_bytes())
     except FileNotFoundError:
         raise NotFound(f"{path} does not exist: there is no event table to read") from None
-    return _File(path, data).events()
-
-
-def key_of(path: Path) -> str:
-    """What a table says it was made from, without reading its columns; "" for a file that is none of ours."""
-    try:
-        with path.open("rb") as file:
-            prefix = file.read(_PREFIX.size)
-            if len(prefix) < _PREFIX.size:
-                return ""
-            magic, version, length, crc = _PREFIX.unpack(prefix)
-            if magic != MAGIC or version != COLUMNS_FORMAT or length > os.fstat(file.fileno()).st_size:
-                return ""
-            raw = file.read(length)
-        return "" if zlib.crc32(raw) != crc else msgspec.json.decode(raw, type=_Index).key
-    except (OSError, msgspec.MsgspecError):
-        return ""
 
 
 class _File:

@@ -10,27 +10,23 @@ is then kept as columns beside the trace (`trace.json.gz.stepscope`), so that it
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
-from stepscope.errors import BadData, UsageError
-from stepscope.profile.trace.build import base_of, name_lane
+from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.profile.trace.cache import Cache
 from stepscope.profile.trace.events import Events
-from stepscope.profile.trace.mend import mend
-from stepscope.profile.trace.pairs import paired
+from stepscope.profile.trace.rank_of import rank_in_fields, ranks_of_names
+from stepscope.profile.trace.reading import Reading
 from stepscope.profile.trace.scan_compiled import CompiledScanner, library
-from stepscope.profile.trace.scanning import Scanner, Status
+from stepscope.profile.trace.scanning import Scanner
 from stepscope.profile.trace.source import LARGEST, Source
 
-__all__ = ["read_trace"]
+__all__ = ["read_ranks", "read_trace", "traces_in"]
 
 Which = Literal["auto", "compiled", "wheel"]
-_PIECE = 1 << 20
-_LARGEST_EVENT = 256 << 20
-_MOST_SKIPPED = 100_000
 
 
 def read_trace(path: Path | str, *, scanner: Which = "auto", cache: bool = True, largest: int | None = None) -> Events:
@@ -40,10 +36,17 @@ def read_trace(path: Path | str, *, scanner: Which = "auto", cache: bool = True,
     use and write the column file beside the trace. `largest`: bytes of JSON that are read at most.
     """
     path = Path(path)
+    kept = Cache(path) if cache else None
+    found = kept.load() if kept is not None else None
+    if found is not None:
+        return found
     with Source(path, largest or _largest_allowed()) as source:
-        reading = _Reading(source, _scanner(scanner))
+        reading = Reading(source, _scanner(scanner))
         reading.run()
-        return reading.table()
+        events = reading.table()
+    if kept is not None:
+        kept.save(events)
+    return events
 
 
 def _scanner(which: Which) -> Scanner:
@@ -67,110 +70,46 @@ def _largest_allowed() -> int:
     return int(digits) * unit
 
 
-@dataclass
-class _Reading:
-    """One trace on its way into a table."""
+def read_ranks(
+    paths: Path | str | Iterable[Path | str], *, scanner: Which = "auto", cache: bool = True
+) -> dict[int, Events]:
+    """The tables of several traces, or of all in a folder, by rank.
 
-    source: Source
-    scanner: Scanner
-    repaired: int = 0
-    skipped: int = 0
-    truncated: bool = False
-    notes: list[str] = field(default_factory=list)
-
-    def run(self) -> None:
-        held = b""
-        while True:
-            piece = self.source.read(max(_PIECE, len(held)))
-            held = held + piece if held else piece
-            rest = self._take(held, final=not piece)
-            if rest is None:
-                return
-            held = rest
-            if not piece:
-                self.truncated = True
-                return
-            if len(held) > _LARGEST_EVENT:
-                raise BadData(
-                    f"{self.source.path}: one event is longer than {_LARGEST_EVENT >> 20} MB, as none of torch's is; "
-                    "is this a trace of torch.profiler?"
-                )
-
-    def _take(self, held: bytes, final: bool) -> bytes | None:
-        """What is left of a piece when all whole events were taken; None when the trace has ended."""
-        at = 0
-        while True:
-            status, at, in_events = self.scanner.scan(held, at)
-            if status is Status.DONE:
-                return None
-            if status is Status.MORE:
-                return held[at:]
-            if status is Status.ALIEN:
-                raise self._alien(held[at : at + 20])
-            behind = self._mended(held, at, final) if in_events else self._behind_field(held, at, final)
-            if behind is None:
-                return held[at:]
-            at = behind
-
-    def _mended(self, held: bytes, at: int, final: bool) -> int | None:
-        found = mend(held, at, final)
-        if found is None:
-            return None
-        if found.event is None:
-            self.skipped += 1
-            if self.skipped > _MOST_SKIPPED:
-                raise BadData(f"{self.source.path}: more than {_MOST_SKIPPED:,} events are no JSON; this is no trace")
+    The rank is what the trace says (distributedInfo), else what the file is called (rank3.json, trace_3.json), else
+    its place in the order. Of two traces of one rank the later one counts, and says so in its header's notes.
+    """
+    files = [file for path in ([paths] if isinstance(paths, Path | str) else paths) for file in traces_in(Path(path))]
+    if not files:
+        raise NotFound("no trace was given; give .json or .json.gz files of torch.profiler, or a folder of them")
+    named = ranks_of_names([file.name for file in files])
+    found: dict[int, Events] = {}
+    unnamed: list[Events] = []
+    for file, by_name in zip(files, named, strict=True):
+        events = read_trace(file, scanner=scanner, cache=cache)
+        rank = rank_in_fields(events.header.fields)
+        rank = by_name if rank is None else rank
+        if rank is None:
+            unnamed.append(events)
         else:
-            self.repaired += 1
-            self.scanner.add(found.event)
-        return found.end
+            found[rank] = _instead(found.get(rank), events, rank)
+    for events in unnamed:
+        found[next(rank for rank in range(len(found) + 1) if rank not in found)] = events
+    return dict(sorted(found.items()))
 
-    def _behind_field(self, held: bytes, at: int, final: bool) -> int | None:
-        """A field beside the events that is no JSON: go on at the events."""
-        events = held.find(b'"traceEvents"', at + 1)
-        if events < 0 and not final:
-            return None
-        self.notes.append("a field beside the events is no valid JSON and was left out")
-        return events if events >= 0 else len(held)
 
-    def _alien(self, begins: bytes) -> BadData:
-        return BadData(
-            f"{self.source.path} is no trace: it begins with {begins!r}; expected the JSON that torch.profiler's "
-            "export_chrome_trace writes, plain or gzipped"
-        )
+def _instead(before: Events | None, events: Events, rank: int) -> Events:
+    if before is None:
+        return events
+    note = f"{before.header.path} is of rank {rank} too, and was left out"
+    return replace(events, header=replace(events.header, notes=(*before.header.notes, *events.header.notes, note)))
 
-    def table(self) -> Events:
-        source, scanner = self.source, self.scanner
-        if not scanner.has_events:
-            if not source.json_bytes:
-                raise BadData(f"{source.path} is empty; was the profile stopped before its trace was exported?")
-            raise BadData(f"{source.path} is JSON but no trace: it has no traceEvents")
-        events = scanner.events()
-        lane_names: dict[str, str] = {}
-        for event in scanner.metadata():
-            name_lane(lane_names, event)
-        fields = scanner.fields()
-        base = base_of(fields)
-        if base:
-            np.add(events.start, base, out=events.start)
-        header = replace(
-            events.header,
-            fields=fields,
-            path=str(source.path),
-            file_bytes=source.file_bytes,
-            json_bytes=source.json_bytes,
-            truncated=self.truncated or source.truncated,
-            repaired=self.repaired,
-            skipped=events.header.skipped + self.skipped,
-            base_ns=base,
-            notes=tuple(self._all_notes()),
-        )
-        return paired(replace(events, lane_names=lane_names, header=header))
 
-    def _all_notes(self) -> list[str]:
-        notes = list(dict.fromkeys(self.notes))
-        if self.scanner.dropped:
-            notes.append(f"{self.scanner.dropped:,} values of arguments were left out: there were too many arguments")
-        if self.source.bad_text:
-            notes.append("some names are no UTF-8; what could not be read in them is shown as �")
-        return notes
+def traces_in(path: Path) -> list[Path]:
+    """The trace files a path means: itself, or those in a folder (as `tensorboard_trace_handler` writes them)."""
+    if not path.is_dir():
+        return [path]
+    inside = sorted(file for file in path.iterdir() if file.name.endswith((".json", ".json.gz")) and file.is_file())
+    marked = [file for file in inside if ".pt.trace.json" in file.name]
+    if not inside:
+        raise BadData(f"{path} holds no trace; expected .json or .json.gz files that torch.profiler wrote")
+    return marked or inside

@@ -1,0 +1,130 @@
+"""One trace on its way into a table: pieces to a scanner, what is broken mended or skipped, all of it counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from stepscope.errors import BadData
+from stepscope.profile.trace.build import base_of, name_lane
+from stepscope.profile.trace.events import Events
+from stepscope.profile.trace.mend import mend
+from stepscope.profile.trace.pairs import paired
+from stepscope.profile.trace.scanning import Scanner, Status
+from stepscope.profile.trace.source import Source
+
+__all__ = ["Reading"]
+
+_PIECE = 1 << 20
+_LARGEST_EVENT = 256 << 20
+_MOST_SKIPPED = 100_000
+
+
+@dataclass
+class Reading:
+    """One trace on its way into a table."""
+
+    source: Source
+    scanner: Scanner
+    repaired: int = 0
+    skipped: int = 0
+    truncated: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def run(self) -> None:
+        held = b""
+        while True:
+            piece = self.source.read(max(_PIECE, len(held)))
+            held = held + piece if held else piece
+            rest = self._take(held, final=not piece)
+            if rest is None:
+                return
+            held = rest
+            if not piece:
+                self.truncated = True
+                return
+            if len(held) > _LARGEST_EVENT:
+                raise BadData(
+                    f"{self.source.path}: one event is longer than {_LARGEST_EVENT >> 20} MB, as none of torch's is; "
+                    "is this a trace of torch.profiler?"
+                )
+
+    def _take(self, held: bytes, final: bool) -> bytes | None:
+        """What is left of a piece when all whole events were taken; None when the trace has ended."""
+        at = 0
+        while True:
+            status, at, in_events = self.scanner.scan(held, at)
+            if status is Status.DONE:
+                return None
+            if status is Status.MORE:
+                return held[at:]
+            if status is Status.ALIEN:
+                raise self._alien(held[at : at + 20])
+            behind = self._mended(held, at, final) if in_events else self._behind_field(held, at, final)
+            if behind is None:
+                return held[at:]
+            at = behind
+
+    def _mended(self, held: bytes, at: int, final: bool) -> int | None:
+        found = mend(held, at, final)
+        if found is None:
+            return None
+        if found.event is None:
+            self.skipped += 1
+            if self.skipped > _MOST_SKIPPED:
+                raise BadData(f"{self.source.path}: more than {_MOST_SKIPPED:,} events are no JSON; this is no trace")
+        else:
+            self.repaired += 1
+            self.scanner.add(found.event)
+        return found.end
+
+    def _behind_field(self, held: bytes, at: int, final: bool) -> int | None:
+        """A field beside the events that is no JSON: go on at the events."""
+        events = held.find(b'"traceEvents"', at + 1)
+        if events < 0 and not final:
+            return None
+        self.notes.append("a field beside the events is no valid JSON and was left out")
+        return events if events >= 0 else len(held)
+
+    def _alien(self, begins: bytes) -> BadData:
+        return BadData(
+            f"{self.source.path} is no trace: it begins with {begins!r}; expected the JSON that torch.profiler's "
+            "export_chrome_trace writes, plain or gzipped"
+        )
+
+    def table(self) -> Events:
+        source, scanner = self.source, self.scanner
+        if not scanner.has_events:
+            if not source.json_bytes:
+                raise BadData(f"{source.path} is empty; was the profile stopped before its trace was exported?")
+            raise BadData(f"{source.path} is JSON but no trace: it has no traceEvents")
+        events = scanner.events()
+        lane_names: dict[str, str] = {}
+        for event in scanner.metadata():
+            name_lane(lane_names, event)
+        fields = scanner.fields()
+        base = base_of(fields)
+        if base:
+            np.add(events.start, base, out=events.start)
+        header = replace(
+            events.header,
+            fields=fields,
+            path=str(source.path),
+            file_bytes=source.file_bytes,
+            json_bytes=source.json_bytes,
+            truncated=self.truncated or source.truncated,
+            repaired=self.repaired,
+            skipped=events.header.skipped + self.skipped,
+            base_ns=base,
+            notes=tuple(self._all_notes()),
+        )
+        return paired(replace(events, lane_names=lane_names, header=header))
+
+    def _all_notes(self) -> list[str]:
+        notes = list(dict.fromkeys(self.notes))
+        if self.scanner.dropped:
+            notes.append(f"{self.scanner.dropped:,} values of arguments were left out: there were too many arguments")
+        if self.source.bad_text:
+            notes.append("some names are no UTF-8; what could not be read in them is shown as �")
+        return notes
