@@ -59,7 +59,7 @@ def suits(wanted: str, kind: str) -> bool:
 
 def _worth(tip: Tip, run: Measured) -> bool:
     if tip.saving_ns == 0:  # a note without a figure: about memory, or other ranks
-        return tip.severity == "info" or tip.share >= SMALLEST
+        return tip.severity is not None or tip.share >= SMALLEST
     return run.share(tip.saving_ns) >= SMALLEST
 
 

@@ -104,6 +104,7 @@ class Look(TorchFunctionMode):
         self._weights: dict[int, Any] = {}
         self._attention: dict[Place | None, int] = {}
         self._hooks: list[Any] = []
+        self._plain_from_numpy: Any = None
         self._depth = 0
         self._roots: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._models: list[dict[str, Any]] = []
@@ -121,6 +122,8 @@ class Look(TorchFunctionMode):
             modules.register_module_forward_pre_hook(self._module_begins),
             modules.register_module_forward_hook(self._module_ends, always_call=True),
         ]
+        self._plain_from_numpy = torch.from_numpy
+        torch.from_numpy = self._from_numpy  # type: ignore[assignment]
         self.__enter__()  # type: ignore[no-untyped-call]
         self.on = True
 
@@ -129,6 +132,7 @@ class Look(TorchFunctionMode):
             self.on = False
             for hook in self._hooks:
                 hook.remove()
+            torch.from_numpy = self._plain_from_numpy
             _take_off(self)
             self._models = [describe_model(model) for model in list(self._roots)]
             self._forget()
@@ -146,6 +150,10 @@ class Look(TorchFunctionMode):
     def _forget(self) -> None:
         for known in (self._made, self._scores, self._weights, self._conv_outputs):
             known.clear()
+
+    def _from_numpy(self, array: Any) -> Any:
+        """Modes do not see this function; it is looked at by name."""
+        return self.__torch_function__(self._plain_from_numpy, (), (array,))
 
     # -- modules --------------------------------------------------------------------------------------------------
 
