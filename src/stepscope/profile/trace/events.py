@@ -201,11 +201,48 @@ class Events:
 
 def joined(tables: Sequence[Events]) -> Events:
     """Several tables as one (a trace and what our own collectors wrote beside it). Rows stay in order."""
-    from stepscope.profile.trace.build import Builder
-
     if len(tables) == 1:
         return tables[0]
-    builder = Builder(tables[0].header)
-    for table in tables:
-        builder.add_table(table)
-    return builder.events()
+    cats, cat_maps = _pooled([table.cats for table in tables])
+    names, name_maps = _pooled([table.names for table in tables])
+    lanes, lane_maps = _pooled([table.lanes for table in tables])
+    texts, text_maps = _pooled([table.texts for table in tables])
+    columns: dict[str, list[tuple[Ints, Ints]]] = {}
+    kinds: dict[str, str] = {}
+    at = 0
+    for table, text_map in zip(tables, text_maps, strict=True):
+        for name, column in table.args.items():
+            key = name if kinds.setdefault(name, column.kind) == column.kind else f"{name} ({column.kind})"
+            kinds.setdefault(key, column.kind)
+            values = text_map[column.values].astype(np.uint32) if column.kind == "text" else column.values
+            columns.setdefault(key, []).append((column.rows + np.uint32(at), values))
+        at += len(table)
+
+    def whole(name: str, maps: Sequence[Ints], dtype: Any) -> Ints:
+        return np.concatenate([m[getattr(t, name)] for t, m in zip(tables, maps, strict=True)]).astype(dtype)
+
+    return Events(
+        start=np.concatenate([table.start for table in tables]),
+        dur=np.concatenate([table.dur for table in tables]),
+        ph=np.concatenate([table.ph for table in tables]),
+        cat=whole("cat", cat_maps, np.uint16),
+        name=whole("name", name_maps, np.uint32),
+        lane=whole("lane", lane_maps, np.uint32),
+        cats=cats,
+        names=names,
+        lanes=lanes,
+        lane_names={key: name for table in tables for key, name in table.lane_names.items()},
+        texts=texts,
+        args={
+            key: Sparse(np.concatenate([r for r, _ in parts]), np.concatenate([v for _, v in parts]), kinds[key])
+            for key, parts in columns.items()
+        },
+        header=tables[0].header,
+    )
+
+
+def _pooled(pools: Sequence[tuple[Any, ...]]) -> tuple[tuple[Any, ...], list[Ints]]:
+    """All entries of several pools, each once, and for every pool where its entries are now."""
+    index: dict[Any, int] = {}
+    maps = [np.array([index.setdefault(one, len(index)) for one in pool], np.int64) for pool in pools]
+    return tuple(index), maps

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.scan_compiled import nest_compiled
+
 __all__ = ["nest"]
 
 Ints = npt.NDArray[Any]
@@ -22,7 +24,7 @@ def nest(lane: Ints, start: Ints, dur: Ints) -> Ints:
     """
     n = len(start)
     parent = np.full(n, -1, np.int64)
-    if n == 0:
+    if n == 0 or nest_compiled(lane, start, dur, parent):
         return parent
     order = np.lexsort((-dur, start, lane))
     lane, start, end = lane[order], start[order], (start + dur)[order]

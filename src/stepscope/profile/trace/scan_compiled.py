@@ -18,7 +18,7 @@ from stepscope.profile.trace.build import MORE_CATS, MOST_ARGUMENTS, MOST_CATS
 from stepscope.profile.trace.events import ARGUMENTS, Events, Header, Ints, Sparse
 from stepscope.profile.trace.scanning import Found, Status
 
-__all__ = ["CompiledScanner", "library"]
+__all__ = ["CompiledScanner", "library", "nest_compiled"]
 
 _VERSION = 1
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
@@ -85,6 +85,16 @@ def library() -> Any:
     found.ss_column.argtypes = (pointer, u64, ctypes.POINTER(_Column))
     found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer)
     return found
+
+
+def nest_compiled(lane: Ints, start: Ints, dur: Ints, parent: Ints) -> bool:
+    """`nest` of nesting.py into `parent`; False where the library is not built."""
+    code = library()
+    if code is None:
+        return False
+    columns = [np.ascontiguousarray(lane, np.uint32), *(np.ascontiguousarray(one, np.int64) for one in (start, dur))]
+    pointers = [column.ctypes.data for column in columns]
+    return bool(code.ss_nest(len(parent), *pointers, parent.ctypes.data) == Status.OK)
 
 
 class _Memory:
