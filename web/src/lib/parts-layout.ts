@@ -99,7 +99,7 @@ export function partHues(keys: readonly string[]): number[] {
   const spare = [...SPARE];
   return keys.map((key) => {
     if (/^(other|idle|rest|unknown|outside)/.test(key)) return GREY;
-    let hue = HUES[key] ?? HUES[key.split(/[_\-. ]/)[0] ?? ""];
+    let hue = HUES[key] ?? HUES[key.split(/[_\-. ]/)[0] ?? ""]; // computation_ns too
     while (hue === undefined || used.has(hue)) {
       const next = spare.shift();
       if (next === undefined) return GREY;

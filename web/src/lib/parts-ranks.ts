@@ -4,8 +4,8 @@ import type { Sheet, StepParts } from "./schema";
 
 /** Null when the sheet is not of that shape. */
 export function rankParts(sheet: Sheet): StepParts | null {
-  const at = (key: string) => sheet.columns.findIndex((column) => column.key === key);
-  const [rank, step] = [at("rank"), at("step")];
+  const at = (...keys: string[]) => sheet.columns.findIndex((column) => keys.includes(column.key));
+  const [rank, step] = [at("rank"), at("step_ns", "step")];
   const parts = sheet.columns.filter((column, index) => index > step && column.unit === "ns" && !/^data/.test(column.key));
   if (rank < 0 || step < 0 || parts.length === 0 || sheet.rows.length < 2) return null;
   const number = (row: readonly unknown[], index: number) => Number(row[index] ?? 0) || 0;

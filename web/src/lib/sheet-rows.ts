@@ -75,9 +75,14 @@ export function filterRows(tree: SheetTree, text: string): SheetFilter {
   if (!text.trim() || search.error) return { kept: null, hits: rows.length, error: search.error };
   const wordy = columns.flatMap((column, at) => (isNumeric(column.unit) ? [] : [at]));
   const kept = new Set<number>();
+  // A pattern is asked of each cell, so that ^ and $ mean its ends; words may stand in different cells.
+  const fits = (cells: readonly string[]): boolean => {
+    if (!isPattern) return search.matches(cells.join(" "));
+    return text.trim().startsWith("!") ? cells.every(search.matches) : cells.some(search.matches);
+  };
   let hits = 0;
   rows.forEach((row, at) => {
-    if (!search.matches(wordy.map((column) => String(row[column] ?? "")).join(" "))) return;
+    if (!fits(wordy.map((column) => String(row[column] ?? "")))) return;
     hits++;
     for (let up = at; up >= 0 && !kept.has(up); up = tree.parent[up] ?? -1) kept.add(up);
   });

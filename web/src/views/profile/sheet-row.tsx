@@ -85,7 +85,7 @@ function CellOf({ column, value, most, sorted }: { column: Column; value: unknow
       </span>
     );
   }
-  const signed = column.key === "change"; // of a diff
+  const signed = /^change(_|$)/.test(column.key); // of a diff
   const part = column.unit === "share" ? Math.min(1, Math.abs(value)) : sorted && most > 0 ? Math.abs(value) / most : 0;
   return (
     <span class="number sheet-amount" role="gridcell" title={tip}>

@@ -28,6 +28,8 @@ export interface SheetProps {
   csv?: string;
   /** The table takes all the height there is. */
   fill?: boolean;
+  /** What choosing a row does, instead of showing all of it. */
+  onRow?(row: number): void;
 }
 
 export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill = false }: SheetProps) {
