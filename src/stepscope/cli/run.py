@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,10 @@ from stepscope.cli._launch import (
     script_named,
     switch_options,
 )
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from stepscope.launch.options import Profiling
 
 __all__ = ["command"]
 
@@ -31,6 +35,14 @@ __all__ = ["command"]
 @finding_options
 @click.option("--no-capsule", is_flag=True, help="Do not keep a failing step for `stepscope replay`.")
 @click.option("--capsule-size", default="1G", show_default=True, help="The most a kept step may take.")
+@click.option(
+    "--profile-on",
+    multiple=True,
+    metavar="WHEN",
+    help="Record a deep profile of some steps: at steps 20:25, on a signal, on an anomaly (a step three times "
+    "as long as usual). `stepscope profile --now RUN` always works.",
+)
+@click.option("--on-signal", default="USR2", show_default=True, metavar="SIGNAL", help="For --profile-on signal.")
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Run a script, unchanged, and say what is wrong with it.
@@ -49,4 +61,26 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     values["diagnose"] = not values.pop("no_diagnose")
     values["capsule"] = not values.pop("no_capsule")
     values["capsule_bytes"] = parsed_size(values.pop("capsule_size"))
+    values["profiling"] = _profiling(values.pop("profile_on"), values.pop("on_signal"))
     launch(script, options_from(values))
+
+
+def _profiling(asked: tuple[str, ...], signal: str) -> Profiling:
+    """When to open a window; always when a file in the run folder asks for it."""
+    from stepscope.launch.options import Profiling
+    from stepscope.profile.collect.schedule import StepRange
+    from stepscope.profile.collect.triggers import signal_named
+
+    words = [word for text in asked for word in text.split(",") if word]
+    ranges = [word for word in words if word[:1].isdecimal()]
+    unknown = [word for word in words if word not in ("signal", "anomaly", "button") and word not in ranges]
+    if unknown or len(ranges) > 1:
+        wrong = repr(unknown[0]) if unknown else "two ranges of steps"
+        raise UsageError(f"--profile-on {wrong}: give signal, anomaly, or one range of steps like 20:25")
+    if "signal" in words:
+        signal_named(signal)
+    return Profiling(
+        steps=StepRange.parse(ranges[0], "--profile-on") if ranges else None,
+        on=frozenset({"button", *words} - set(ranges)),
+        signal=signal,
+    )

@@ -74,7 +74,8 @@ class Deep:
         elif self._auto and self._world > 1:
             why = f"{STEPS_OF_RANKS} steps after the first {SKIP_STEPS}, on every rank"
             self.windows.ask(Request(why, SKIP_STEPS + 2, STEPS_OF_RANKS))
-        self._loop.on_phase.append(self._phase)
+        self.windows.before_recording.append(lambda: self._loop.on_phase.append(self._phase))
+        self.windows.after_recording.append(lambda: self._loop.on_phase.remove(self._phase))
         self._loop.iterations.on_begin.append(self._begins)
         self._loop.iterations.on_end.append(self._ends)
 

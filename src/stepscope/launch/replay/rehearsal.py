@@ -75,14 +75,15 @@ class Rehearsal(Witness):
     def put_in_place(self, installed: Installed) -> None:
         rehearsal, call = self, torch.nn.Module.__call__
 
-        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
+        # torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             if rehearsal._depth:
-                return call(module, *args, **kwargs)
+                return call(self, *args, **kwargs)
             with torch._C.DisableTorchFunction():  # what we do here is no part of the step
-                args, kwargs = rehearsal._before_call(module, args, kwargs)
+                args, kwargs = rehearsal._before_call(self, args, kwargs)
             rehearsal._depth += 1
             try:
-                return call(module, *args, **kwargs)
+                return call(self, *args, **kwargs)
             finally:
                 rehearsal._depth -= 1
 

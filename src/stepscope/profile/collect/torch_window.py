@@ -20,7 +20,7 @@ from stepscope.profile.collect.others import OURS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["TorchWindow", "WindowOptions", "someone_profiles"]
+__all__ = ["TorchWindow", "WindowOptions", "someone_profiles", "stacks_are_safe"]
 
 _NOISE = b"Memory block of unknown size was allocated before the profiling started"
 
@@ -43,6 +43,13 @@ def someone_profiles(torch: Any) -> bool:
     return bool(torch._C._autograd._profiler_enabled())
 
 
+def stacks_are_safe(torch: Any) -> bool:
+    """Whether Python calls can be followed: where somebody has replaced `Module.__call__` by a function that does not
+    call its first argument `self`, torch.profiler crashes the process."""
+    code = getattr(torch.nn.Module.__call__, "__code__", None)
+    return code is not None and "self" in code.co_varnames[: code.co_argcount]
+
+
 class TorchWindow:
     """prepare -> start -> mark(step) ... -> stop -> save. Each may take milliseconds; none raises into the script's
     code, because all are called behind the fence."""
@@ -63,14 +70,15 @@ class TorchWindow:
     def prepare(self) -> None:
         """Warm up: the first use of a device's tracing library takes long and must not be in the trace."""
         options, profiler = self.options, self._torch.autograd.profiler
+        stack = options.with_stack and stacks_are_safe(self._torch)
         with _quiet_kineto():
             self._profile = profiler.profile(
                 use_cpu=True,
                 use_device=_device(self._torch),
                 record_shapes=options.record_shapes,
                 profile_memory=options.profile_memory,
-                with_stack=options.with_stack,
-                with_modules=options.with_modules and options.with_stack,
+                with_stack=stack,
+                with_modules=options.with_modules and stack,
                 use_kineto=True,
             )
             if self._secret:

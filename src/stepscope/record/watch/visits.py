@@ -93,10 +93,11 @@ class Visits:
         original = torch.nn.Module.__call__
         visits = self
 
-        def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
+        # torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             if visits.stack or threading.get_ident() != visits._thread:
-                return original(module, *args, **kwargs)
-            return visits._root(original, module, args, kwargs)
+                return original(self, *args, **kwargs)
+            return visits._root(original, self, args, kwargs)
 
         __call__.__wrapped__ = original  # type: ignore[attr-defined]
         self._outer.patch(torch.nn.Module, "__call__", __call__)
