@@ -95,9 +95,9 @@ class _Closely:
         self._dataset, self._collate = fetcher.dataset, fetcher.collate_fn
         stages.put_in()
         if self._stream is not None:
-            fetcher.dataset_iter = sample_times(self._stream, probe)
+            fetcher.dataset_iter = sample_times(self._stream, stages.read_at, probe)
         else:
-            fetcher.dataset = _TimedDataset(self._dataset, probe)
+            fetcher.dataset = _TimedDataset(self._dataset, stages.read_at, probe)
         fetcher.collate_fn = _timed(self._collate, "collate", probe)
 
     @fence.fenced("timing the samples of a batch")
@@ -114,15 +114,15 @@ class _Closely:
 class _TimedDataset:
     """A dataset as a fetcher uses it: by index, or by many indices where it offers that."""
 
-    __slots__ = ("_dataset", "_probe")
+    __slots__ = ("_dataset", "_place", "_probe")
 
-    def __init__(self, dataset: Any, probe: Probe) -> None:
-        self._dataset, self._probe = dataset, probe
+    def __init__(self, dataset: Any, place: str, probe: Probe) -> None:
+        self._dataset, self._place, self._probe = dataset, place, probe
 
     def __getitem__(self, index: Any) -> Any:
         start = perf_counter_ns()
         sample = self._dataset[index]
-        self._probe.note("sample", start, perf_counter_ns())
+        self._probe.note("sample", start, perf_counter_ns(), place=self._place)
         return sample
 
     def __getattr__(self, name: str) -> Any:

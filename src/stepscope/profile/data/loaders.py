@@ -7,32 +7,11 @@ from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-import msgspec
-
 from stepscope import fence
+from stepscope.profile.data.loader_facts import LoaderFacts
 from stepscope.record.restore import Installed
 
-__all__ = ["LoaderFacts", "Loaders"]
-
-
-class LoaderFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """What `rankN.data.json` says of a loader."""
-
-    number: int
-    made: str = ""
-    """`train.py:34`"""
-    file: str = ""
-    line: int = 0
-    dataset: str = ""
-    samples: int | None = None
-    batch_size: int | None = None
-    workers: int = 0
-    prefetch: int | None = None
-    persistent: bool = False
-    pin: bool = False
-    start_method: str = ""
-    passes: int = 0
-    batches: int = 0
+__all__ = ["Loaders"]
 
 
 class Loaders:

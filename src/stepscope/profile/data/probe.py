@@ -105,13 +105,21 @@ class Probe:
         with self._lock:
             rows, self._rows = self._rows, []
             self._flushed = clock
-            if self._file is None:
-                self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115
-            elif not os.path.exists(self._path):  # the collector has ended: nobody reads this any more
+            if not self._is_wanted():
                 self._over = True
                 return
+            assert self._file is not None
             frame = msgspec.msgpack.encode({"worker": self.worker, "pid": self.pid, "rows": rows})
             self._file.write(_LENGTH.pack(len(frame)) + frame)
+
+    def _is_wanted(self) -> bool:
+        """Whether the collector still reads; it takes its folder away at the end, and workers may live on."""
+        if self._file is not None:
+            return os.path.exists(self._path)
+        if not os.path.isdir(os.path.dirname(self._path)):
+            return False
+        self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115
+        return True
 
     def close(self) -> None:
         """Write the rest."""

@@ -49,6 +49,8 @@ class Stages:
         self._places: list[tuple[MutableMapping[Any, Any], Any, Any, Any]] = []
         """(where, key, what stands there, what stands there while it is timed)"""
         self._seen: set[int] = set()
+        self.read_at = _read_at(dataset)
+        """Where the dataset's own code begins."""
         self._find(dataset, _DEPTH)
 
     @property
@@ -116,6 +118,18 @@ class Stages:
         return _Timed(value, f"transform {name_of(value)}", place_of_callable(value), self.probe)
 
 
+def _read_at(dataset: Any) -> str:
+    """Where the innermost dataset reads: `Subset` and the like hold another."""
+    for _ in range(_DEPTH):
+        names = ("__iter__",) if hasattr(type(dataset), "__iter__") else ("__getitems__", "__getitem__")
+        for name in names:
+            place = place_of_code(getattr(_unwrapped(getattr(type(dataset), name, None)), "__code__", None))
+            if place:
+                return place
+        dataset = getattr(dataset, "dataset", None)
+    return ""
+
+
 def _is_dataset(value: Any) -> bool:
     return any(base.__name__ in ("Dataset", "IterableDataset") for base in type(value).__mro__)
 
@@ -144,7 +158,7 @@ def name_of(value: Any) -> str:
 
 
 def place_of_callable(value: Any) -> str:
-    """`data.py:51`, where it is written; nothing for what is written in C."""
+    """`data.py:51`, where it is written; nothing for what is in a library or written in C."""
     value = _unwrapped(value)
     code = getattr(value, "__code__", None)
     for name in () if code is not None else ("forward", "__call__", "transform"):
@@ -152,9 +166,13 @@ def place_of_callable(value: Any) -> str:
         code = getattr(getattr(method, "__wrapped__", method), "__code__", None)
         if code is not None and not (name == "__call__" and "torch" in code.co_filename and hasattr(value, "forward")):
             break
-    if code is None:
-        return ""
-    return f"{shown_path(code.co_filename)}:{code.co_firstlineno}"
+    return place_of_code(code)
+
+
+def place_of_code(code: Any) -> str:
+    from stepscope.record.watch.places import is_own
+
+    return f"{shown_path(code.co_filename)}:{code.co_firstlineno}" if code is not None and is_own(code) else ""
 
 
 def shown_path(path: str) -> str:
@@ -166,7 +184,7 @@ def shown_path(path: str) -> str:
     return path if relative.startswith("..") else relative
 
 
-def sample_times(samples: Iterator[Any], probe: Probe) -> Iterator[Any]:
+def sample_times(samples: Iterator[Any], place: str, probe: Probe) -> Iterator[Any]:
     """The samples of an iterable dataset, each timed."""
     while True:
         start = perf_counter_ns()
@@ -174,5 +192,5 @@ def sample_times(samples: Iterator[Any], probe: Probe) -> Iterator[Any]:
             sample = next(samples)
         except StopIteration:
             return
-        probe.note("sample", start, perf_counter_ns())
+        probe.note("sample", start, perf_counter_ns(), place=place)
         yield sample

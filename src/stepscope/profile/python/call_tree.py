@@ -158,8 +158,8 @@ def _roots(stats: ProfStats) -> dict[Function, tuple[float, float]]:
         _reach(root, children, reached)
     for function in sorted(stats.functions, key=lambda one: -stats.functions[one].calls.total_s):
         if function not in reached:
-            calls = stats.functions[function].calls
-            roots[function] = (calls.total_s, float(calls.total))
+            whole = stats.functions[function].calls
+            roots[function] = (whole.total_s, float(whole.total))
             _reach(function, children, reached)
     return roots
 

@@ -1,0 +1,219 @@
+"""Whether the training waits for its data, and for what: waits, queues, workers, the slowest stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.analyses.data_stages import stages_of
+from stepscope.profile.data.facts import loader_facts, loader_names
+from stepscope.profile.data.timings import DataTimings
+from stepscope.records.profile import Column, Curve, Sheet
+
+if TYPE_CHECKING:
+    from stepscope.profile.profile import Profile
+
+__all__ = ["data_queue", "data_starvation", "data_waits", "data_workers"]
+
+_POINTS = 1000
+
+
+def _timings(profile: Profile, rank: int) -> DataTimings | None:
+    trace = profile.trace(rank)
+    if trace is None:
+        return None
+    timings = DataTimings(trace)
+    return timings if timings.named("wait").any() else None
+
+
+@analysis("data-starvation", view="data", of="profile")
+def data_starvation(profile: Profile, rank: int) -> Sheet | None:
+    """How long the training waits for each loader, and which stage it waits for."""
+    timings = _timings(profile, rank)
+    if timings is None:
+        return None
+    facts, names = loader_facts(profile, rank), loader_names(profile, rank)
+    slowest = _slowest(timings)
+    rows: list[list[Any]] = []
+    for loader in timings.loaders:
+        waits = timings.waits(loader)
+        if not len(waits.wait):
+            continue
+        waited, turns = waits.turns()
+        steady = waits.wait[waits.is_steady]
+        ready = waits.ready[waits.is_steady & (waits.ready >= 0)]
+        fetch = timings.dur[timings.named("fetch") & (timings.loader == loader)]
+        workers = len(np.unique(timings.worker[(timings.loader == loader) & (timings.worker >= 0)]))
+        stage, part = slowest.get(loader, (None, None))
+        rows.append([
+            names.get(loader, f"loader {loader}"),
+            facts[loader].workers if loader in facts else workers,
+            len(waits.wait),
+            _mean(steady),
+            _at(steady, 90),
+            float(waited.sum() / turns.sum()) if turns.sum() else None,
+            _mean(waits.wait[waits.is_first]),
+            _mean(fetch),
+            1e9 * max(workers, 1) / float(fetch.mean()) if len(fetch) and fetch.mean() else None,
+            1e9 / float(np.mean(turns - waited)) if len(turns) and np.mean(turns - waited) > 0 else None,
+            float(ready.mean()) if len(ready) else None,
+            float((ready == 0).mean()) if len(ready) else None,
+            _busy(timings, loader),
+            stage,
+            part,
+        ])  # fmt: skip
+    rows.sort(key=lambda row: -(row[5] or 0.0))
+    return Sheet(id="data-starvation", title="Waiting for data", columns=_COLUMNS, rows=rows, sort="waiting",
+                 notes=_notes(rows))  # fmt: skip
+
+
+_COLUMNS = [
+    Column(key="loader", label="loader", help="Its dataset, and where it is made."),
+    Column(key="workers", label="workers", unit="count", help="Processes that load its data; 0: the training does."),
+    Column(key="batches", label="batches", unit="count", help="How many were asked for."),
+    Column(key="wait", label="wait", unit="ns", help="Mean wait for a batch, without the first two of a pass."),
+    Column(key="wait_p90", label="p90", unit="ns", help="Nine of ten batches came sooner."),
+    Column(key="waiting", label="waiting", unit="share", help="The part of the loop over this loader that is waiting."),
+    Column(key="first", label="first", unit="ns", help="Wait for the first batch of a pass: workers start."),
+    Column(key="fetch", label="fetch", unit="ns", help="Time one process takes to load one batch."),
+    Column(key="supply", label="supply/s", unit="number", help="Batches a second the processes can load, by that."),
+    Column(key="demand", label="demand/s", unit="number", help="Batches a second training would use without waits."),
+    Column(key="ready", label="ready", unit="number", help="Batches in the queue when one was asked for, mean."),
+    Column(key="empty", label="empty", unit="share", help="How often the queue was empty then."),
+    Column(key="busy", label="busy", unit="share", help="The part of their time that workers load, not wait for work."),
+    Column(key="stage", label="slowest stage", help="What takes the most of loading a batch."),
+    Column(key="stage_share", label="of fetch", unit="share", help="How much of it."),
+]  # fmt: skip
+
+
+def _notes(rows: list[list[Any]]) -> list[str]:
+    """The one sentence that follows from the first row."""
+    if not rows or rows[0][5] is None:
+        return []
+    name, workers, _, _, _, waiting, *_ = rows[0]
+    supply, demand, stage, part = rows[0][8], rows[0][9], rows[0][13], rows[0][14]
+    if waiting < 0.05:
+        return [f"Training hardly waits for {name}: {waiting * 100:.0f} % of its loop."]
+    said = f"Training waits {waiting * 100:.0f} % of its loop for {name}"
+    if supply and demand and supply < demand:
+        said += f": it could use {_rate(demand)} batches a second, {_who(workers)} load {_rate(supply)}"
+    if stage and part:
+        said += f"; {part * 100:.0f} % of loading is '{stage}'"
+    return [said + "."]
+
+
+def _who(workers: int) -> str:
+    return f"{workers} workers can" if workers > 1 else "1 worker can" if workers else "the main process can"
+
+
+def _rate(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.2g}"
+
+
+def _slowest(timings: DataTimings) -> dict[int, tuple[str, float]]:
+    sheet = stages_of(timings, {loader: str(loader) for loader in timings.loaders})
+    found: dict[int, tuple[str, float]] = {}
+    for row in sheet.rows:
+        if row[8] is not None and row[8] > found.get(int(row[0]), ("", 0.0))[1]:
+            found[int(row[0])] = (row[1], row[8])
+    return found
+
+
+def _busy(timings: DataTimings, loader: int) -> float | None:
+    mine = (timings.loader == loader) & (timings.worker >= 0)
+    fetching = int(timings.dur[mine & timings.named("fetch")].sum())
+    idle = int(timings.dur[mine & timings.named("queue")].sum())
+    return fetching / (fetching + idle) if fetching + idle else None
+
+
+def _mean(values: Any) -> int | None:
+    return round(float(values.mean())) if len(values) else None
+
+
+def _at(values: Any, percent: int) -> int | None:
+    return round(float(np.percentile(values, percent))) if len(values) else None
+
+
+@analysis("data-workers", view="data", of="profile")
+def data_workers(profile: Profile, rank: int) -> Sheet | None:
+    """What each worker did: how many batches, how fast, how long it had nothing to do."""
+    timings = _timings(profile, rank)
+    if timings is None or not (timings.worker >= 0).any():
+        return None
+    names = loader_names(profile, rank)
+    rows: list[list[Any]] = []
+    for loader in timings.loaders:
+        for worker in np.unique(timings.worker[(timings.loader == loader) & (timings.worker >= 0)]).tolist():
+            mine = (timings.loader == loader) & (timings.worker == worker)
+            fetch, idle = timings.dur[mine & timings.named("fetch")], timings.dur[mine & timings.named("queue")]
+            whole = int(fetch.sum() + idle.sum())
+            rows.append([
+                names.get(loader, f"loader {loader}"),
+                worker,
+                len(fetch),
+                _mean(fetch),
+                _at(fetch, 90),
+                _mean(timings.dur[mine & timings.named("put")]),
+                float(fetch.sum() / whole) if whole else None,
+            ])  # fmt: skip
+    return Sheet(
+        id="data-workers",
+        title="DataLoader workers",
+        columns=[
+            Column(key="loader", label="loader", help="Whose worker it is.", hidden=len(timings.loaders) == 1),
+            Column(key="worker", label="worker", unit="count", help="Its number; one that is started anew keeps it."),
+            Column(key="batches", label="batches", unit="count", help="How many it has fetched."),
+            Column(key="fetch", label="fetch", unit="ns", help="Mean time for one batch."),
+            Column(key="fetch_p90", label="p90", unit="ns", help="Nine of ten batches took less."),
+            Column(key="put", label="packing", unit="ns", help="Mean time to pack one for the main process."),
+            Column(key="busy", label="busy", unit="share", help="The part of its time in which it fetched."),
+        ],
+        rows=rows,
+    )
+
+
+@analysis("data-waits", view="data", of="profile")
+def data_waits(profile: Profile, rank: int) -> Curve | None:
+    """The wait for every batch, over time."""
+    timings = _timings(profile, rank)
+    if timings is None:
+        return None
+    return _curve(timings, "data-waits", "Wait for each batch", "wait")
+
+
+@analysis("data-queue", view="data", of="profile")
+def data_queue(profile: Profile, rank: int) -> Curve | None:
+    """Batches that were ready when the training asked for one."""
+    timings = _timings(profile, rank)
+    if timings is None or not (timings.ready >= 0).any():
+        return None
+    return _curve(timings, "data-queue", "Batches ready when one was asked for", "ready")
+
+
+def _curve(timings: DataTimings, id: str, title: str, what: str) -> Curve:
+    loader = max(
+        timings.loaders, key=lambda one: int(timings.waits(one).wait.sum()) if len(timings.waits(one).wait) else 0
+    )
+    waits = timings.waits(loader)
+    at = waits.start - timings.trace.begin_ns
+    values = waits.wait if what == "wait" else waits.ready
+    kept = _extremes(values)
+    return Curve(
+        id=id,
+        title=title,
+        at_ns=[int(one) for one in at[kept]],
+        lines={what: [float(one) for one in values[kept]]},
+        unit="ns" if what == "wait" else "count",
+    )
+
+
+def _extremes(values: Any) -> Any:
+    """Places of the smallest and largest of each stretch, when there are more than a screen shows."""
+    if len(values) <= _POINTS:
+        return np.arange(len(values))
+    edges = np.linspace(0, len(values), _POINTS // 2 + 1).astype(int)
+    pairs = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
+    found = [(a + int(values[a:b].argmin()), a + int(values[a:b].argmax())) for a, b in pairs if b > a]
+    return np.unique(np.array(found))
