@@ -26,7 +26,7 @@ Values = npt.NDArray[Any]
 @analysis("operators", view="operators")
 def operators(trace: Trace) -> Sheet | None:
     """Operators by name: time on the host and on devices, their own and with what they call; tensor cores."""
-    ops = trace.rows(Kind.OP)
+    ops = _ops(trace)
     if not len(ops):
         return None
     names = trace.events.names
@@ -49,8 +49,9 @@ def operators_by_shape(trace: Trace) -> Sheet | None:
     events = trace.events
     if "Input Dims" not in events.args:
         return None
-    ops = trace.rows(Kind.OP)
-    dims, types = events.text_index("Input Dims")[ops], events.text_index("Input type")[ops]
+    ops, times = _ops(trace), op_times(trace)
+    calls = times.rows[times.stands_for[times.place[ops]]]
+    dims, types = events.text_index("Input Dims")[calls], events.text_index("Input type")[calls]
     groups = group(events.name[ops], dims, types)
     found = _sums(trace, ops, groups)
     first = groups.first
@@ -67,6 +68,12 @@ def operators_by_shape(trace: Trace) -> Sheet | None:
     sort = "device_self_ns" if trace.has_device else "host_self_ns"
     return sheet_of("operators-by-shape", "Operators by shape", columns, sort=sort, then="host_self_ns",
                     checks=_checks(trace, found), notes=_notes(trace))  # fmt: skip
+
+
+def _ops(trace: Trace) -> Values:
+    """Operators that have a length (not those a torn trace has only the beginning of)."""
+    rows = op_times(trace).rows
+    return rows[trace.kind[rows] == Kind.OP]
 
 
 def _texts(trace: Trace, indexes: Values, plain: Callable[[str], str]) -> list[str | None]:
@@ -93,7 +100,7 @@ def _sums(trace: Trace, ops: Values, groups: Groups) -> _Sums:
     outer = outermost_of_name(trace, ops)
     dur = np.where(outer, np.maximum(trace.events.dur[ops], 0), 0)
     return _Sums(
-        groups.counts,
+        groups.sums((times.stands_for[at] == at).astype(np.int64)),
         groups.sums(times.self_ns[at]),
         groups.sums(dur),
         groups.sums(times.runtime_ns[at]),

@@ -84,7 +84,8 @@ def _counted(trace: Trace) -> Values:
     above = up[any_of]
     in_whole = nearest(up, whole)[above] >= 0
     any_of, above = any_of[~((above >= 0) & in_whole)], above[~((above >= 0) & in_whole)]
-    holders = nearest(up, fallback)[above[above >= 0]]
+    # A product can lie in itself, where modes of dispatch are on: the innermost is the one that ran.
+    holders = nearest(up, fallback | plain)[above[above >= 0]]
     is_holder = np.zeros(len(trace), bool)
     is_holder[holders[holders >= 0]] = True
     return any_of[~is_holder[any_of]]

@@ -34,6 +34,9 @@ class OpTimes:
     """Of work on devices that it launched itself."""
     device_ns: Rows
     """Of work on devices that it launched, itself or through what it called."""
+    stands_for: Rows
+    """The place of the call it belongs to: its own, but for one that does nothing but call itself again (autocast and
+    other layers of the dispatcher) and so is one call with the operator around it."""
 
 
 def enclosing(trace: Trace, *kinds: Kind) -> Rows:
@@ -63,7 +66,22 @@ def _measure(trace: Trace) -> OpTimes:
     calls = kind[inside] == Kind.RUNTIME
     runtime = np.bincount(above[calls], dur[calls], len(rows)).astype(np.int64)
     own, total = _device_times(trace, rows, place, around)
-    return OpTimes(rows, place, events.dur[rows] - nested, runtime, own, total)
+    one_call = _one_call(trace, rows, place, above, inside)
+    return OpTimes(rows, place, events.dur[rows] - nested, runtime, own, total, one_call)
+
+
+def _one_call(trace: Trace, rows: Rows, place: Rows, above: Rows, inside: Rows) -> Rows:
+    """Operators that are the only thing inside an operator of the same name are one call with it."""
+    name = trace.events.name
+    alone = np.bincount(above, minlength=len(rows))[above] == 1
+    again = alone & (name[inside] == name[rows[above]])
+    upward = np.arange(len(rows))
+    upward[place[inside[again]]] = above[again]
+    while True:
+        further = upward[upward]
+        if np.array_equal(further, upward):
+            return upward
+        upward = further
 
 
 def _device_times(trace: Trace, rows: Rows, place: Rows, around: Rows) -> tuple[Rows, Rows]:
