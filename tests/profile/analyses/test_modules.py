@@ -24,7 +24,7 @@ PATHS = [
 
 
 def h200(name: str = "h200") -> Profile:
-    return Profile.of_events({0: events_of(json.loads(gzip.open(SAMPLES / f"{name}.json.gz").read()))})
+    return Profile.of_events({0: events_of(json.loads(gzip.decompress((SAMPLES / f"{name}.json.gz").read_bytes())))})
 
 
 def test_names_modules_as_named_modules_does() -> None:

@@ -48,7 +48,7 @@ class _Reader:
             code = data[self.at : self.at + 1]
             self.at += 1
             if code == b".":
-                if len(self.stack) != 1:
+                if len(self.stack) != 1 or self.stack[0] is _MARK:
                     raise self.bad("it ends in the middle")
                 return self.stack[0]
             step = do.get(code)

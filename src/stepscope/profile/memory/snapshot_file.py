@@ -33,14 +33,15 @@ def decode_snapshot(raw: bytes) -> MemorySnapshot:
     except msgspec.MsgspecError as fault:
         raise BadData(f"the memory snapshot of the profile is damaged: {fault}") from None
     history, blocks = found.history, found.blocks
-    lengths = {len(column) for column in (history.device, history.action, history.address, history.bytes, history.at_ns,
-                                          history.stack)}  # fmt: skip
-    others = {len(column) for column in (blocks.device, blocks.address, blocks.bytes, blocks.requested, blocks.stack)}
-    stacks = max([*history.stack, *blocks.stack], default=0)
-    frames = max((frame for stack in found.stacks for frame in stack), default=-1)
-    names = max((one for file, _, function in found.frames for one in (file, function)), default=-1)
-    if len(lengths) > 1 or len(others) > 1:
-        raise BadData("the memory snapshot of the profile is damaged: its columns differ in length")
-    if stacks >= len(found.stacks) or frames >= len(found.frames) or names >= len(found.names):
-        raise BadData("the memory snapshot of the profile is damaged: it points outside of itself")
+    for group in (history, blocks):
+        if len({len(getattr(group, column)) for column in group.__struct_fields__}) > 1:
+            raise BadData("the memory snapshot of the profile is damaged: its columns differ in length")
+    points = (
+        ([*history.stack, *blocks.stack], found.stacks),
+        ([frame for stack in found.stacks for frame in stack], found.frames),
+        ([one for file, _, function in found.frames for one in (file, function)], found.names),
+    )
+    for numbers, into in points:
+        if min(numbers, default=0) < 0 or max(numbers, default=-1) >= len(into):
+            raise BadData("the memory snapshot of the profile is damaged: it points outside of itself")
     return found

@@ -1,0 +1,75 @@
+"""Python calls of a trace: against the raw events, and made ones whose truth is known."""
+
+from __future__ import annotations
+
+import pytest
+from tests.profile.recorded import FILE, assert_checked, by_key, recorded
+
+from stepscope.profile.analyses.python import python, python_functions
+from stepscope.profile.trace.build import Builder, events_of
+from stepscope.profile.trace.trace import Trace
+
+
+def trace_of(*spans: tuple[str, int, int, int]) -> Trace:
+    builder = Builder()
+    for name, begin, end, thread in spans:
+        builder.add(name, "python_function", start=begin, dur=end - begin, pid=1, tid=thread)
+    return Trace(builder.events())
+
+
+def test_calls_from_one_place_are_one_node() -> None:
+    stack = python(trace_of(("a.py(1): f", 0, 100, 1), ("a.py(9): g", 10, 20, 1), ("a.py(9): g", 30, 60, 1)))
+    assert stack is not None
+    assert stack.names == ["f (a.py:1)", "g (a.py:9)"]
+    assert (stack.parent, stack.total, stack.own, stack.calls) == ([-1, 0], [100, 40], [60, 40], [1, 2])
+
+
+def test_objects_do_not_make_two_functions_of_one() -> None:
+    trace = trace_of(
+        ("<built-in method add_ of Tensor object at 0x7f01>", 0, 5, 1),
+        ("<built-in method add_ of Tensor object at 0x7f02>", 6, 9, 1),
+    )
+    assert by_key(python_functions(trace), "function")["Tensor.add_"]["calls"] == 2
+
+
+def test_recursion_is_counted_once_in_total() -> None:
+    trace = trace_of(("a.py(1): f", 0, 100, 1), ("a.py(1): f", 10, 60, 1))
+    row = by_key(python_functions(trace), "where")["a.py:1"]
+    assert (row["own_ns"], row["total_ns"], row["calls"]) == (100, 100, 2)
+
+
+def test_threads_that_only_wait_do_not_drown_the_training() -> None:
+    builder = Builder()
+    builder.add("train.py(1): step", "python_function", start=0, dur=50, pid=1, tid=1)
+    builder.add("aten::mm", "cpu_op", start=10, dur=5, pid=1, tid=1)
+    builder.add("threading.py(1): wait", "python_function", start=0, dur=900, pid=1, tid=2)
+    trace = Trace(builder.events())
+    sheet = python_functions(trace)
+    assert sheet is not None
+    assert [row[0] for row in sheet.rows] == ["step"]
+    stack = python(trace)
+    assert stack is not None
+    roots = [stack.names[stack.name[i]] for i, parent in enumerate(stack.parent) if parent < 0]
+    assert roots == ["training thread", "other threads"]
+
+
+def test_the_numbers_are_those_of_the_raw_trace() -> None:
+    found = recorded()
+    trace = Trace(events_of(found.trace))
+    sheet = python_functions(trace)
+    assert_checked(sheet)
+    raw = [e for e in found.trace["traceEvents"] if e["name"].endswith("): step") and FILE in e["name"]]
+    row = next(row for key, row in by_key(sheet, "where").items() if key == f"{FILE}:33")
+    assert row["calls"] == len(raw) == 2
+    assert row["total_ns"] == pytest.approx(sum(e["dur"] for e in raw) * 1000, abs=10)
+    stack = python(trace)
+    assert stack is not None
+    assert all(parent < i for i, parent in enumerate(stack.parent))
+    roots = sum(total for total, parent in zip(stack.total, stack.parent, strict=True) if parent < 0)
+    assert sum(stack.own) == pytest.approx(roots, rel=0.01)
+
+
+def test_a_trace_without_stacks_has_none() -> None:
+    trace = Trace(events_of(recorded(stacks=False, spans=True).trace))
+    assert python(trace) is None
+    assert python_functions(trace) is None
