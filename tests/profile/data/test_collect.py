@@ -140,11 +140,13 @@ class Failing(Sleepy):
 
 @pytest.mark.parametrize("workers", [0, 1])
 def test_an_error_of_the_dataset_comes_out_as_it_is(collector: DataCollector, workers: int) -> None:
-    dataset = Failing(4)
-    with pytest.raises(ValueError, match="sample 0 is broken") as caught:
+    dataset, said = Failing(4), ""
+    try:
         list(DataLoader(dataset, batch_size=2, num_workers=workers))
-    if workers:
-        assert "/stepscope/" not in str(caught.value)
+    except ValueError as error:  # not kept: its traceback holds the iterator, and that its worker
+        said = str(error)
+    assert "sample 0 is broken" in said
+    assert "/stepscope/" not in said
     assert not hasattr(dataset.transform, "_call")
 
 
