@@ -32,7 +32,7 @@ export interface SheetProps {
   onRow?(row: number): void;
 }
 
-export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill = false }: SheetProps) {
+export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill = false, onRow }: SheetProps) {
   const tree = useMemo(() => view.sheetTree(sheet), [sheet]);
   const [open, setOpen] = useState<ReadonlySet<number>>(() => view.openRows(tree));
   const [order, setOrder] = useState(view.OWN_ORDER);
@@ -85,7 +85,11 @@ export function SheetTable({ sheet, rows = sheet.rows.length, pills, csv, fill =
         onToggle={toggle}
         at={at}
         onAt={setAt}
-        onDetails={(row) => (setDetails(row !== null && !(details && row === at)), row !== null && setAt(row))}
+        onDetails={(row) => {
+          if (row !== null) setAt(row);
+          if (onRow) return row === null ? undefined : onRow(row);
+          setDetails(row !== null && !(details && row === at));
+        }}
         totals={<Totals tree={tree} filter={filter} columns={columns} />}
       />
       {details && at !== null ? <RowDetails sheet={sheet} row={at} onClose={() => setDetails(false)} /> : null}
