@@ -139,16 +139,17 @@ def parts_text(parts: StepParts, *, width: int = 100) -> str:
     >>> for step in range(4):
     ...     table.add(step, {"data": 0.03, "forward": 0.01})
     >>> print(parts_text(table.result()))
-    a step takes 40 ms (p90 40 ms, p99 40 ms; 4 steps)
+    a step takes 40 ms (p50 40 ms, p90 40 ms, p99 40 ms; 4 steps)
       Data     30 ms   75%  ██████████████████
       Forward  10 ms   25%  ██████
     """
     whole = sum(parts.typical_ns) or 1
     shown = [(part.label, ns) for part, ns in zip(parts.parts, parts.typical_ns, strict=True) if ns]
     wide = max((len(label) for label, _ in shown), default=0)
-    p90, p99 = cell_text(parts.p90_ns, "ns"), cell_text(parts.p99_ns, "ns")
+    p50, p90, p99 = (cell_text(ns, "ns") for ns in (parts.p50_ns, parts.p90_ns, parts.p99_ns))
     count = len(parts.steps)
-    lines = [f"a step takes {cell_text(parts.p50_ns, 'ns')} (p90 {p90}, p99 {p99}; {count} step{'s' * (count != 1)})"]
+    of = f"(p50 {p50}, p90 {p90}, p99 {p99}; {count} step{'s' * (count != 1)})"
+    lines = [f"a step takes {cell_text(whole, 'ns')} {of}"]
     room = min(_BAR, max(8, width - wide - 24))
     numbers = [cell_text(ns, "ns") for _, ns in shown]
     digits = max((len(text) for text in numbers), default=0)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from stepscope import fence
+from stepscope.errors import StepscopeError
 from stepscope.launch.options import Options, Profiling
 from stepscope.launch.profiling.keep import on_device, simple_meta
 from stepscope.launch.profiling.python import PythonTimes
@@ -18,6 +19,7 @@ from stepscope.launch.script import Script
 from stepscope.launch.session import Session
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.collect.schedule import is_settled
+from stepscope.profile.data.collect import DataCollector
 from stepscope.profile.profile import Profile
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
 
@@ -43,6 +45,7 @@ class ProfileSession(Session):
         elif not self.profiling.on:
             self.deep = None
         self.facts = Facts()
+        self.data = DataCollector() if kind in ("auto", "pytorch") else None
         self.python = PythonTimes(sample=kind in ("auto", "advanced"), calls=kind == "advanced")
         self.folder: Path | None = None
         self._show = show
@@ -65,6 +68,8 @@ class ProfileSession(Session):
     def _loaders_came(self, module: Any) -> None:
         super()._loaders_came(module)
         self.facts.install_loaders(module)
+        if self.data is not None:
+            fence.fenced("timing the loading of data")(self.data.install)(module)
 
     def _watch_training(self, torch: Any) -> None:
         """Nothing of what a run watches: its operations would stand in the profile."""
@@ -128,9 +133,13 @@ class ProfileSession(Session):
             self.deep.stop()
         facts = self.facts.result()
         fence.fenced("ending the look")(self.facts.remove)()
+        if self.data is not None:
+            fence.fenced("timing the loading of data")(self.data.stop)()
         run = self._run_folder()
-        if run is None:
-            return
+        if run is not None:
+            self._keep_in(run, facts)
+
+    def _keep_in(self, run: Path, facts: dict[str, Any]) -> None:
         table = self.loop.iterations.phases
         saved = self.deep.saved[0] if self.deep is not None and self.deep.saved else None
         if saved is None and not len(table):
@@ -141,6 +150,8 @@ class ProfileSession(Session):
         keep(write_part)(folder, f"rank{self._rank}.phases", parts)
         keep(write_part)(folder, f"rank{self._rank}.facts.json", {**facts, **({} if saved is None else saved.facts)})
         keep(self.python.keep)(folder, self._rank)
+        if self.data is not None:
+            keep(self.data.save)(folder, self._rank)
         meta = simple_meta(folder.name, parts) if saved is None else saved.meta
         write_meta(folder, self._described(meta), self._rank)
 
@@ -184,7 +195,10 @@ class ProfileSession(Session):
             self.reporter.note(fault)
         if self._stdout is not None:
             sys.stdout, self._stdout = self._stdout, sys.stdout
-        self._show(Profile.load(self.folder), self)
+        try:
+            self._show(Profile.load(self.folder), self)
+        except StepscopeError as error:  # a column that is not there: the user's to mend, not a fault
+            self.reporter.say(f"stepscope: {error}")
         if self._stdout is not None:  # what the script prints at its exit is no JSON either
             sys.stdout, self._stdout = self._stdout, sys.stdout
 

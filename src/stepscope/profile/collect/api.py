@@ -223,6 +223,8 @@ class Profiler:
             facts.update(fence.fenced("naming what was recorded", default={})(look_at)(window))
             window.save(folder / "rank0.trace.json")
             write_part(folder, "rank0.facts.json", facts)
+            if window.snapshot is not None:
+                write_part(folder, "rank0.memory", window.snapshot)
         write_meta(folder, self._described(folder.name, [] if window is None else window.steps))
         self.profiles.append(folder)
         self._profile = None

@@ -70,6 +70,7 @@ def choose(asked: Asked, probe: Probe | None, budget: Budget) -> Chosen:
             record_shapes=asked.record_shapes is not False,
             profile_memory=asked.profile_memory is not False,
             with_stack=bool(asked.with_stack),
+            cuda_history=asked.profile_memory is True,
         )
         return Chosen(options, asked.steps or TYPICAL_STEPS, [])
     said: list[str] = []
@@ -87,7 +88,10 @@ def choose(asked: Asked, probe: Probe | None, budget: Budget) -> Chosen:
         said.append(f"memory was left out: a step has about {base:,} events, and at most {room:,} are recorded")
     events += (stacks or 0) * stack
     steps = asked.steps or _fitting(room, events, probe.wall_s)
-    return Chosen(WindowOptions(record_shapes=shapes, profile_memory=memory, with_stack=stack), steps, said)
+    options = WindowOptions(
+        record_shapes=shapes, profile_memory=memory, with_stack=stack, cuda_history=asked.profile_memory is True
+    )
+    return Chosen(options, steps, said)
 
 
 def _fitting(room: int, events: float, wall_s: float) -> int:

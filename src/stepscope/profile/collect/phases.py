@@ -21,7 +21,7 @@ PHASES = ("data", "h2d", "forward", "backward", "optimizer", "other")
 KEPT_STEPS = 20_000
 FIRST_STEPS = 20
 """Kept whatever is thinned out: the first steps are not like the others."""
-ODD_FACTOR = 2.0
+ODD_FACTOR, OUTLIER_FACTOR = 2.0, 3.0
 _PARTS = (
     Part(key="data", label="Data", help="waiting for the loader to hand out the next batch"),
     Part(key="h2d", label="Host to device", help="inside .to() and .cuda() calls that moved tensors to a device"),
@@ -110,8 +110,14 @@ def spread(steps: list[int], parts_ns: np.ndarray[tuple[int, int], np.dtype[np.i
 
     wall = parts_ns.sum(1) if len(parts_ns) else np.zeros(0, np.int64)
     first_is_odd = len(wall) > 2 and bool(wall[0] > ODD_FACTOR * np.median(wall[1:]))
-    typical = slice(1, None) if first_is_odd else slice(None)
-    p50, p90, p99 = np.percentile(wall[typical], [50, 90, 99]).tolist() if len(wall) else (0, 0, 0)
+    rest = slice(1, None) if first_is_odd else slice(None)
+    p50, p90, p99 = np.percentile(wall[rest], [50, 90, 99]).tolist() if len(wall) else (0, 0, 0)
+    typical = np.flatnonzero(wall <= OUTLIER_FACTOR * p50) if len(wall) > 1 else np.arange(len(wall))
+    typical = typical[typical > 0] if first_is_odd else typical
+    outliers = len(wall) - len(typical) - first_is_odd
+    if outliers:
+        took = f"{outliers} of {len(wall)} steps took more than {OUTLIER_FACTOR:.0f} times as long as the others"
+        notes = [*notes, f"{took} and are not in the typical step"]
     return StepParts(
         id="run-phases",
         title="Every step by phase",

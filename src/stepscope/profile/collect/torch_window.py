@@ -15,10 +15,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope.profile.collect.memory import CudaHistory
+from stepscope.profile.collect.module_spans import ModuleSpans
 from stepscope.profile.collect.others import OURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from stepscope.profile.memory.snapshot import MemorySnapshot
 
 __all__ = ["TorchWindow", "WindowOptions", "someone_profiles", "stacks_are_safe"]
 
@@ -33,6 +37,9 @@ class WindowOptions:
     profile_memory: bool = True
     with_stack: bool = False
     with_modules: bool = True
+    """Real names of modules: from the stacks, or by a span for each call of a module."""
+    cuda_history: bool = False
+    """CUDA's own history of allocations, with the Python stack of each."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -65,6 +72,9 @@ class TorchWindow:
         self._torch = torch
         self._mark: Any = None
         self._rest: int | None = None
+        self._spans: ModuleSpans | None = None
+        self._history: CudaHistory | None = None
+        self.snapshot: MemorySnapshot | None = None
         self._profile: Any = None
 
     def prepare(self) -> None:
@@ -88,6 +98,7 @@ class TorchWindow:
     def start(self) -> None:
         if self._profile is None:
             self.prepare()
+        self._begin_beside()
         old = self._torch.empty(1) if self.options.profile_memory else None
         self._profile._start_trace()
         self.is_on = True
@@ -95,6 +106,14 @@ class TorchWindow:
         if old is not None:
             with _without_noise():
                 del old
+
+    def _begin_beside(self) -> None:
+        if self.options.with_modules and not self.options.with_stack:
+            self._spans = ModuleSpans()
+            self._spans.begin()
+        if self.options.cuda_history:
+            self._history = CudaHistory()
+            self._history.begin()
 
     def _describe(self) -> None:
         """What torch.profiler.profile would note in the trace, so that any reader of traces finds it."""
@@ -131,7 +150,11 @@ class TorchWindow:
         self.mark(None)
         self.is_on = False
         began = time.perf_counter()
+        if self._spans is not None:
+            self._spans.end()
         self._profile.__exit__(None, None, None)
+        if self._history is not None:
+            self.snapshot = self._history.end()
         self.stop_s = time.perf_counter() - began
 
     @property
@@ -162,7 +185,7 @@ class TorchWindow:
 
     def drop(self) -> None:
         """Let go of everything that was recorded."""
-        self._profile = self._mark = None
+        self._profile = self._mark = self.snapshot = None
 
 
 def _rename(file: str, old: str, new: str) -> None:

@@ -20,7 +20,7 @@ from stepscope.profile.collect.budget import Asked, Budget, CallCounter, Chosen,
 from stepscope.profile.collect.child import Reading
 from stepscope.profile.collect.phase_events import PhaseEvents
 from stepscope.profile.collect.torch_window import TorchWindow, WindowOptions, someone_profiles
-from stepscope.profile.store import new_folder, write_meta
+from stepscope.profile.store import new_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
 
 __all__ = ["Request", "Saved", "Windows"]
@@ -234,6 +234,8 @@ class Windows:
         folder = new_folder(run, f"step-{steps[0]:06d}", self._rank)
         facts = fence.fenced("naming what was recorded", default={})(self.look_at)(window)
         window.save(folder / f"rank{self._rank}.trace.json")
+        if window.snapshot is not None:
+            write_part(folder, f"rank{self._rank}.memory", window.snapshot)
         if phases is not None:
             phases.save(folder / f"rank{self._rank}.phase.events")
         meta = self._described(folder.name, window, request)
