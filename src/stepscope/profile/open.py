@@ -6,11 +6,12 @@ import re
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 from weakref import finalize
 
-from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.errors import BadData, NotFound, StepscopeError, UsageError
 from stepscope.profile.profile import Profile, profiles_in
 from stepscope.profile.store import is_profile_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
@@ -110,11 +111,14 @@ def _head(path: Path, size: int = 4096) -> bytes:
 
 def _in_memory(files: list[Path]) -> Profile:
     """Tables stay in memory; what else there is goes to a folder that lives as long as the profile."""
-    folder = TemporaryDirectory(prefix="stepscope-opened-")
     tables = _tables(files)
-    meta = _write_others(files, Path(folder.name), _meta(files, "opened", tables))
-    profile = Profile(meta, Path(folder.name), tables)
-    finalize(profile, folder.cleanup)
+    folder = Path(mkdtemp(prefix="stepscope-opened-"))
+    try:
+        profile = Profile(_write_others(files, folder, _meta(files, "opened", tables)), folder, tables)
+    except StepscopeError:
+        rmtree(folder)
+        raise
+    finalize(profile, rmtree, folder, ignore_errors=True)
     return profile
 
 
