@@ -34,12 +34,12 @@ def storages(
         optimizers = found[1] if optimizers is None else optimizers
     seen: set[tuple[str, int]] = set()
     result: Storages = {}
-    for category, name, tensor in _tensors(list(models), list(optimizers)):
-        for place in _places(tensor):
-            if place[:2] in seen:
-                continue
-            seen.add((place[0], place[1]))
-            result.setdefault(category, []).append([place[1], place[2], name, place[0]])
+    with sys.modules["torch"]._C.DisableTorchFunctionSubclass():  # asking a tensor must not run its own code
+        for category, name, tensor in _tensors(list(models), list(optimizers)):
+            for device, address, size in _places(tensor):
+                if (device, address) not in seen:
+                    seen.add((device, address))
+                    result.setdefault(category, []).append([address, size, name, device])
     return result
 
 
@@ -96,7 +96,7 @@ def _places(tensor: torch.Tensor) -> list[tuple[str, int, int]]:
     try:
         storage = tensor.untyped_storage()
         address, size = storage.data_ptr(), storage.nbytes()
-    except (RuntimeError, NotImplementedError):  # not materialised yet, or a subclass that keeps no storage
+    except (RuntimeError, NotImplementedError, ValueError):  # not materialised yet, or a subclass that keeps no storage
         return []
     return [(str(tensor.device), address, size)] if address and size else []
 
