@@ -81,6 +81,11 @@ class Measured:
         inside = self.gpu.step_ns if self.gpu is not None else sum(self._traced_phases.values())
         return int(nanoseconds * min(1.0, self.step_ns / inside)) if inside else 0
 
+    def of_look(self, nanoseconds: float) -> int:
+        """A time of the steps in which single lines were watched, as a time of the typical step."""
+        wall = int(self.facts.get("look", {}).get("wall_ns", 0))
+        return int(nanoseconds * min(1.0, self.step_ns / wall)) if wall and self.step_ns else int(nanoseconds)
+
     # -- the device -----------------------------------------------------------------------------------------------
 
     @cached_property

@@ -45,8 +45,12 @@ class Verdict:
 
     @property
     def saving_ns(self) -> int:
-        """What all of it together would save of a step, estimated; what two tips share is counted once."""
-        return sum(one.counted_ns for one in self.advised)
+        """What all of it together would save of a step, estimated: each tip saves its share of what the ones before
+        it have left, and what two tips about the same part share is counted once."""
+        left = 1.0
+        for one in self.advised:
+            left *= 1 - one.counted_ns / self.step_ns
+        return int(self.step_ns * (1 - left))
 
     def text(self, *, color: bool = False, width: int = 100, root: Path | None = None, most: int = MOST) -> str:
         """The whole message, ending without a newline."""
@@ -69,7 +73,7 @@ class Verdict:
         found = []
         numbered = [one for one in self.advised if one.counted_ns]
         if len(numbered) > 1 and self.step_ns:
-            then = max(self.step_ns - self.saving_ns, self.step_ns // 20)
+            then = max(1, self.step_ns - self.saving_ns)
             factor = self.step_ns / then
             found.append(
                 f"together: a step of about {in_words(then)} instead of {in_words(self.step_ns)} ({factor:.1f}x)"

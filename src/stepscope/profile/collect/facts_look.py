@@ -103,6 +103,7 @@ class Look(TorchFunctionMode):
         self._scores: dict[int, Any] = {}
         self._weights: dict[int, Any] = {}
         self._attention: dict[Place | None, int] = {}
+        self._began = self._wall_ns = self._own_ns = 0
         self._hooks: list[Any] = []
         self._plain_from_numpy: Any = None
         self._depth = 0
@@ -126,10 +127,12 @@ class Look(TorchFunctionMode):
         torch.from_numpy = self._from_numpy  # type: ignore[assignment]
         self.__enter__()  # type: ignore[no-untyped-call]
         self.on = True
+        self._began = perf_counter_ns()
 
     def stop(self) -> None:
         if self.on:
             self.on = False
+            self._wall_ns = perf_counter_ns() - self._began
             for hook in self._hooks:
                 hook.remove()
             torch.from_numpy = self._plain_from_numpy
@@ -188,7 +191,8 @@ class Look(TorchFunctionMode):
             return function(*args, **kwargs) if kwargs else function(*args)
         began = perf_counter_ns()
         result = function(*args, **kwargs) if kwargs else function(*args)
-        took = perf_counter_ns() - began
+        ended = perf_counter_ns()
+        took = ended - began
         if plan[0] == BACKWARD:
             self._last = (None, 0)
             return result
@@ -200,6 +204,7 @@ class Look(TorchFunctionMode):
             tally = None
         if tally is not None:
             self._time(tally, sys._getframe(1).f_code, began, took)
+        self._own_ns += perf_counter_ns() - ended
         return result
 
     def _time(self, tally: Tally, code: Any, began: int, took: int) -> None:
@@ -300,7 +305,11 @@ class Look(TorchFunctionMode):
             calls.append(call)
         calls.sort(key=lambda call: -call["ns"])
         return {
-            "look": {"steps": self.steps, "why_not": self.why_not},
+            "look": {
+                "steps": self.steps,
+                "why_not": self.why_not,
+                "wall_ns": max(0, self._wall_ns - self._own_ns) // steps,
+            },
             "calls": calls[:400],
             "amp": {
                 "matmuls": self._autocast[0] / steps,

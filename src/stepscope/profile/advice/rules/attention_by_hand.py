@@ -46,7 +46,7 @@ def attention_by_hand(run: Measured) -> Iterator[Tip]:
         here = [one for one in run.calls() if (one["file"], one["line"]) == where]
         function = {one["in"] for one in here}
         calls = [one for one in run.calls(*_STEPS) if one["file"] == where[0] and one["in"] in function]
-        took = _forward(calls) * 3
+        took = run.of_look(_forward(calls) * 3)
         if run.gpu is not None:  # calls only start the work there: the kernels' time tells
             kinds = run.gpu.kinds
             took = min(run.of_trace(kinds.get("softmax and loss", 0) * 3), run.step_ns)

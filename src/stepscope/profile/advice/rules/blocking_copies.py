@@ -28,7 +28,7 @@ def blocking_copies(run: Measured) -> Iterator[Tip]:
     for where, calls in run.by_line(run.calls("to", "cuda", fetching=False)).items():
         waiting = [one for one in calls if one.get("pinned", 0) >= 0.5 and one.get("non_blocking", 0) < one["calls"]]
         waiting = [one for one in waiting if one.get("target") not in (None, "cpu") and one["every_step"]]
-        took = sum(one["ns"] for one in waiting)
+        took = run.of_look(sum(one["ns"] for one in waiting))
         count = sum(one["calls"] for one in waiting)
         if not waiting:
             continue

@@ -29,7 +29,7 @@ def copied_every_step(run: Measured) -> Iterator[Tip]:
         ]
         if not again:
             continue
-        took = sum(one["ns"] for one in again)
+        took = run.of_look(sum(one["ns"] for one in again))
         yield Tip(
             where=where,
             message="the same tensor is copied to the device in every step",

@@ -31,7 +31,7 @@ def made_on_host(run: Measured) -> Iterator[Tip]:
         if not moves:
             continue
         makes = [one for one in calls if one["op"] in factories]
-        took = sum(one["ns"] for one in [*moves, *makes])
+        took = run.of_look(sum(one["ns"] for one in [*moves, *makes]))
         count = sum(one["calls"] for one in moves)
         yield Tip(
             where=where,

@@ -42,7 +42,7 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
         small = [one for one in calls if one["ns"] / one["calls"] < _SMALL_NS]
         if not small:
             continue
-        took = sum(_cost(one) for one in small)
+        took = run.of_look(sum(_cost(one) for one in small))
         most = max(one["calls"] for one in small)
         lines = run.by_line(iter(small))
         where = max(lines, key=lambda place: sum(_cost(one) for one in lines[place]))

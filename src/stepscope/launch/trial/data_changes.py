@@ -1,0 +1,72 @@
+"""Changes to datasets: samples made once and kept, and batches taken with one index."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from stepscope.launch.imports import Imports
+from stepscope.record.restore import Installed
+
+__all__ = ["cached_samples", "whole_batches"]
+
+_MOST_SAMPLES = 100_000
+
+
+def cached_samples(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
+    """Every sample of a dataset is read once, before its first batch, and kept as it is."""
+
+    def came(module: Any) -> None:
+        kind = module._utils.fetch._MapDatasetFetcher
+        plain = kind.fetch
+        kept: dict[int, list[Any]] = {}
+
+        def fetch(fetcher: Any, indices: Any) -> Any:
+            samples = kept.get(id(fetcher.dataset))
+            if samples is None:
+                samples = kept[id(fetcher.dataset)] = _all_of(fetcher.dataset)
+            if not samples or not fetcher.auto_collation:
+                return plain(fetcher, indices)
+            return fetcher.collate_fn([samples[index] for index in indices])
+
+        installed.patch(kind, "fetch", fetch)
+
+    imports.when("torch.utils.data.dataloader", came)
+
+
+def _all_of(dataset: Any) -> list[Any]:
+    """All samples, read without moving the script's random numbers; none of a dataset that is too large."""
+    import numpy as np
+    import torch
+
+    try:
+        length = len(dataset)
+    except TypeError:
+        return []
+    if length > _MOST_SAMPLES:
+        return []
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    samples = [dataset[index] for index in range(length)]
+    torch.set_rng_state(states[0])
+    np.random.set_state(states[1])
+    random.setstate(states[2])
+    return samples
+
+
+def whole_batches(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
+    """A TensorDataset gives a whole batch with one index operation for each of its tensors."""
+
+    def came(module: Any) -> None:
+        from torch.utils.data import TensorDataset
+
+        kind = module._utils.fetch._MapDatasetFetcher
+        plain = kind.fetch
+
+        def fetch(fetcher: Any, indices: Any) -> Any:
+            if type(fetcher.dataset) is not TensorDataset or not fetcher.auto_collation:
+                return plain(fetcher, indices)
+            return [tensor[indices] for tensor in fetcher.dataset.tensors]
+
+        installed.patch(kind, "fetch", fetch)
+
+    imports.when("torch.utils.data.dataloader", came)

@@ -1,0 +1,93 @@
+"""`python -m stepscope.launch.trial.run ORDER`: one run of a trial, in a process of its own.
+
+ORDER is JSON: the script, the change (see changes.py), how many steps to time after how many of warm-up, the longest it
+may take, and the file for the answer. Nothing the script saves is written; its steps end with the last one timed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Any
+
+from stepscope.launch.imports import Imports
+from stepscope.launch.limits import is_stop
+from stepscope.launch.nothing_saved import NothingSaved
+from stepscope.launch.script import find_module, find_script, run_as_main
+from stepscope.launch.trial.changes import apply_change
+from stepscope.record.restore import Installed
+
+__all__ = ["main"]
+
+
+class Timed:
+    """The clock at each optimizer step; ends the script when there are enough."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        self._warm_up, self._steps = int(order["warm_up"]), int(order["steps"])
+        self._until = perf_counter_ns() + int(float(order["seconds"]) * 1e9)
+        self._pid = os.getpid()
+        self.marks: list[int] = []
+        self._seen = 0
+
+    def install(self, torch: Any, installed: Installed) -> None:
+        import torch.optim.optimizer as optimizers
+
+        self._torch = torch
+        installed.add(optimizers.register_optimizer_step_post_hook(self._stepped).remove)
+
+    def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if os.getpid() != self._pid:
+            return
+        self._seen += 1
+        late = perf_counter_ns() > self._until
+        done = self._seen >= self._warm_up + self._steps or (late and len(self.marks) > 1)
+        if self._seen == self._warm_up or done:
+            self._wait()
+        if self._seen >= self._warm_up or late:
+            self.marks.append(perf_counter_ns())
+        if done:
+            stop = SystemExit(0)
+            stop._stepscope_reason = "the trial has its steps"  # type: ignore[attr-defined]
+            raise stop
+
+    def _wait(self) -> None:
+        """At both ends of the timed steps the device has done all it was given."""
+        if self._torch.cuda.is_available() and self._torch.cuda.is_initialized():
+            self._torch.cuda.synchronize()
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        steps = max(0, len(self.marks) - 1)
+        return {"steps": steps, "ns": self.marks[-1] - self.marks[0] if steps else 0, "seen": self._seen}
+
+
+def main(text: str) -> int:
+    order: dict[str, Any] = json.loads(text)
+    imports, installed = Imports(), Installed()
+    imports.install()
+    saved = NothingSaved(imports, lambda said: None)
+    timed = Timed(order)
+    imports.when("torch", lambda torch: timed.install(torch, installed))
+    notes = apply_change(order.get("change"), imports, installed)
+    error = ""
+    make = find_module if order["is_module"] else find_script
+    try:
+        run_as_main(make(order["script"], order["args"]))
+    except BaseException as fault:
+        if not is_stop(fault) and not (isinstance(fault, SystemExit) and fault.code in (None, 0)):
+            error = f"{type(fault).__name__}: {fault}"[:500]
+    installed.remove()
+    imports.remove()
+    saved.remove()
+    Path(order["answer"]).write_text(json.dumps({**timed.answer, "error": error, "notes": notes}))
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1])
+    sys.stdout.flush()
+    os._exit(code)  # the answer is written; workers and threads of the script need not end by themselves

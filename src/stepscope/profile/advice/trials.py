@@ -1,0 +1,186 @@
+"""Advice that can be tried is tried: the script runs again with one thing changed, beside runs as it is.
+
+Every round runs the script as it is and then once for each change, each in a process of its own, so that a machine
+that gets slower or faster meanwhile does so for all. The gain is the ratio of the medians; how far equal runs lie
+apart is the noise. Nothing the script would save with torch.save and its kin is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+
+from stepscope.profile.advice.engine import in_words
+from stepscope.profile.advice.verdict import Verdict, verdict
+from stepscope.profile.profile import Profile
+from stepscope.records import Finding
+
+__all__ = ["Runnable", "Tried", "try_advice", "try_changes"]
+
+ROUNDS = 2
+STEPS, WARM_UP = 60, 12
+SECONDS = 25.0
+_CHILD = "stepscope.launch.trial.run"
+
+
+class Runnable(Protocol):
+    """A script as the launcher knows it."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def argv(self) -> tuple[str, ...]: ...
+
+    @property
+    def spec(self) -> Any: ...
+
+
+@dataclass
+class Tried:
+    """One change and what it gave."""
+
+    title: str
+    change: dict[str, Any]
+    runs_ns: list[float] = field(default_factory=list)
+    """A step's time, one a run."""
+    plain_ns: list[float] = field(default_factory=list)
+    steps: int = 0
+    error: str = ""
+
+    @property
+    def gain(self) -> float | None:
+        """3.1: a step takes a 3.1th of the time. None when a run failed."""
+        if not self.runs_ns or not self.plain_ns:
+            return None
+        return statistics.median(self.plain_ns) / statistics.median(self.runs_ns)
+
+    @property
+    def noise(self) -> float:
+        """How far equal runs lie apart, as a share of their median."""
+        spreads = [(max(runs) - min(runs)) / statistics.median(runs) for runs in (self.plain_ns, self.runs_ns) if runs]
+        return max(spreads, default=0.0)
+
+    def in_words(self) -> str:
+        gain = self.gain
+        if gain is None:
+            return f"could not be tried: {self.error or 'no step was timed'}"
+        before, after = statistics.median(self.plain_ns), statistics.median(self.runs_ns)
+        figures = f"{in_words(before)} -> {in_words(after)} a step, noise {self.noise:.0%}"
+        if abs(gain - 1) <= max(self.noise, 0.02):
+            return f"no gain beyond the noise: {gain:.2f}x ({figures})"
+        word = "slower" if gain < 1 else "faster"
+        return (
+            f"{gain:.1f}x, measured on {self.steps} steps ({figures})"
+            if gain > 1
+            else f"{gain:.2f}x: {word} ({figures})"
+        )
+
+
+def try_advice(
+    profile: Profile, script: Runnable, *, say: Callable[[str], None] | None = None, rounds: int = ROUNDS
+) -> list[Finding]:
+    """Try every piece of advice of a profile that can be; its findings, with what was measured in their evidence."""
+    say = _print if say is None else say
+    found = verdict(profile)
+    chosen = [(number, one) for number, one in enumerate(found.advised) if one.tip.trial is not None]
+    if not chosen:
+        say("none of the advice can be tried without a change of the script")
+        return found.findings
+    say(f"trying {len(chosen)} of {len(found.findings)}: {rounds} runs of {STEPS} steps each; nothing is saved")
+    changes = [(_title(found, number), _change(one.tip.trial, one.tip.where)) for number, one in chosen]
+    tried = try_changes(script, changes, rounds=rounds)
+    findings = list(found.findings)
+    width = max(len(one.title) for one in tried)
+    for (number, _), one in zip(chosen, tried, strict=True):
+        say(f"{number + 1:3}  {one.title.ljust(width)}  {one.in_words()}")
+        if one.gain is not None:
+            measured = {"gain": round(one.gain, 3), "noise": round(one.noise, 3), "steps": one.steps}
+            findings[number] = replace(findings[number], evidence={**findings[number].evidence, "measured": measured})
+    return findings
+
+
+def try_changes(
+    script: Runnable,
+    changes: Sequence[tuple[str, dict[str, Any]]],
+    *,
+    rounds: int = ROUNDS,
+    steps: int = STEPS,
+    warm_up: int = WARM_UP,
+    seconds: float = SECONDS,
+) -> list[Tried]:
+    """Run the script as it is and with each change, in turn, `rounds` times."""
+    tried = [Tried(title, change) for title, change in changes]
+    for _ in range(rounds):
+        plain = _run(script, None, steps, warm_up, seconds)
+        for one in tried:
+            answer = _run(script, one.change, steps, warm_up, seconds)
+            if answer["steps"] and not answer["error"] and plain["steps"]:
+                one.runs_ns.append(answer["ns"] / answer["steps"])
+                one.plain_ns.append(plain["ns"] / plain["steps"])
+                one.steps += int(answer["steps"])
+            else:
+                one.error = str(answer["error"] or plain["error"])
+    return tried
+
+
+def _run(script: Runnable, change: dict[str, Any] | None, steps: int, warm_up: int, seconds: float) -> dict[str, Any]:
+    """One run in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="stepscope-trial-") as folder:
+        answer = Path(folder) / "answer.json"
+        order = {
+            "script": script.path if script.spec is None else script.spec.name.removesuffix(".__main__"),
+            "is_module": script.spec is not None,
+            "args": list(script.argv[1:]),
+            "change": change,
+            "steps": steps,
+            "warm_up": warm_up,
+            "seconds": seconds,
+            "answer": str(answer),
+        }
+        environment = {**os.environ, "STEPSCOPE_MODE": "off"}
+        try:
+            ended = subprocess.run(
+                [sys.executable, "-m", _CHILD, json.dumps(order)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=environment,
+                timeout=seconds * 4 + 120,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return {"steps": 0, "ns": 0, "error": "it did not come to its steps in time"}
+        if not answer.exists():
+            last = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
+            return {"steps": 0, "ns": 0, "error": last[:300]}
+        found: dict[str, Any] = json.loads(answer.read_text())
+        return found
+
+
+def _change(trial: Any, where: tuple[str, int] | None) -> dict[str, Any]:
+    settings = dict(trial.settings)
+    if trial.kind == "loader" and where is not None:
+        settings["where"] = list(where)
+    return {"kind": trial.kind, "settings": settings}
+
+
+def _title(found: Verdict, number: int) -> str:
+    finding = found.findings[number]
+    place = f"{os.path.basename(finding.file)}:{finding.line}  " if finding.file else ""
+    return place + finding.fix
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
