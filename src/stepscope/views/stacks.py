@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import msgspec
 import numpy as np
 
 from stepscope.errors import BadData, NotFound
 from stepscope.profile.analyses.analysis import all_analyses
+from stepscope.profile.trace.python_names import is_library_file
 from stepscope.records.profile import Stack
 from stepscope.views.context import Context
 from stepscope.views.open_profiles import Failed, OpenProfile, profile_of
 from stepscope.views.route import route
 
-__all__ = ["MOST_NODES", "cut_down", "stack", "stacks"]
+__all__ = ["MOST_NODES", "cut_down", "package_of", "stack", "stacks"]
 
 MOST_NODES = 150_000
+_INSTALLED = re.compile(r"(?:site|dist)-packages/([^/]+)")
 
 
 class StacksRequest(msgspec.Struct):
@@ -34,6 +39,12 @@ class StackSources(msgspec.Struct):
     sources: list[StackSource]
     failed: list[str]
     """Why some could not be read."""
+
+
+class StackPage(msgspec.Struct):
+    stack: Stack
+    packages: list[str]
+    """Of each name whose code it is: `torch`, `your code`, `Python`, `built in`."""
 
 
 class StackRequest(msgspec.Struct):
@@ -61,21 +72,41 @@ def stacks(ctx: Context, request: StacksRequest) -> StackSources:
 
 
 @route("POST", "/api/stack")
-def stack(ctx: Context, request: StackRequest) -> Stack:
+def stack(ctx: Context, request: StackRequest) -> StackPage:
     """One call tree, cut down to its largest parts where it has more than a browser wants to hold."""
     opened = profile_of(ctx, request.run, request.profile)
-    return opened.keep(
-        ("stack", request.id, request.rank), lambda: _read(opened, request.id, opened.rank(request.rank))
-    )
+    rank = opened.rank(request.rank)
+    return opened.keep(("stack", request.id, rank), lambda: _read(opened, request.id, rank))
 
 
-def _read(opened: OpenProfile, id: str, rank: int) -> Stack:
+def _read(opened: OpenProfile, id: str, rank: int) -> StackPage:
     answer = opened.answer(id, rank)
     if isinstance(answer, Failed):
         raise BadData(answer.why)
     if not isinstance(answer, Stack):
         raise NotFound(f"the profile has no call tree {id[:100]!r}")
-    return cut_down(_checked(answer), MOST_NODES)
+    tree = msgspec.structs.replace(cut_down(_checked(answer), MOST_NODES), by_line=[])
+    return StackPage(stack=tree, packages=[package_of(file) for file in tree.files])
+
+
+def package_of(file: str) -> str:
+    """Whose code a file is.
+
+    >>> [package_of(file) for file in ("torch/nn/modules/linear.py", "/x/site-packages/PIL/Image.py", "threading.py")]
+    ['torch', 'PIL', 'Python']
+    >>> package_of("/home/me/train.py"), package_of("~")
+    ('your code', 'built in')
+    """
+    path = file.replace("\\", "/")
+    if not path or path == "~" or path.startswith("<"):
+        return "built in"
+    if not is_library_file(file):
+        return "your code"
+    installed = _INSTALLED.search(path)
+    if installed is not None:
+        return installed[1].removesuffix(".py")
+    first = path.split("/")[0].removesuffix(".py")
+    return "Python" if path.startswith("/") or first in sys.stdlib_module_names else first
 
 
 def _checked(tree: Stack) -> Stack:

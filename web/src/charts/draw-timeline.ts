@@ -8,6 +8,7 @@ import { type LaneRow, LINE, PAD, type Row, rowsIn } from "../lib/timeline-rows"
 import { rulerTicks } from "../lib/timeline-ruler";
 import type { TileStore } from "../lib/timeline-store";
 import { type Inks, rgb } from "./inks";
+import { WordCutter } from "./words";
 
 export interface DrawnSource {
   store: TileStore;
@@ -34,8 +35,7 @@ export const RULER = 28;
 
 export class BlockPainter {
   private image: ImageData | null = null;
-  private widths = new Float32Array(0);
-  private font = "";
+  private readonly words = new WordCutter();
 
   /** Draws all blocks of the scene; rows begin below the ruler. */
   draw(canvas: HTMLCanvasElement, scene: Scene, inks: Inks): void {
@@ -70,36 +70,18 @@ export class BlockPainter {
     ctx.font = `11px ${inks.font}`;
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
-    this.measure(ctx);
+    this.words.use(ctx);
     let left = MOST_WORDS;
     for (const { labels, names } of words) {
       for (const label of labels) {
         if (left-- <= 0) return;
         const room = label.width / ratio - 8;
         const name = names[label.name] ?? "…";
-        const text = this.cut(label.count > 1 ? `${label.count.toLocaleString("en-US")} × ${name}` : name, room);
+        const text = this.words.cut(label.count > 1 ? `${label.count} × ${name}` : name, room);
         ctx.fillStyle = label.lit ? inks.text : inks.quiet;
         if (text) ctx.fillText(text, label.x / ratio + 5, label.y / ratio + (LINE - 1) / 2 + 0.5);
       }
     }
-  }
-
-  private measure(ctx: CanvasRenderingContext2D): void {
-    if (this.font === ctx.font) return;
-    this.font = ctx.font;
-    this.widths = Float32Array.from({ length: 128 }, (_, code) => ctx.measureText(String.fromCharCode(code < 32 ? 32 : code)).width);
-  }
-
-  /** The beginning of a text that fits; measuring each would take longer than drawing it. */
-  private cut(text: string, room: number): string {
-    let width = 0;
-    const end = Math.min(text.length, 300);
-    for (let at = 0; at < end; at++) {
-      const code = text.charCodeAt(at);
-      width += this.widths[code] ?? 9;
-      if (width > room) return at < 3 ? "" : `${text.slice(0, at - 1)}…`;
-    }
-    return text.slice(0, end);
   }
 }
 

@@ -1043,6 +1043,12 @@ export interface Stack {
   notes?: string[];
 }
 
+export interface StackPage {
+  stack: Stack;
+  /** Of each name whose code it is: `torch`, `your code`, `Python`, `built in`. */
+  packages: string[];
+}
+
 export interface StackRequest {
   run: string;
   profile: string;
@@ -1211,7 +1217,7 @@ export interface Routes {
   "POST /api/runs": { request: RunsRequest; response: RunsPage };
   "POST /api/runs/edit": { request: EditRequest; response: Edited };
   "POST /api/series": { request: SeriesRequest; response: SeriesData };
-  "POST /api/stack": { request: StackRequest; response: Stack };
+  "POST /api/stack": { request: StackRequest; response: StackPage };
   "POST /api/stacks": { request: StacksRequest; response: StackSources };
   "POST /api/steps": { request: StepsRequest; response: RecordedSteps };
   "POST /api/timeline": { request: TimelineRequest; response: TimelinePage };

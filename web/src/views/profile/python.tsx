@@ -1,0 +1,103 @@
+/** The Python calls of a profile as an icicle or a flame, with the functions beside it. docs/python_views.md is its manual. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { EmptyState, ErrorState, Skeleton } from "../../components";
+import { describeKeys } from "../../components/help";
+import { useKeys } from "../../keys";
+import { visibleText } from "../../lib/format";
+import { functionsSheet } from "../../lib/icicle-sheet";
+import "../../style/timeline.css";
+import "../../style/icicle.css";
+import { Tables } from "./answers";
+import * as data from "./data";
+import { Picture } from "./python/picture";
+import { PythonState, type Spot } from "./python/state";
+import { ChosenFrame, Crumbs, Toolbar } from "./python/toolbar";
+import { SheetTable } from "./sheet";
+
+describeKeys("Python", {
+  "/": "find functions",
+  "↑ ↓ ← →": "to callers, callees and neighbours",
+  Enter: "let it fill the width",
+  "⌫": "one step back",
+  i: "callers or callees",
+  f: "flame or icicle",
+});
+
+export function PythonView({ run, profile, rank }: Spot) {
+  const state = useMemo(() => new PythonState({ run, profile, rank }), [run, profile, rank]);
+  const shown = useSignal<"tree" | "tables">("tree");
+  useEffect(() => (void state.load(), () => state.close()), [state]);
+  useKeys({
+    i: () => state.turnTo(state.direction.value === "callees" ? "callers" : "callees"),
+    f: () => (state.flame.value = !state.flame.value),
+  });
+  const sources = state.sources.value;
+  const tables = (data.page.value?.page.tabs.find((tab) => tab.id === "python")?.answers ?? []).filter((one) => one.kind === "sheet" || one.kind === "failed");
+  if (state.fault.value && !state.stack.value) return <ErrorState error={state.fault.value} onRetry={() => void state.load()} />;
+  if (sources && sources.length === 0 && tables.length === 0) return <NoStacks failed={state.failed.value} />;
+  const onTables = shown.value === "tables" || sources?.length === 0;
+  return (
+    <div class="python-view">
+      {tables.length > 0 && sources && sources.length > 0 ? (
+        <div class="pills" role="radiogroup" aria-label="Show">
+          <button type="button" role="radio" aria-checked={!onTables} onClick={() => (shown.value = "tree")}>
+            Call tree
+          </button>
+          <button type="button" role="radio" aria-checked={onTables} onClick={() => (shown.value = "tables")}>
+            Tables
+          </button>
+        </div>
+      ) : null}
+      {onTables ? <Tables spot={{ run, profile, rank }} offered={tables} fill /> : <TreeView state={state} />}
+    </div>
+  );
+}
+
+function TreeView({ state }: { state: PythonState }) {
+  const tree = state.base.value;
+  return (
+    <div class="icicle">
+      <Toolbar state={state} />
+      <Crumbs state={state} />
+      <div class="icicle-body">
+        <div class="icicle-left">
+          {tree ? <Picture state={state} /> : <Skeleton height={200} />}
+          <ChosenFrame state={state} />
+        </div>
+        {tree ? <Functions state={state} /> : null}
+      </div>
+    </div>
+  );
+}
+
+function Functions({ state }: { state: PythonState }) {
+  const tree = state.base.value;
+  const functions = state.functions.value;
+  const root = state.direction.value === "callees" ? state.root.value : -1;
+  const sheet = useMemo(() => (tree ? functionsSheet(tree, functions, root >= 0 ? (tree.total[root] as number) : tree.whole) : null), [tree, functions]);
+  if (!sheet) return null;
+  const pick = (row: number) => {
+    const name = functions[row]?.name ?? null;
+    state.focus.value = state.focus.peek() === name ? null : name;
+  };
+  return (
+    <aside class="icicle-table" aria-label="Functions">
+      <SheetTable sheet={sheet} fill onRow={pick} />
+    </aside>
+  );
+}
+
+function NoStacks({ failed }: { failed: readonly string[] }) {
+  return (
+    <EmptyState title="This profile has no Python calls">
+      {failed.map((why) => (
+        <p key={why}>{visibleText(why)}</p>
+      ))}
+      <p>
+        <code>stepscope profile --profiler advanced train.py</code> records them; <code>stepscope profile --open run.prof</code> shows those of another tool.
+      </p>
+    </EmptyState>
+  );
+}
