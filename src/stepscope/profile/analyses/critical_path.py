@@ -98,9 +98,9 @@ def _add_host(trace: Trace, path: Path, lines: Lines) -> None:
     host = Stretches(path.begin[on_host], path.end[on_host])
     if not len(host.begin):
         return
-    free = host
+    free, start, dur = host, trace.events.start, trace.events.dur
     for where, rows in _layers(trace, int(host.begin[0]), int(host.end[-1])):
-        begin, end, place = without_overlap(trace.events.start[rows], _stop(trace)[rows])
+        begin, end, place = without_overlap(start[rows], start[rows] + dur[rows])
         amount = free.within(begin, end)
         name = trace.events.name[rows[place]]
         for one in np.unique(name[amount > 0]).tolist():
@@ -113,19 +113,16 @@ def _add_host(trace: Trace, path: Path, lines: Lines) -> None:
 def _layers(trace: Trace, begin: int, end: int) -> list[tuple[str, Values]]:
     """The spans of the host by sort, those that win first."""
     events = trace.events
-    inside = (_stop(trace) > begin) & (events.start < end) & (events.dur > 0)
+    ops = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0) & (events.dur > 0))
+    ranges = trace.once(outer_host_rows)
+    ranges = ranges[trace.kind[ranges] == Kind.ANNOTATION]
+    ops, ranges = (
+        rows[(events.start[rows] < end) & (events.start[rows] + events.dur[rows] > begin)] for rows in (ops, ranges)
+    )
     speaking = events.named(is_communication)
-    outer_ops = inside & (trace.kind == Kind.OP) & (trace.op_parent < 0)
-    ranges = np.zeros(len(trace), bool)
-    ranges[trace.once(outer_host_rows)] = True
-    ranges &= inside & (trace.kind == Kind.ANNOTATION)
     return [
         ("data", data_rows(trace)),
-        ("host", np.flatnonzero(outer_ops & ~speaking)),
-        ("communication", np.flatnonzero((outer_ops | ranges) & speaking)),
-        ("host", np.flatnonzero(ranges & ~speaking)),
+        ("host", ops[~speaking[ops]]),
+        ("communication", np.concatenate([ops[speaking[ops]], ranges[speaking[ranges]]])),
+        ("host", ranges[~speaking[ranges]]),
     ]
-
-
-def _stop(trace: Trace) -> Values:
-    return trace.events.start + np.maximum(trace.events.dur, 0)

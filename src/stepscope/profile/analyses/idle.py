@@ -11,7 +11,7 @@ import numpy.typing as npt
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import column, mean, named, share, sheet_of
 from stepscope.profile.trace.devices import devices_of, window
-from stepscope.profile.trace.gaps import CAUSES, Gaps, device_gaps
+from stepscope.profile.trace.gaps import CAUSES, Gaps, device_gaps, doing_in
 from stepscope.profile.trace.groups import group
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.trace import Trace
@@ -106,7 +106,7 @@ def idle_causes(trace: Trace) -> Sheet | None:
     if not len(gaps.begin):
         return None
     next_op = _name_of(trace, np.where(gaps.next >= 0, trace.device_op[gaps.next], -1))
-    doing = _name_of(trace, gaps.doing)
+    doing = _name_of(trace, doing_in(trace, gaps))
     groups = group(gaps.cause, next_op, doing)
     length = gaps.end - gaps.begin
     total, first = groups.sums(length), groups.first

@@ -73,7 +73,7 @@ def operators_by_shape(trace: Trace) -> Sheet | None:
 def _ops(trace: Trace) -> Values:
     """Operators that have a length (not those a torn trace has only the beginning of)."""
     rows = op_times(trace).rows
-    return rows[trace.kind[rows] == Kind.OP]
+    return np.asarray(rows[trace.kind[rows] == Kind.OP])
 
 
 def _texts(trace: Trace, indexes: Values, plain: Callable[[str], str]) -> list[str | None]:

@@ -53,7 +53,7 @@ def _device_covers(trace: Trace) -> list[Cover]:
 
 def _host_covers(trace: Trace) -> list[Cover]:
     named = trace.events.named(is_communication)
-    speaking = np.flatnonzero(named & np.isin(trace.kind, [Kind.OP, Kind.ANNOTATION]))
+    speaking = np.flatnonzero(named & trace.are(Kind.OP, Kind.ANNOTATION))
     covers = [Cover("data", "Data loading", "The loop waits for the next batch.", _when(trace, data_rows(trace)))]
     if len(speaking):
         covers.append(Cover("communication", "Communication", "Processes exchange data.", _when(trace, speaking)))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["around", "depths", "nearest"]
+__all__ = ["around", "depths", "nearest", "next_above"]
 
 Ints = npt.NDArray[Any]
 
@@ -28,6 +28,24 @@ def nearest(parent: Ints, wanted: Ints) -> Ints:
             break
         jump = further
     return np.where(jump[:n] == n, -1, jump[:n])
+
+
+def next_above(parent: Ints, rows: Ints, wanted: Ints) -> Ints:
+    """For these few events the nearest ancestor that is wanted, not themselves; -1 where there is none.
+
+    >>> next_above(np.array([-1, 0, 1]), np.array([1, 2]), np.array([True, True, False])).tolist()
+    [0, 1]
+    """
+    above = parent[rows]
+    found = np.full(len(rows), -1, np.int64)
+    at = np.flatnonzero(above >= 0)
+    while len(at):
+        hit = wanted[above[at]]
+        found[at[hit]] = above[at[hit]]
+        at = at[~hit]
+        above[at] = parent[above[at]]
+        at = at[above[at] >= 0]
+    return found
 
 
 def depths(parent: Ints) -> Ints:

@@ -6,12 +6,13 @@ counts in full. Elementwise work is left out: it is bound by memory, not by arit
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
+
+import msgspec
 
 __all__ = ["FALLBACK", "PLAIN", "WHOLE", "Given", "flops_of"]
 
@@ -168,7 +169,7 @@ def flops_of(name: str, dims: str, concrete: str) -> int | None:
     40960
     """
     try:
-        given = Given(tuple(json.loads(dims)), tuple(json.loads(concrete)) if concrete else ())
+        given = Given(tuple(msgspec.json.decode(dims)), tuple(msgspec.json.decode(concrete)) if concrete else ())
         return _FORMULAS[name](given)
-    except (ValueError, LookupError, TypeError):
+    except (msgspec.DecodeError, ValueError, LookupError, TypeError):
         return None

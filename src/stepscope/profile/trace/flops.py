@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.ancestors import next_above
 from stepscope.profile.trace.devices import devices_of
 from stepscope.profile.trace.flop_formulas import FALLBACK, PLAIN, WHOLE, flops_of
 from stepscope.profile.trace.groups import group
@@ -77,18 +77,14 @@ def _counted(trace: Trace) -> Values:
     whole, plain, fallback = (named(sort.__contains__) & is_op for sort in (WHOLE, PLAIN, FALLBACK))
     up = trace.op_parent
     compiling = named(lambda name: name == "dynamo" or name.endswith("(dynamo_timed)")) & is_op
-    if compiling.any():  # what a compiler tries on tensors without data is no arithmetic
-        tried = nearest(up, compiling) >= 0
-        whole, plain, fallback = whole & ~tried, plain & ~tried, fallback & ~tried
-    any_of = np.flatnonzero(whole | plain | fallback)
-    above = up[any_of]
-    in_whole = nearest(up, whole)[above] >= 0
-    any_of, above = any_of[~((above >= 0) & in_whole)], above[~((above >= 0) & in_whole)]
+    # What lies in a whole is counted with it; what a compiler tries on tensors without data is no arithmetic.
+    rows = np.flatnonzero(whole | plain | fallback)
+    rows = rows[next_above(up, rows, whole | compiling) < 0]
     # A product can lie in itself, where modes of dispatch are on: the innermost is the one that ran.
-    holders = nearest(up, fallback | plain)[above[above >= 0]]
+    holders = next_above(up, rows, fallback | plain)
     is_holder = np.zeros(len(trace), bool)
     is_holder[holders[holders >= 0]] = True
-    return any_of[~is_holder[any_of]]
+    return np.asarray(rows[~is_holder[rows]])
 
 
 def _device_time(trace: Trace, rows: Values) -> tuple[Values, Values, float]:
@@ -98,10 +94,11 @@ def _device_time(trace: Trace, rows: Values) -> tuple[Values, Values, float]:
         return np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64), 0.0
     counted = np.zeros(len(trace), bool)
     counted[rows] = True
-    place = np.full(len(trace) + 1, -1, np.int64)
+    place = np.full(len(trace) + 1, -1, np.int64)  # the last stands for none
     place[rows] = np.arange(len(rows))
     op = trace.device_op[work]
-    owner = np.where(op >= 0, place[nearest(trace.op_parent, counted)[op]], -1)
+    above = next_above(trace.op_parent, np.maximum(op, 0), counted)
+    owner = np.where(op >= 0, place[np.where(counted[op], op, above)], -1)
     mine = owner >= 0
     dur = trace.events.dur[work]
     core = mine & trace.is_tensor_core[work]

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest
 from stepscope.profile.trace.intervals import Stretches
-from stepscope.profile.trace.ranges import data_rows, is_sync_call
+from stepscope.profile.trace.ranges import data_rows, is_step_mark, is_sync_call
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["CAUSES", "Gaps", "device_gaps", "outer_host_rows", "sync_rows"]
+__all__ = ["CAUSES", "Gaps", "device_gaps", "doing_in", "outer_host_rows", "sync_rows"]
 
 Rows = npt.NDArray[Any]
 
@@ -36,12 +36,10 @@ class Gaps:
     """The work that ended the gap, or -1 at the end of the last step."""
     cause: Rows
     """Index into CAUSES."""
-    doing: Rows
-    """The outermost host operator or range that covers most of the gap, or -1."""
 
     @classmethod
     def joined(cls, several: Sequence[Gaps]) -> Gaps:
-        names = ("begin", "end", "next", "cause", "doing")
+        names = ("begin", "end", "next", "cause")
         return cls(*(np.concatenate([getattr(one, name) for one in several]) for name in names))
 
     def by_cause(self) -> Rows:
@@ -60,13 +58,13 @@ def sync_rows(trace: Trace) -> Rows:
     blocked = launched[(events.start + events.dur)[launched] >= (events.start + events.dur)[copies]]
     mask = waiting.copy()
     mask[blocked] = True
-    return calls[mask[calls]]
+    return np.asarray(calls[mask[calls]])
 
 
 def outer_host_rows(trace: Trace) -> Rows:
     """Outermost operators and ranges of the host, without the marks of steps, in order of time."""
     events = trace.events
-    marks = events.named(lambda name: name.startswith(("ProfilerStep", "StepscopeStep")))
+    marks = events.named(is_step_mark)
     span = ((trace.kind == Kind.OP) | (trace.kind == Kind.ANNOTATION)) & ~marks & (events.dur > 0)
     rows = np.flatnonzero(span)
     above = trace.parent[rows]
@@ -87,7 +85,7 @@ def device_gaps(trace: Trace, rows: Rows, begin: int, end: int) -> Gaps:
     at = np.searchsorted(start, free.end)
     following = np.where(at < len(rows), rows[np.minimum(at, len(rows) - 1)], -1)
     following = np.where(free.end >= end, -1, following)
-    return Gaps(free.begin, free.end, following, _causes(trace, free, following), _doing(trace, free))
+    return Gaps(free.begin, free.end, following, _causes(trace, free, following))
 
 
 def _causes(trace: Trace, free: Stretches, following: Rows) -> Rows:
@@ -110,8 +108,8 @@ def _waiting(trace: Trace) -> tuple[Stretches, Stretches]:
     return Stretches.union(start[waits], stop[waits]), Stretches.union(start[loading], stop[loading])
 
 
-def _doing(trace: Trace, free: Stretches) -> Rows:
-    """Of each gap the outermost host span that covers most of it, among those that cover its middle or its ends."""
+def doing_in(trace: Trace, free: Gaps) -> Rows:
+    """The outermost host span that covers most of each gap, among those that cover its middle or an end; -1: none."""
     rows = trace.once(outer_host_rows)
     if not len(rows) or not len(free.begin):
         return np.full(len(free.begin), -1, np.int64)

@@ -98,9 +98,9 @@ class _Walk:
         return calls[real].tolist(), self.work[at[real]].tolist()
 
     def _long_launches(self, trace: Trace) -> Rows:
-        calls = np.unique(self.launch[trace.rows(Kind.KERNEL)])
-        calls = calls[calls >= 0]
-        return calls[trace.events.dur[calls] >= LONG_LAUNCH_NS]
+        calls = self.launch[trace.rows(Kind.KERNEL)]
+        calls = calls[(calls >= 0) & (trace.events.dur[calls] >= LONG_LAUNCH_NS)]
+        return np.unique(calls)
 
     def last_wait(self, at: int) -> tuple[int, int] | None:
         """The last wait of the host that was over by then."""

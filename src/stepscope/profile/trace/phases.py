@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.intervals import Stretches
-from stepscope.profile.trace.ranges import BACKWARD, data_rows, is_optimizer
+from stepscope.profile.trace.ranges import BACKWARD, data_rows, is_optimizer, is_step_mark
 from stepscope.profile.trace.trace import Kind, Trace
 
 __all__ = ["PHASES", "phase_stretches", "training_lane"]
@@ -41,9 +41,7 @@ def phase_stretches(trace: Trace) -> tuple[dict[str, Stretches], bool]:
 def training_lane(trace: Trace) -> int:
     """The thread of the training loop: the one with the step marks, else the one with most outer operators."""
     events = trace.events
-    marks = events.named(lambda name: name.startswith(("ProfilerStep", "StepscopeStep"))) & (
-        trace.kind == Kind.ANNOTATION
-    )
+    marks = events.named(is_step_mark) & (trace.kind == Kind.ANNOTATION)
     if not marks.any():
         marks = (trace.kind == Kind.OP) & (trace.op_parent < 0)
         going_back = events.named(lambda name: name.startswith(BACKWARD))
@@ -76,13 +74,14 @@ def _labelled(trace: Trace) -> tuple[Rows, Rows, Rows]:
     """Outer operators of the training thread and nodes of backward of any thread, each with its phase."""
     events, kind = trace.events, trace.kind
     lane = training_lane(trace)
-    nodes = np.flatnonzero(events.named(lambda name: name.startswith(BACKWARD)) & (kind == Kind.OP))
+    is_node = events.named(lambda name: name.startswith(BACKWARD)) & (kind == Kind.OP)
+    nodes = np.flatnonzero(is_node)
     optimizing = np.flatnonzero(events.named(is_optimizer) & (kind == Kind.ANNOTATION))
     loading = data_rows(trace)
     outer = np.flatnonzero((kind == Kind.OP) & (trace.op_parent < 0) & (events.lane == lane))
     label = np.full(len(outer), _FORWARD, np.int8)
-    label[np.isin(outer, nodes)] = _BACKWARD
-    label[np.isin(outer, _moving(trace))] = _H2D
+    label[is_node[outer]] = _BACKWARD
+    label[np.searchsorted(outer, _moving(trace, lane))] = _H2D
     for rows, phase in ((optimizing, _OPTIMIZER), (loading, _DATA)):
         spans = Stretches.union(events.start[rows], events.start[rows] + events.dur[rows])
         label[spans.holds(events.start[outer]) >= 0] = phase
@@ -95,8 +94,8 @@ def _labelled(trace: Trace) -> tuple[Rows, Rows, Rows]:
     return events.start[rows], events.start[rows] + events.dur[rows], labels
 
 
-def _moving(trace: Trace) -> Rows:
-    """The outer operators that copied something from the host to a device."""
+def _moving(trace: Trace, lane: int) -> Rows:
+    """The outer operators of a thread that copied something from the host to a device."""
     copies = trace.rows(Kind.MEMCPY)
     if not len(copies):
         return copies
@@ -107,7 +106,7 @@ def _moving(trace: Trace) -> Rows:
     while (up[at] >= 0).any():
         at = np.unique(np.where(up[at] >= 0, up[at], at))
     names = {"aten::to", "aten::_to_copy", "aten::copy_", "aten::cuda", "aten::pin_memory"}
-    return at[trace.events.named(names.__contains__)[at]]
+    return np.asarray(at[trace.events.named(names.__contains__)[at] & (trace.events.lane[at] == lane)])
 
 
 def _only_before_backward(trace: Trace, begin: Rows, label: Rows) -> Rows:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from stepscope.profile.trace.trace import Trace
 
-__all__ = ["BACKWARD", "data_rows", "is_communication", "is_data_loading", "is_optimizer", "is_sync_call",
+__all__ = ["BACKWARD", "data_rows", "is_communication", "is_data_loading", "is_optimizer", "is_step_mark", "is_sync_call",
            "plain_op_name"]  # fmt: skip
 
 Rows = npt.NDArray[Any]
@@ -39,6 +39,11 @@ def is_communication(name: str) -> bool:
     (True, True, False)
     """
     return name.startswith(("gloo:", "nccl:", "ucc:", "mpi:", "xccl:", "c10d::", "_c10d_functional::"))
+
+
+def is_step_mark(name: str) -> bool:
+    """The mark of a step, by torch's profiler or by us: it spans everything and says nothing."""
+    return name.startswith(("ProfilerStep", "StepscopeStep"))
 
 
 def is_sync_call(name: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 __all__ = ["dims_of", "dtype_name", "plain_dims", "plain_types", "types_of"]
 
@@ -30,8 +31,8 @@ def dtype_name(text: str) -> str:
 
 def _listed(text: str) -> list[Any]:
     try:
-        found = json.loads(text)
-    except ValueError:
+        found = msgspec.json.decode(text)
+    except msgspec.DecodeError:
         return []
     return found if isinstance(found, list) else []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def first_is_odd(walls: Sequence[int]) -> bool:
     >>> first_is_odd([90, 30, 31]), first_is_odd([31, 30, 29]), first_is_odd([90, 30])
     (True, False, False)
     """
-    return len(walls) >= 3 and walls[0] > ODD * float(np.median(walls[1:]))
+    return len(walls) >= 3 and walls[0] > ODD * median(walls[1:])
 
 
 def cut_steps(
@@ -71,7 +72,7 @@ def cut_steps(
     table = np.stack([*columns, walls - before], axis=1)
     odd = first_is_odd(walls.tolist())
     typical = slice(1 if odd else 0, None)
-    p50, p90, p99 = (int(value) for value in np.percentile(walls[typical], [50, 90, 99]))
+    p50, p90, p99 = (_percentile(walls[typical], percent) for percent in (50, 90, 99))
     return StepParts(
         id=id,
         title=title,
@@ -89,6 +90,12 @@ def cut_steps(
     )
 
 
+def _percentile(values: Ints, percent: float) -> int:
+    """As numpy's, between the two nearest values; numpy's own imports masked arrays first, for 10 ms."""
+    ordered = np.sort(values)
+    return int(np.interp(percent / 100 * (len(ordered) - 1), np.arange(len(ordered)), ordered))
+
+
 def _checks(table: Ints, walls: Ints) -> list[Check]:
     got, expected = int(table.sum()), int(walls.sum())
     whole = bool((table >= 0).all()) and bool((table.sum(axis=1) == walls).all())
@@ -98,7 +105,7 @@ def _checks(table: Ints, walls: Ints) -> list[Check]:
 def _step_notes(steps: Sequence[StepSpan], walls: Sequence[int], odd: bool) -> list[str]:
     notes = []
     if odd:
-        slower = walls[0] / float(np.median(walls[1:]))
+        slower = walls[0] / median(walls[1:])
         notes.append(f"the first step took {slower:.1f}x as long as the others and is left out of the typical step")
     if steps and steps[0].inferred:
         if len(steps) == 1:

@@ -41,8 +41,10 @@ class OpTimes:
 
 def enclosing(trace: Trace, *kinds: Kind) -> Rows:
     """For each host event the innermost event of these kinds around it, looking through all others."""
-    parent = trace.parent
-    found = nearest(parent, np.isin(trace.kind, kinds))
+    parent, wanted = trace.parent, trace.are(*kinds)
+    if not ((parent >= 0) & ~wanted[parent]).any():
+        return parent
+    found = nearest(parent, wanted)
     return np.where(parent >= 0, found[parent], -1)
 
 

@@ -91,11 +91,15 @@ class Trace:
             kinds[events.name == memory] = Kind.MEMORY
         return kinds
 
+    def are(self, *kinds: Kind) -> Rows:
+        """A mask: events of these kinds."""
+        wanted = np.zeros(256, bool)
+        wanted[list(kinds)] = True
+        return wanted[self.kind]
+
     def rows(self, *kinds: Kind) -> Rows:
         """The rows of these kinds, ascending."""
-        if len(kinds) == 1:
-            return np.flatnonzero(self.kind == kinds[0])
-        return np.flatnonzero(np.isin(self.kind, kinds))
+        return np.flatnonzero(self.kind == kinds[0] if len(kinds) == 1 else self.are(*kinds))
 
     @cached_property
     def device_rows(self) -> Rows:
@@ -140,7 +144,7 @@ class Trace:
     @cached_property
     def parent(self) -> Rows:
         """int32: the innermost event of the same lane around each host event (ops, annotations, runtime, Python)."""
-        host = np.isin(self.kind, [Kind.OP, Kind.RUNTIME, Kind.ANNOTATION, Kind.PYTHON, Kind.PHASE, Kind.DATA])
+        host = self.are(Kind.OP, Kind.RUNTIME, Kind.ANNOTATION, Kind.PYTHON, Kind.PHASE, Kind.DATA)
         rows = np.flatnonzero(host & (self.events.dur >= 0) & (self.events.ph == ord("X")))
         full = np.full(len(self), -1, np.int32)
         events = self.events
@@ -203,7 +207,7 @@ class Trace:
     def forward_op(self) -> Rows:
         """int32: for each operator of backward, the operator of forward it differentiates (sequence number, thread).
 
-        All operators inside a backward node have its forward. Of several ops with one number, the last to begin made it.
+        All operators inside a backward node have its forward. Of several with one number, the last to begin made it.
         """
         events, full = self.events, np.full(len(self), -1, np.int32)
         sequence, thread = events.number("Sequence number"), events.number("Fwd thread id", 0)
@@ -239,7 +243,7 @@ class Trace:
     @cached_property
     def memory_host(self) -> Rows:
         """int32: for each allocation and free (a row of `memory_rows`), the innermost host event around it."""
-        host = np.isin(self.kind, [Kind.OP, Kind.RUNTIME, Kind.ANNOTATION, Kind.PYTHON, Kind.PHASE, Kind.DATA])
+        host = self.are(Kind.OP, Kind.RUNTIME, Kind.ANNOTATION, Kind.PYTHON, Kind.PHASE, Kind.DATA)
         spans = np.flatnonzero(host & (self.events.dur >= 0) & (self.events.ph == ord("X")))
         events = self.events
         return around(self.parent, events.lane, events.start, events.end, spans, self.memory_rows)
