@@ -237,7 +237,7 @@ def joined(tables: Sequence[Events]) -> Events:
             key: Sparse(np.concatenate([r for r, _ in parts]), np.concatenate([v for _, v in parts]), kinds[key])
             for key, parts in columns.items()
         },
-        header=tables[0].header,
+        header=max((table.header for table in tables), key=lambda header: len(header.fields)),  # torch's, not our own
     )
 
 
