@@ -16,11 +16,13 @@ def test_named_ranges_of_a_real_trace(h200_plain: Trace, h200_plain_truth: dict[
     found = {row[0]: dict(zip(keys, row, strict=True)) for row in sheet.rows}
     assert set(found) == {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
                           "Optimizer.zero_grad#AdamW.zero_grad", "Optimizer.step#AdamW.step"}  # fmt: skip
-    count, own, total, _, _ = h200_plain_truth["key_averages"]["Optimizer.step#AdamW.step"]
-    mine = found["Optimizer.step#AdamW.step"]
-    assert mine["calls"] == count
-    assert mine["host_self_ns"] / 1000 == pytest.approx(own, abs=0.01)
-    assert mine["host_total_ns"] / 1000 == pytest.approx(total, abs=0.01)
+    # (Of ranges that launch work, torch keeps a second row of the same name for the device.)
+    loading = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    count, own, total, _, _ = h200_plain_truth["key_averages"][loading]
+    assert found[loading]["calls"] == count
+    assert found[loading]["host_self_ns"] / 1000 == pytest.approx(own, abs=0.01)
+    assert found[loading]["host_total_ns"] / 1000 == pytest.approx(total, abs=0.01)
+    assert found["Optimizer.step#AdamW.step"]["device_total_ns"] > 0
 
 
 def test_a_range_inside_itself_is_counted_once() -> None:
