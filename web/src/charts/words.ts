@@ -20,7 +20,7 @@ export class WordCutter {
     const end = Math.min(text.length, MOST);
     for (let at = 0; at < end; at++) {
       width += this.widths[text.charCodeAt(at)] ?? OTHER_LETTERS;
-      if (width > room) return at < 3 ? "" : `${text.slice(0, at - 1)}…`;
+      if (width > room) return at < 4 ? "" : `${text.slice(0, at - 2)}…`;
     }
     return text.slice(0, end);
   }

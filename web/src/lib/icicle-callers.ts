@@ -5,10 +5,10 @@ import { layOut, type Tree } from "./icicle-tree";
 /** Nodes with less than this share of all own time are put together, so that a huge tree turns quickly. */
 const LEAST_SHARE = 1e-5;
 
-/** The callers of every function, or of one only. */
-export function callersOf(tree: Tree, only: number | null = null): Tree {
+/** The callers of every function, or of one only; of the calls under one node (-1: of all). */
+export function callersOf(tree: Tree, only: number | null = null, under = -1): Tree {
   const builder = new Builder(tree.stack.names.length);
-  const weights = only === null ? tree.own : outermost(tree, only);
+  const weights = inside(tree, only === null ? tree.own : outermost(tree, only), under);
   const whole = weights.reduce((sum, weight) => sum + Math.max(0, weight), 0);
   for (let node = 0; node < tree.parent.length; node++) {
     const weight = weights[node] as number;
@@ -17,9 +17,20 @@ export function callersOf(tree: Tree, only: number | null = null): Tree {
     let at = builder.add(-1, tree.name[node] as number, weight, calls);
     builder.own[at] = (builder.own[at] as number) + weight;
     if (weight < whole * LEAST_SHARE) continue;
-    for (let up = tree.parent[node] as number; up >= 0; up = tree.parent[up] as number) at = builder.add(at, tree.name[up] as number, weight, calls);
+    for (let up = tree.parent[node] as number; up >= 0 && up !== under; up = tree.parent[up] as number) at = builder.add(at, tree.name[up] as number, weight, calls);
   }
   return layOut(tree.stack, { ...builder, calls: tree.calls ? builder.calls : null });
+}
+
+/** The weights of what hangs under a node; nothing for the others. */
+function inside(tree: Tree, weights: Float64Array, under: number): Float64Array {
+  if (under < 0) return weights;
+  const held = new Uint8Array(weights.length);
+  return weights.map((weight, node) => {
+    const above = tree.parent[node] as number;
+    held[node] = node === under || (above >= 0 && held[above] === 1) ? 1 : 0;
+    return held[node] && node !== under ? weight : 0;
+  });
 }
 
 /** The total time of one function's calls that no other call of it is around. */

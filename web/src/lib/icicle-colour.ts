@@ -20,5 +20,5 @@ export function frameInks(stack: Stack, packages: readonly string[], by: FrameCo
 function ink(hue: number, owner: string, name: string, dark: boolean): number {
   const shade = (name.length % 3) - 1;
   const strong = owner === YOURS ? 0.78 : owner === "built in" ? 0.12 : 0.5;
-  return pixel(dark ? rgbOf(hue, strong * 0.8, 0.36 + shade * 0.03) : rgbOf(hue, strong, 0.79 - shade * 0.04));
+  return pixel(dark ? rgbOf(hue, strong * 0.66, 0.36 + shade * 0.03) : rgbOf(hue, strong, 0.79 - shade * 0.04));
 }

@@ -1,7 +1,6 @@
 /** The Profile page: its bar, its tabs, and the tab that is chosen. docs/profile_views.md is its manual. */
 
 import { useSignalEffect } from "@preact/signals";
-import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";
 import { WarningIcon } from "../../components/icons";
@@ -21,15 +20,8 @@ import { DamagedProfile, NoProfile, NothingHere } from "./empty";
 import { Overview } from "./overview";
 import { Answers } from "./answers";
 
-const drawn = import.meta.glob<Record<string, ComponentType<data.Spot>>>("./{timeline,python}.tsx");
-const part = (file: string, name: string) =>
-  lazily<data.Spot>(async () => {
-    const found = (await drawn[file]?.())?.[name];
-    if (!found) throw new Error(`${file} has no ${name}`);
-    return found;
-  });
-const Timeline = part("./timeline.tsx", "Timeline");
-const PythonView = part("./python.tsx", "PythonView");
+const Timeline = lazily<data.Spot>(() => import("./timeline").then((found) => found.Timeline));
+const PythonView = lazily<data.Spot>(() => import("./python").then((found) => found.PythonView));
 
 describeKeys("Profile", {
   "1 … 9 0": "go to a tab",

@@ -75,7 +75,7 @@ function TreeView({ state }: { state: PythonState }) {
 function Functions({ state }: { state: PythonState }) {
   const tree = state.base.value;
   const functions = state.functions.value;
-  const root = state.direction.value === "callees" ? state.root.value : -1;
+  const root = state.part.value;
   const sheet = useMemo(() => (tree ? functionsSheet(tree, functions, root >= 0 ? (tree.total[root] as number) : tree.whole) : null), [tree, functions]);
   if (!sheet) return null;
   const pick = (row: number) => {

@@ -30,6 +30,8 @@ export class PythonState {
   readonly direction = signal<Direction>("callees");
   /** Only the callers of this function. */
   readonly only = signal<number | null>(null);
+  /** The part of the tree whose callers are shown: what filled the width when it was turned round. */
+  readonly under = signal(-1);
   readonly flame = signal(false);
   readonly colour = signal<FrameColour>("package");
   readonly query = signal("");
@@ -46,7 +48,7 @@ export class PythonState {
   readonly base = computed(() => (this.stack.value ? treeOf(this.stack.value) : null));
   readonly tree = computed<Tree | null>(() => {
     const base = this.base.value;
-    return base && this.direction.value === "callers" ? callersOf(base, this.only.value) : base;
+    return base && this.direction.value === "callers" ? callersOf(base, this.only.value, this.under.value) : base;
   });
   readonly search = computed(() => (this.tree.value ? findFrames(this.tree.value, this.query.value) : null));
   readonly lit = computed(() => {
@@ -57,10 +59,11 @@ export class PythonState {
     lit[focus] = 1;
     return lit;
   });
-  /** Of the part that fills the width; of callers the functions are those of all. */
+  readonly part = computed(() => (this.direction.value === "callees" ? this.root.value : this.under.value));
+  /** The functions of the part that fills the width, or that was turned round. */
   readonly functions = computed(() => {
     const base = this.base.value;
-    return base ? functionsIn(base, this.direction.value === "callees" ? this.root.value : -1) : [];
+    return base ? functionsIn(base, this.part.value) : [];
   });
 
   private flight = 0;
@@ -85,6 +88,7 @@ export class PythonState {
       if (turn !== this.turn) return;
       this.reset();
       this.focus.value = this.only.value = null;
+      this.direction.value = "callees";
       this.packages.value = packages;
       this.stack.value = stack;
       this.startAtTraining();
@@ -124,9 +128,12 @@ export class PythonState {
   }
 
   turnTo(direction: Direction, only: number | null = null): void {
+    const part = this.part.peek();
     this.reset();
     this.only.value = only;
+    this.under.value = direction === "callers" && only === null ? part : -1;
     this.direction.value = direction;
+    if (direction === "callees" && part >= 0) this.zoom(part);
   }
 
   /** Lets a node fill the width; -1 shows all. */

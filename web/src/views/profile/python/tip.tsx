@@ -1,6 +1,6 @@
 /** What a frame is and what it took. */
 
-import { visibleText } from "../../../lib/format";
+import { count, visibleText } from "../../../lib/format";
 import type { Tree } from "../../../lib/icicle-tree";
 import { formatShare, formatUnit } from "../../../lib/profile-format";
 import type { PythonState } from "./state";
@@ -33,7 +33,7 @@ export function frameWords(tree: Tree, node: number, packages: readonly string[]
 }
 
 export function FrameNumbers({ tree, node }: { tree: Tree; node: number }) {
-  const unit = tree.stack.unit;
+  const unit = tree.stack.unit ?? "ns";
   const [total, own] = [tree.total[node] as number, tree.own[node] as number];
   const above = tree.parent[node] as number;
   const ofCaller = above >= 0 ? (tree.total[above] as number) : 0;
@@ -45,7 +45,7 @@ export function FrameNumbers({ tree, node }: { tree: Tree; node: number }) {
       </span>
       <span title="Without what it calls">{formatUnit(own, unit)} own</span>
       {ofCaller > 0 ? <span title="Of the time of its caller">{formatShare(total / ofCaller)} of its caller</span> : null}
-      {calls ? <span>{formatUnit(calls, "count")} calls</span> : null}
+      {calls ? <span>{count(calls, "call")}</span> : null}
     </span>
   );
 }

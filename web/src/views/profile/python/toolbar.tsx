@@ -78,10 +78,11 @@ export function Crumbs({ state }: { state: PythonState }) {
   const path = root >= 0 ? pathTo(tree, root) : [];
   const shown = path.length > 8 ? [...path.slice(0, 2), -2, ...path.slice(-5)] : path;
   const only = state.only.value;
+  const [under, base] = [state.under.value, state.base.value];
   return (
     <nav class="icicle-crumbs" aria-label="Where this is">
       <button type="button" aria-current={root < 0 ? "true" : undefined} onClick={() => state.zoom(-1)}>
-        {only === null ? "All" : `Callers of ${visibleText(tree.stack.names[only] ?? "")}`}
+        {only !== null ? `Callers of ${visibleText(tree.stack.names[only] ?? "")}` : under >= 0 && base ? `In ${frameWords(base, under)[0]}` : "All"}
       </button>
       {shown.map((node) => (
         <span key={node}>
