@@ -106,6 +106,12 @@ class Iterations:
         self.disturbed = False
         self._tell(self.on_end, number)
 
+    def conclude(self) -> None:
+        """The script is over. A turn that has made its step is one; any other was broken off."""
+        if self._stepped:
+            self.end()
+        self.number = None
+
     def _tell(self, listeners: list[Callable[[int], None]], number: int) -> None:
         for listener in listeners:
             fence.fenced("following the turns of the loop")(listener)(number)

@@ -321,7 +321,7 @@ class Session:
         """Every run keeps its steps by phase; deep windows are on the disk already."""
         from stepscope.launch.profiling.keep import keep_phases
 
-        self.loop.iterations.end()
+        self.loop.iterations.conclude()
         if self.deep is not None:
             self.deep.stop()
         folder = self._run_folder()

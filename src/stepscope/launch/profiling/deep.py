@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +12,20 @@ from typing import Any
 from stepscope import fence
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Profiling
+from stepscope.profile.collect.child import Reading
 from stepscope.profile.collect.look_at import look_at
 from stepscope.profile.collect.others import TheirProfiler
 from stepscope.profile.collect.schedule import SKIP_STEPS, is_settled
 from stepscope.profile.collect.triggers import Anomaly, RequestFile, Signal, signal_named
 from stepscope.profile.collect.windows import Request, Saved, Windows
+from stepscope.profile.store import new_folder, write_meta
+from stepscope.records.profile import ProfileMeta
 
 __all__ = ["Deep"]
 
 READ_WITHIN_S = 300.0
+THEIRS = "own"
+"""The id of a profile that the script took itself."""
 STEPS_OF_RANKS = 3
 """Ranks must record the same steps without asking each other: a number they all know."""
 
@@ -135,6 +142,32 @@ class Deep:
         fence.fenced("leaving the script's profiler alone")(self.theirs.remove)()
         if self._signal is not None:
             fence.fenced("giving a signal back")(self._signal.remove)()
+
+    @property
+    def took_own(self) -> bool:
+        """A window of ours is among those that were saved."""
+        return any(one.meta.id != THEIRS for one in self.saved)
+
+    def take_theirs(self) -> None:
+        """No window of ours: the last trace the script's own profiler wrote is taken into the run."""
+        run = self._run()
+        found = next((Path(path) for path in reversed(self.theirs.traces) if os.path.isfile(path)), None)
+        if self.windows is None or run is None or found is None:
+            return
+        folder = new_folder(run, THEIRS, self._rank)
+        with open(found, "rb") as file:
+            packed = ".gz" if file.read(2) == b"\x1f\x8b" else ""
+        shutil.copyfile(found, folder / f"rank{self._rank}.trace.json{packed}")
+        why = f"written by the script's own profiler: {found.name}"
+        meta = ProfileMeta(
+            id=folder.name,
+            kind="pytorch",
+            created=time.time(),
+            why=why,
+            world=self._world,
+        )
+        write_meta(folder, meta, self._rank)
+        self.saved.append(Saved(folder, meta, reading=Reading(folder, self._rank)))
 
     def wait(self) -> list[str]:
         """Wait until all windows are read; what went wrong with any."""

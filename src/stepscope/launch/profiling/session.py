@@ -127,7 +127,7 @@ class ProfileSession(Session):
 
     def _keep_profile(self) -> None:
         """Everything into one folder: that of the first window, or one without a trace."""
-        self.loop.iterations.end()
+        self.loop.iterations.conclude()
         self.python.stop()
         if self.deep is not None:
             self.deep.stop()
@@ -141,6 +141,8 @@ class ProfileSession(Session):
 
     def _keep_in(self, run: Path, facts: dict[str, Any]) -> None:
         table = self.loop.iterations.phases
+        if self.deep is not None and not self.deep.saved:
+            fence.fenced("reading the script's own trace")(self.deep.take_theirs)()
         saved = self.deep.saved[0] if self.deep is not None and self.deep.saved else None
         if saved is None and not len(table):
             return
@@ -159,7 +161,7 @@ class ProfileSession(Session):
         kind = self.profiling.profiler
         notes = list(meta.notes)
         deep = self.deep
-        if deep is not None and not deep.saved:
+        if deep is not None and not deep.took_own:
             notes.append(self._why_no_window())
         if kind == "advanced" and self.python.calls_steps:
             first, last = self.python.calls_steps[0], self.python.calls_steps[-1]
@@ -173,7 +175,8 @@ class ProfileSession(Session):
     def _why_no_window(self) -> str:
         assert self.deep is not None
         if self.deep.theirs.seen:
-            return "the script uses torch.profiler itself; no window of ours was opened beside it"
+            found = "what it recorded is read instead" if self.deep.saved else "it wrote no trace that could be read"
+            return f"the script uses torch.profiler itself; {found}"
         steps = self.loop.steps
         if not steps:
             return "no optimizer step was made, so no step could be recorded"

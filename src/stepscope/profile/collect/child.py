@@ -70,8 +70,11 @@ def digest(folder: str, rank: int) -> None:
         os.nice(10)
     place = Path(folder)
     trace = place / f"rank{rank}.trace.json"
-    save_events(read_trace(trace, cache=False), place / f"rank{rank}.events")
-    pack(trace)
+    is_plain = trace.exists()
+    found = trace if is_plain else trace.with_name(trace.name + ".gz")
+    save_events(read_trace(found, cache=False), place / f"rank{rank}.events")
+    if is_plain:
+        pack(trace)
 
 
 def pack(trace: Path) -> None:

@@ -1,0 +1,294 @@
+"""Profiles of launched scripts: the right steps, the same training to the bit, nothing lost, nothing in the way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.profile.profile import Profile, profiles_in
+
+from .conftest import Done, launch_all
+
+TRAIN = """
+    import os, sys, torch
+    from torch import nn
+    from torch.utils.data import DataLoader, TensorDataset
+
+    torch.manual_seed(0)
+    workers, epochs = int(sys.argv[1]), int(sys.argv[2])
+    x = torch.randn(40, 6); y = (x[:, 0] > 0).long()
+    train = DataLoader(TensorDataset(x[:32], y[:32]), batch_size=4, shuffle=True, num_workers=workers)
+    val = DataLoader(TensorDataset(x[32:], y[32:]), batch_size=4)
+    model = nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.1), nn.ReLU(), nn.Linear(8, 2))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    try:
+        for epoch in range(epochs):
+            model.train()
+            for inputs, labels in train:
+                optimizer.zero_grad()
+                loss = nn.functional.cross_entropy(model(inputs), labels)
+                loss.backward()
+                optimizer.step()
+                print("step", f"{loss.item():.9f}")
+            model.eval()
+            with torch.no_grad():
+                print("val", sum(model(inputs).sum().item() for inputs, labels in val))
+        print("weights", sum(p.double().sum().item() for p in model.parameters()), torch.rand(1).item())
+    finally:
+        print("finally")
+    """
+MANUAL = """
+    import torch
+    w = torch.nn.Parameter(torch.zeros(3))
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    for i in range(40):
+        optimizer.zero_grad()
+        (w - 1).square().sum().backward()
+        optimizer.step()
+        print("step", i)
+    """
+CRASH = MANUAL.replace('print("step", i)', 'print("step", i)\n        if i == 5: raise ValueError("in the window")')
+SIGNAL = "import os, signal, threading\n" + textwrap.dedent(MANUAL).replace(
+    'print("step", i)', 'print("step", i)\n    if i == 7: os.kill(os.getpid(), signal.SIGUSR2)'
+)
+OWN = """
+    import torch
+    w = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(w.parameters(), lr=0.1)
+    plan = torch.profiler.schedule(wait=2, warmup=1, active=3, repeat=1)
+    with torch.profiler.profile(schedule=plan, with_stack=True,
+                                on_trace_ready=lambda p: p.export_chrome_trace("own.json")) as p:
+        for i in range(12):
+            optimizer.zero_grad(); w(torch.ones(2, 3)).sum().backward(); optimizer.step(); p.step()
+    print("done", sum("ProfilerStep#" in line for line in open("own.json")))
+    """
+BLOCK = """
+    import stepscope, torch
+    w = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(w.parameters(), lr=0.1)
+    with stepscope.profile() as p:
+        for i in range(8):
+            optimizer.zero_grad(); w(torch.ones(2, 3)).sum().backward(); optimizer.step()
+    print(p.result.meta.first_step, p.result.meta.last_step, p.profiles[0].parent.name)
+    """
+STEPS = ["--steps", "10:13"]
+CASES: dict[str, tuple[str, list[str], list[str]]] = {
+    "plain": (TRAIN, ["run", "--no-run", "--no-diagnose"], ["0", "3"]),
+    "auto": (TRAIN, ["profile", "--dir", "auto", *STEPS, "--keep-running"], ["0", "3"]),
+    "advanced": (
+        TRAIN,
+        ["profile", "--dir", "advanced", "--profiler", "advanced", *STEPS, "--keep-running"],
+        ["0", "3"],
+    ),
+    "simple": (TRAIN, ["profile", "--dir", "simple", "--profiler", "simple", "--keep-running"], ["0", "3"]),
+    "workers plain": (TRAIN, ["run", "--no-run", "--no-diagnose"], ["2", "2"]),
+    "workers": (TRAIN, ["profile", "--dir", "workers", *STEPS, "--keep-running"], ["2", "2"]),
+    "run": (TRAIN, ["run", "--dir", "run", "--profile-on", "10:13"], ["0", "3"]),
+    "stops": (TRAIN, ["profile", "--dir", "stops", *STEPS, "--json", "-"], ["0", "3"]),
+    "manual": (MANUAL, ["profile", "--dir", "manual", "--steps", "5:8", "--no-with-stack", "--no-profile-memory"], []),
+    "first step": (MANUAL, ["profile", "--dir", "first", "--steps", "0:2"], []),
+    "crash": (CRASH, ["profile", "--dir", "crash", "--steps", "3:20"], []),
+    "short": (MANUAL, ["profile", "--dir", "short", "--steps", "90:95"], []),
+    "signal": (SIGNAL, ["run", "--dir", "signal", "--profile-on", "signal"], []),
+    "own": (OWN, ["profile", "--dir", "own"], []),
+    "own run": (OWN, ["run", "--dir", "own-run", "--profile-on", "3:6"], []),
+    "block": (BLOCK, ["profile", "--dir", "block", "--steps", "2:4", "--keep-running"], []),
+    "nothing": ("print('no training')", ["profile", "--dir", "nothing"], []),
+}
+BREAKS = {
+    "broken windows": ["stepscope.profile.collect.windows:Windows"],
+    "broken window": ["stepscope.profile.collect.torch_window:TorchWindow.start"],
+    "broken saving": ["stepscope.profile.collect.torch_window:TorchWindow.save"],
+    "broken turns": ["stepscope.launch.iterations:Iterations.begin", "stepscope.launch.iterations:Iterations.end"],
+    "broken facts": ["stepscope.profile.collect.facts:Facts.install", "stepscope.profile.collect.facts:Facts.result"],
+    "broken child": ["stepscope.profile.collect.child:Reading"],
+}
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Done, Path]]:
+    found = {}
+    cases = []
+    all_cases = CASES | {
+        name: (TRAIN, ["profile", "--dir", name, *STEPS, "--keep-running"], ["0", "3"]) for name in BREAKS
+    }
+    for name, (source, options, args) in all_cases.items():
+        folder = tmp_path_factory.mktemp(name.replace(" ", "-"))
+        (folder / "train.py").write_text(textwrap.dedent(source))
+        case: dict[str, Any] = {
+            "args": [*options, "train.py", *args],
+            "cwd": str(folder),
+            "break": BREAKS.get(name, []),
+        }
+        cases.append(case)
+    for name, case, result in zip(all_cases, cases, launch_all(cases, torch=True), strict=True):
+        found[name] = (result, Path(case["cwd"]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def profile_of(done: dict[str, tuple[Done, Path]]) -> Callable[..., Profile]:
+    def find(name: str, id: str | None = None) -> Profile:
+        result, folder = done[name]
+        option = CASES[name][1][CASES[name][1].index("--dir") + 1]
+        runs = [path for path in (folder / option).iterdir() if not path.name.startswith(".")]
+        assert len(runs) == 1, result.err
+        found = {path.name: path for path in profiles_in(runs[0])}
+        assert found, result.err
+        return Profile.load(found[id] if id is not None else list(found.values())[-1])
+
+    return find
+
+
+def of_script(out: str) -> list[str]:
+    return [line for line in out.splitlines() if line.split(" ")[0] in ("step", "val", "weights", "finally")]
+
+
+@pytest.mark.parametrize("name", ["auto", "advanced", "simple", "run", *BREAKS])
+def test_a_profiled_training_is_the_same_to_the_bit(done: dict[str, tuple[Done, Path]], name: str) -> None:
+    result = done[name][0]
+    assert result.code == 0, result.err
+    assert of_script(result.out) == of_script(done["plain"][0].out)
+    assert len(of_script(result.out)) == 24 + 3 + 2
+
+
+def test_and_so_it_is_with_workers(done: dict[str, tuple[Done, Path]]) -> None:
+    assert of_script(done["workers"][0].out) == of_script(done["workers plain"][0].out)
+
+
+@pytest.mark.parametrize("name", ["auto", "workers", "run", "stops"])
+def test_the_steps_that_were_asked_for_are_in_the_trace(profile_of: Callable[..., Profile], name: str) -> None:
+    profile = profile_of(name, "step-000010")
+    assert (profile.meta.kind, profile.meta.first_step, profile.meta.last_step) == ("pytorch", 10, 12)
+    assert profile.meta.why == "the steps 10 to 12 were asked for"
+    trace = profile.trace()
+    assert trace is not None
+    assert [step.number for step in trace.steps] == [10, 11, 12]
+    forward = trace.events.named(lambda text: text == "aten::linear")
+    assert forward.sum() == 2 * 3  # two layers, three steps: nothing of the validation, of ours or of other steps
+
+
+def test_columns_hold_what_torch_wrote(profile_of: Callable[..., Profile]) -> None:
+    profile = profile_of("auto", "step-000010")
+    assert profile.folder is not None
+    names = {path.name for path in profile.folder.iterdir()}
+    assert {"profile.json", "rank0.events", "rank0.trace.json.gz", "rank0.phase.events", "rank0.phases"} <= names
+    assert "rank0.trace.json" not in names
+    raw = json.loads(gzip.decompress((profile.folder / "rank0.trace.json.gz").read_bytes()))
+    ops = [event for event in raw["traceEvents"] if event.get("cat") == "cpu_op"]
+    trace = profile.trace()
+    assert trace is not None
+    assert trace.events.of_cat("cpu_op").sum() == len(ops) > 50
+
+
+def test_phases_of_the_window_lie_inside_its_steps(profile_of: Callable[..., Profile]) -> None:
+    trace = profile_of("auto", "step-000010").trace()
+    assert trace is not None
+    rows = trace.events.of_cat("phase")
+    names = {trace.events.names[name] for name in trace.events.name[rows]}
+    assert {"data", "forward", "backward", "optimizer"} <= names
+    slack = 2_000_000
+    for step in trace.steps:
+        of_step = rows & (trace.events.real("step") == step.number)
+        assert of_step.sum() >= 5
+        assert trace.events.start[of_step].min() >= step.begin_ns - slack
+        assert trace.events.end[of_step].max() <= step.end_ns + slack
+
+
+def test_every_run_keeps_its_steps_by_phase(profile_of: Callable[..., Profile]) -> None:
+    phases = profile_of("run", "simple").phases()
+    assert phases is not None
+    assert phases.steps == [step for step in range(24) if step not in (8, 9, 10, 11, 12)]  # probe, warm-up, window
+    for wall, parts in zip(phases.wall_ns, phases.parts_ns, strict=True):
+        assert sum(parts) == wall > 0
+    keys = [part.key for part in phases.parts]
+    assert keys == ["data", "h2d", "forward", "backward", "optimizer", "other"]
+    assert phases.typical_ns[keys.index("h2d")] == 0
+    assert min(phases.typical_ns[keys.index(key)] for key in ("data", "forward", "backward", "optimizer")) > 0
+
+
+def test_the_script_is_ended_when_there_is_enough(done: dict[str, tuple[Done, Path]]) -> None:
+    result = done["stops"][0]
+    assert result.code == 0
+    told = json.loads(result.out)  # what the script printed went to stderr
+    assert of_script(result.err)[-1] == "finally"
+    assert len([line for line in of_script(result.err) if line.startswith("step")]) == 13
+    assert told["profile"]["first_step"] == 10
+    assert told["headline"]
+    assert told["answers"]["operators"]["rows"]
+
+
+def test_a_loop_without_a_loader_has_steps_too(profile_of: Callable[..., Profile], done: Any) -> None:
+    profile = profile_of("manual", "step-000005")
+    assert profile.meta.options["with_stack"] is False
+    assert profile.meta.options["profile_memory"] is False
+    trace = profile.trace()
+    assert trace is not None
+    assert [step.number for step in trace.steps] == [5, 6, 7]
+    assert done["manual"][0].out.splitlines()[7] == "step 7"  # what follows the last step still happened
+
+
+def test_the_very_first_steps_can_be_recorded(profile_of: Callable[..., Profile]) -> None:
+    trace = profile_of("first step").trace()
+    assert trace is not None
+    assert [step.number for step in trace.steps] == [0, 1]
+
+
+def test_a_crash_in_a_window_leaves_what_there_is(profile_of: Callable[..., Profile], done: Any) -> None:
+    result = done["crash"][0]
+    assert result.code == 1
+    assert "ValueError: in the window" in result.err
+    trace = profile_of("crash").trace()
+    assert trace is not None
+    assert [step.number for step in trace.steps] == [3, 4, 5]
+
+
+def test_a_script_that_ends_too_soon_is_judged_by_its_phases(profile_of: Callable[..., Profile], done: Any) -> None:
+    profile = profile_of("short")
+    assert profile.trace() is None
+    phases = profile.phases()
+    assert phases is not None
+    assert len(phases.steps) >= 30
+    assert "--steps 20:40" in done["short"][0].out
+    assert "a step takes" in done["short"][0].out
+
+
+def test_a_signal_asks_for_a_window(profile_of: Callable[..., Profile], done: Any) -> None:
+    assert len(done["signal"][0].out.splitlines()) == 40
+    profile = profile_of("signal")
+    assert profile.meta.why == "the process got SIGUSR2"
+    assert profile.meta.first_step is not None
+    assert 8 <= profile.meta.first_step <= 12
+
+
+@pytest.mark.parametrize("name", ["own", "own run"])
+def test_the_scripts_own_profiler_works_as_ever(done: dict[str, tuple[Done, Path]], name: str) -> None:
+    result = done[name][0]
+    assert result.code == 0, result.err
+    assert "done 3" in result.out
+    assert "Traceback" not in result.err
+
+
+def test_its_trace_is_read_instead_of_one_of_ours(profile_of: Callable[..., Profile], done: Any) -> None:
+    profile = profile_of("own")
+    trace = profile.trace()
+    assert trace is not None
+    assert [step.number for step in trace.steps] == [3, 4, 5]
+    assert any("torch.profiler itself" in note for note in profile.meta.notes)
+
+
+def test_a_block_of_the_script_is_profiled_beside(done: dict[str, tuple[Done, Path]]) -> None:
+    assert done["block"][0].code == 0, done["block"][0].err
+    assert "0 7 profiles" in done["block"][0].out
+
+
+def test_without_training_there_is_nothing_to_say(done: dict[str, tuple[Done, Path]]) -> None:
+    result = done["nothing"][0]
+    assert result.code == 0
+    assert "train.py made no optimizer step" in result.err
