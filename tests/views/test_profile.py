@@ -24,6 +24,7 @@ from stepscope.records import Finding, FindingEvent
 from stepscope.records.profile import Column, ProfileMeta, Sheet
 from stepscope.views import open_profiles
 from stepscope.views.context import Context
+from stepscope.views.findings import RuleRequest, rule
 from stepscope.views.open_profiles import Failed, profile_of
 from stepscope.views.profile import (
     AnswerRequest,
@@ -307,6 +308,14 @@ def test_source_lines_come_from_the_run_folder_and_never_from_this_machine(
     assert own.gain.startswith("3.1x, measured on 9 steps")
 
 
+def test_advice_explains_itself_like_a_rule(ctx: Context) -> None:
+    told = rule(ctx, RuleRequest("perf.launch-bound"))
+    assert (told.id, told.severity) == ("perf.launch-bound", "warning")
+    assert told.summary.startswith("The device runs out of work")
+    assert "torch.compile" in told.good
+    assert told.why
+
+
 # -- diff -------------------------------------------------------------------------------------------------------------
 
 
@@ -339,7 +348,7 @@ def test_a_running_script_is_asked_by_a_file_in_its_folder(ctx: Context, store: 
     assert profiles(ctx, ProfilesRequest(run=run)).why_no_request == ""
     assert profile_request(ctx, AskRequest(run=run)).requested
     asked = store / run / "profiles" / "request"
-    assert json.loads(asked.read_text())["why"] == "asked for in the browser"
+    assert json.loads(asked.read_text()) == {"steps": None}
     assert asked.stat().st_mode & 0o777 == 0o600
     listed = profiles(ctx, ProfilesRequest(run=run))
     assert listed.requested

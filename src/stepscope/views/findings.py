@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from stepscope.diagnose.catalogue import asked_when, rule_doc
 from stepscope.diagnose.evidence_words import evidence_words
 from stepscope.diagnose.excerpt import code_span
+from stepscope.diagnose.rule_text import RuleText, read_docstring
 from stepscope.diagnose.show import place_of
 from stepscope.records import Finding, Severity
 from stepscope.views.context import Context
 from stepscope.views.plain import plain
 from stepscope.views.route import route
+
+if TYPE_CHECKING:
+    from stepscope.profile.advice.advice import Advice
 
 __all__ = ["RuleDetail", "ShownFinding", "rule", "shown_findings"]
 
@@ -84,12 +88,24 @@ class RuleDetail(msgspec.Struct):
 
 @route("POST", "/api/rule")
 def rule(ctx: Context, request: RuleRequest) -> RuleDetail:
-    """All there is to say about a rule; the same words as `stepscope explain`."""
+    """All there is to say about a rule, or a piece of advice; the same words as `stepscope explain`."""
+    advice = _advice(request.rule)
+    if advice is not None:
+        return _detail(advice.id, advice.severity, read_docstring(advice.check.__doc__), "")
     doc = rule_doc(request.rule)
-    text = doc.text
+    return _detail(doc.id, doc.severity, doc.text, asked_when(doc))
+
+
+def _advice(id: str) -> Advice | None:
+    from stepscope.profile.advice.advice import all_advice
+
+    return all_advice().get(id)
+
+
+def _detail(id: str, severity: Severity, text: RuleText, asked: str) -> RuleDetail:
     return RuleDetail(
-        id=doc.id,
-        severity=doc.severity,
+        id=id,
+        severity=severity,
         summary=text.summary,
         about=text.about,
         why=text.why,
@@ -97,7 +113,7 @@ def rule(ctx: Context, request: RuleRequest) -> RuleDetail:
         how=text.how,
         bad=text.bad,
         good=text.good,
-        asked=asked_when(doc),
+        asked=asked,
     )
 
 

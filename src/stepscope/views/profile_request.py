@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import msgspec
 
 from stepscope.errors import Forbidden, StorageError
+from stepscope.profile.store import REQUEST, request_window
 from stepscope.views.context import Context
 from stepscope.views.edit import is_writable
 from stepscope.views.open_profiles import profiles_folder
 from stepscope.views.route import route
 
-__all__ = ["REQUEST", "is_requested", "profile_request", "why_no_request"]
-
-REQUEST = "request"
-"""The file's name in `<run>/profiles/`: the run looks for it about once a second and takes it away."""
+__all__ = ["is_requested", "profile_request", "why_no_request"]
 
 
 class AskRequest(msgspec.Struct):
@@ -34,12 +30,9 @@ def profile_request(ctx: Context, request: AskRequest) -> Asked:
     refused = why_no_request(ctx, request.run)
     if refused:
         raise Forbidden(refused)
-    folder = profiles_folder(ctx, request.run)
+    folder = profiles_folder(ctx, request.run)  # which is no link
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(folder / REQUEST, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode({"time": time.time(), "why": "asked for in the browser"}))
+        request_window(folder.parent)
     except OSError as fault:
         raise StorageError(f"the request could not be written into {folder}: {fault.strerror}") from fault
     return Asked(requested=True)

@@ -16,7 +16,7 @@ VIEWS = ("overview", "operators", "kernels", "modules", "python", "timeline", "m
 """In the order of the page. Diff is a tab too, but it is about two profiles."""
 
 _FIRST = (
-    "run-phases", "phases", "steps", "lines", "critical-path", "flops", "operators", "operators-by-shape", "kernels",
+    "run-phases", "phases", "steps", "lines", "critical-path", "operators", "operators-by-shape", "flops", "kernels",
     "kernel-kinds", "launches", "modules", "python", "python-profile", "memory-curve", "memory-peak", "memory-events",
     "memory-operators", "data-stages", "data-starvation", "ranks", "stragglers", "communication", "overlap",
 )  # fmt: skip
