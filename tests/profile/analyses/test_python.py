@@ -6,15 +6,15 @@ import pytest
 from tests.profile.recorded import FILE, assert_checked, by_key, recorded
 
 from stepscope.profile.analyses.python import python, python_functions
-from stepscope.profile.trace.build import Builder, events_of
-from stepscope.profile.trace.trace import Trace
+from stepscope.profile.profile import Profile
+from stepscope.profile.trace.build import Builder
 
 
-def trace_of(*spans: tuple[str, int, int, int]) -> Trace:
+def trace_of(*spans: tuple[str, int, int, int]) -> Profile:
     builder = Builder()
     for name, begin, end, thread in spans:
         builder.add(name, "python_function", start=begin, dur=end - begin, pid=1, tid=thread)
-    return Trace(builder.events())
+    return Profile.of_events({0: builder.events()})
 
 
 def test_calls_from_one_place_are_one_node() -> None:
@@ -43,7 +43,7 @@ def test_threads_that_only_wait_do_not_drown_the_training() -> None:
     builder.add("train.py(1): step", "python_function", start=0, dur=50, pid=1, tid=1)
     builder.add("aten::mm", "cpu_op", start=10, dur=5, pid=1, tid=1)
     builder.add("threading.py(1): wait", "python_function", start=0, dur=900, pid=1, tid=2)
-    trace = Trace(builder.events())
+    trace = Profile.of_events({0: builder.events()})
     sheet = python_functions(trace)
     assert sheet is not None
     assert [row[0] for row in sheet.rows] == ["step"]
@@ -55,7 +55,7 @@ def test_threads_that_only_wait_do_not_drown_the_training() -> None:
 
 def test_the_numbers_are_those_of_the_raw_trace() -> None:
     found = recorded()
-    trace = Trace(events_of(found.trace))
+    trace = found.profile()
     sheet = python_functions(trace)
     assert_checked(sheet)
     raw = [e for e in found.trace["traceEvents"] if e["name"].endswith("): step") and FILE in e["name"]]
@@ -70,6 +70,6 @@ def test_the_numbers_are_those_of_the_raw_trace() -> None:
 
 
 def test_a_trace_without_stacks_has_none() -> None:
-    trace = Trace(events_of(recorded(stacks=False, spans=True).trace))
+    trace = recorded(stacks=False, spans=True).profile()
     assert python(trace) is None
     assert python_functions(trace) is None

@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.kept import kept
+from stepscope.profile.memory.placed import lines_in
 from stepscope.profile.profile import Profile
-from stepscope.profile.trace.own_lines import OwnLines, own_lines
+from stepscope.profile.trace.own_lines import OwnLines
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
@@ -22,7 +24,7 @@ Ints = npt.NDArray[Any]
 def lines(profile: Profile, rank: int = 0) -> Sheet | None:
     """Source lines of your own files, with the libraries' time counted for the line that called them."""
     trace = profile.trace(rank)
-    found = None if trace is None else own_lines(trace, profile.facts(rank))
+    found = kept(profile, rank, lines_in)
     if trace is None or found is None:
         return None
     own, total, calls = _host(trace, found)

@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
-from stepscope.profile.memory.blocks import blocks_of
+from stepscope.profile.kept import kept
+from stepscope.profile.memory.blocks import Blocks
 from stepscope.profile.memory.history import history_of
+from stepscope.profile.memory.placed import blocks_in
 from stepscope.profile.memory.snapshot_file import decode_snapshot
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.trace import Trace
@@ -25,18 +27,15 @@ _STRETCHES = 1000
 @analysis("memory-curve", view="memory", of="profile")
 def memory_curve(profile: Profile, rank: int = 0) -> Curve | None:
     """Allocated and reserved memory of each device over time."""
-    trace = profile.trace(rank)
-    found = None if trace is None else _of_trace(trace)
+    trace, blocks = profile.trace(rank), kept(profile, rank, blocks_in)
+    found = None if trace is None or blocks is None else _of_trace(trace, blocks)
     if found is None:
         raw = profile.read("memory", rank)
         found = None if raw is None else _of_snapshot(raw)
     return found
 
 
-def _of_trace(trace: Trace) -> Curve | None:
-    blocks = blocks_of(trace)
-    if blocks is None:
-        return None
+def _of_trace(trace: Trace, blocks: Blocks) -> Curve:
     series: dict[str, tuple[Ints, Ints, float]] = {}
     notes = []
     for device in blocks.devices:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
-from stepscope.profile.trace.ancestors import nearest
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
@@ -24,7 +23,7 @@ def memory_operators(trace: Trace) -> Sheet | None:
     change = trace.events.number("Bytes", 0)[rows]
     if not change.any():
         return None
-    op = np.where(host >= 0, nearest(trace.parent, trace.kind == Kind.OP)[host], -1)
+    op = np.where((host >= 0) & (trace.kind[host] != Kind.OP), trace.op_parent[host], host)
     on_cpu = trace.events.number("Device Type", 0)[rows] == 0
     size = len(trace.events.names)
     name = trace.events.name

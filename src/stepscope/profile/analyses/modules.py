@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.kept import kept
+from stepscope.profile.memory.placed import modules_in
 from stepscope.profile.profile import Profile
-from stepscope.profile.trace.modules import Modules, modules_of
+from stepscope.profile.trace.modules import Modules
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
@@ -22,7 +24,7 @@ Ints = npt.NDArray[Any]
 def modules(profile: Profile, rank: int = 0) -> Sheet | None:
     """Modules as a tree, with the time and memory of their forward and backward."""
     trace = profile.trace(rank)
-    found = None if trace is None else modules_of(trace, profile.facts(rank))
+    found = kept(profile, rank, modules_in)
     if trace is None or found is None:
         return None
     cost = _cost(trace, found)

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.kept import kept
+from stepscope.profile.profile import Profile
 from stepscope.profile.trace.calls import Calls, call_tree
 from stepscope.profile.trace.python_names import Frame, frame_of
 from stepscope.profile.trace.trace import Kind, Trace
@@ -20,14 +22,15 @@ _MOST_NODES = 20_000
 _MOST_FUNCTIONS = 2_000
 
 
-def _trees(trace: Trace) -> tuple[list[Calls], list[Frame]] | None:
+def _trees(profile: Profile, rank: int) -> tuple[list[Calls], list[Frame]] | None:
     """The call trees of the training thread and of all other threads; their labels are numbers of frames."""
-    rows = trace.rows(Kind.PYTHON)
-    if not len(rows):
+    trace = profile.trace(rank)
+    rows = np.zeros(0, np.int64) if trace is None else trace.rows(Kind.PYTHON)
+    if trace is None or not len(rows):
         return None
     frames: dict[Frame, int] = {}
     of_name = np.full(len(trace.events.names), -1, np.int64)
-    for name in np.unique(trace.events.name[rows]).tolist():
+    for name in np.flatnonzero(np.bincount(trace.events.name[rows])).tolist():
         # Names differ by the address of an object; frames do not.
         of_name[name] = frames.setdefault(frame_of(trace.events.names[name]), len(frames))
     training = trace.events.lane[rows] == _training_lane(trace, rows)
@@ -48,10 +51,10 @@ def _training_lane(trace: Trace, rows: npt.NDArray[Any]) -> int:
     return int(max(lanes.tolist(), key=lambda lane: (ops[lane], calls[lane])))
 
 
-@analysis("python", view="python")
-def python(trace: Trace) -> Stack | None:
+@analysis("python", view="python", of="profile")
+def python(profile: Profile, rank: int = 0) -> Stack | None:
     """The call tree of the Python code, from a trace with stacks."""
-    found = _trees(trace)
+    found = kept(profile, rank, _trees)
     if found is None:
         return None
     (training, others), frames = found
@@ -96,10 +99,10 @@ def _append(stack: Stack, tree: Calls, root: int) -> None:
     stack.calls.extend(tree.calls[keep].tolist())
 
 
-@analysis("python-functions", view="python")
-def python_functions(trace: Trace) -> Sheet | None:
+@analysis("python-functions", view="python", of="profile")
+def python_functions(profile: Profile, rank: int = 0) -> Sheet | None:
     """Every Python function of the training thread: calls, own and total time."""
-    found = _trees(trace)
+    found = kept(profile, rank, _trees)
     if found is None:
         return None
     (tree, others), frames = found

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.memory.blocks import Blocks
-from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.ancestors import nearest_of
+from stepscope.profile.trace.modules import backward_nodes
 from stepscope.profile.trace.trace import Kind, Trace
 
 __all__ = ["CATEGORIES", "Categories", "Storage", "categories_of", "known_storages"]
@@ -24,7 +25,6 @@ Ints = npt.NDArray[Any]
 CATEGORIES = ("parameters", "buffers", "gradients", "optimizer", "activations", "temporaries", "input", "unknown")
 _PARAMETERS, _BUFFERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS, _TEMPORARIES, _INPUT, _UNKNOWN = range(8)
 
-_NODE = "autograd::engine::evaluate_function: "
 _MAKES = {"aten::randn", "aten::rand", "aten::randint", "aten::tensor", "aten::stack", "aten::arange", "aten::zeros",
           "aten::ones", "aten::full", "aten::empty", "aten::randperm", "aten::normal", "aten::index",
           "aten::index_select", "detach_", "aten::lift_fresh", "aten::from_file"}  # fmt: skip
@@ -66,9 +66,14 @@ def known_storages(facts: Mapping[str, Any]) -> dict[tuple[str, int], Storage]:
     return found
 
 
-def categories_of(trace: Trace, blocks: Blocks, facts: Mapping[str, Any], module: Ints | None = None) -> Categories:
-    """The category of each block. `module`: for each event its module, -1 outside, where that is known."""
-    category = _by_life(trace, blocks, module)
+def categories_of(
+    trace: Trace, blocks: Blocks, facts: Mapping[str, Any], outermost: Ints, module: Ints | None = None
+) -> Categories:
+    """The category of each block.
+
+    `outermost`: for each block its outermost operator. `module`: for each event its module, where that is known.
+    """
+    category = _by_life(trace, blocks, outermost, module)
     name = [""] * len(blocks)
     storages = known_storages(facts)
     before: list[list[Storage]] = [[] for _ in blocks.devices]
@@ -90,12 +95,10 @@ def categories_of(trace: Trace, blocks: Blocks, facts: Mapping[str, Any], module
     return Categories(category, name, before)
 
 
-def _by_life(trace: Trace, blocks: Blocks, module: Ints | None) -> Ints:
+def _by_life(trace: Trace, blocks: Blocks, outermost: Ints, module: Ints | None) -> Ints:
     """By where it was allocated and when it was freed."""
-    host, freed = blocks.host, blocks.freed_by
-    station, annotation = _stations(trace)
-    where = np.where(host >= 0, station[host], _NOWHERE)
-    freed_in = np.where(freed >= 0, station[freed], _NOWHERE)
+    where, annotation = _stations(trace, blocks.host)
+    freed_in, _ = _stations(trace, blocks.freed_by)
     regions, region_end = _backward_regions(trace)
     category = np.full(len(blocks), _UNKNOWN, np.int64)
     seen = blocks.begin_ns >= 0
@@ -110,7 +113,7 @@ def _by_life(trace: Trace, blocks: Blocks, module: Ints | None) -> Ints:
         kept = np.zeros(len(blocks), bool)
     forward = seen & (where == _FORWARD)
     category[forward] = np.where(kept, _ACTIVATIONS, _TEMPORARIES)[forward]
-    category[forward & _is_input(trace, host, module)] = _INPUT
+    category[forward & _is_input(trace, outermost, module)] = _INPUT
     category[seen & (where == _DATA)] = _INPUT
 
     # Backward: what lives on when it is over is a gradient.
@@ -122,7 +125,7 @@ def _by_life(trace: Trace, blocks: Blocks, module: Ints | None) -> Ints:
 
     # Optimizer: its state stays, the rest is gone when it returns.
     in_step = seen & (where == _STEP)
-    returns = np.where(host >= 0, trace.events.end[annotation[host]], 0)
+    returns = np.where(annotation >= 0, trace.events.end[annotation], 0)
     category[in_step] = np.where(dies > returns, _OPTIMIZER, _TEMPORARIES)[in_step]
 
     category[~seen & (freed_in == _ZERO)] = _GRADIENTS
@@ -133,20 +136,21 @@ def _by_life(trace: Trace, blocks: Blocks, module: Ints | None) -> Ints:
 _NOWHERE, _FORWARD, _BACKWARD, _STEP, _ZERO, _DATA = range(6)
 
 
-def _stations(trace: Trace) -> tuple[Ints, Ints]:
-    """For each host event the part of the training loop it lies in, and the span that says so (or -1)."""
+def _stations(trace: Trace, rows: Ints) -> tuple[Ints, Ints]:
+    """For each of these host events the part of the training loop it lies in, and the span that says so (or -1)."""
     events = trace.events
-    wanted = events.named(lambda name: _station(name) != _FORWARD) & (trace.kind == Kind.ANNOTATION)
-    annotation = nearest(trace.parent, wanted)
     kinds = np.array([_station(name) for name in events.names] or [0])
+    is_annotation = trace.kind == Kind.ANNOTATION
+    annotation = nearest_of(trace.parent, is_annotation & (kinds[events.name] != _FORWARD), rows)
     station = np.where(annotation >= 0, kinds[events.name[annotation]], _FORWARD)
-    is_node = events.named(lambda name: name.startswith(_NODE)) & (trace.kind == Kind.OP)
-    in_backward = nearest(trace.parent, is_node) >= 0
+    is_node = backward_nodes(trace)
+    in_backward = nearest_of(trace.parent, is_node, rows) >= 0
     # On an accelerator backward has a thread of its own, where nothing but backward runs.
-    lanes = np.setdiff1d(events.lane[is_node], events.lane[trace.kind == Kind.ANNOTATION])
-    in_backward |= np.isin(events.lane, lanes)
+    only_backward = np.bincount(events.lane[is_node], minlength=len(events.lanes) + 1) > 0
+    only_backward[events.lane[is_annotation]] = False
+    in_backward |= only_backward[events.lane[rows]]
     station[in_backward & (station == _FORWARD)] = _BACKWARD
-    return station, annotation
+    return np.where(rows >= 0, station, _NOWHERE), annotation
 
 
 def _station(name: str) -> int:
@@ -162,7 +166,7 @@ def _backward_regions(trace: Trace) -> tuple[Ints, Ints]:
     events = trace.events
     top = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0))
     top = top[np.argsort(events.start[top], kind="stable")]
-    is_node = events.named(lambda name: name.startswith(_NODE))[top]
+    is_node = backward_nodes(trace)[top]
     if not is_node.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     begins = is_node.copy()
@@ -174,16 +178,10 @@ def _backward_regions(trace: Trace) -> tuple[Ints, Ints]:
     return events.start[top[begins]], end
 
 
-def _is_input(trace: Trace, rows: Ints, module: Ints | None) -> Ints:
+def _is_input(trace: Trace, outermost: Ints, module: Ints | None) -> Ints:
     """A mask: allocated outside of modules by an outermost operator that makes or moves data."""
-    events = trace.events
-    is_top = (trace.kind == Kind.OP) & (trace.op_parent < 0)
-    top = np.where(rows >= 0, nearest(trace.parent, is_top)[rows], -1)
-    makes = np.array([name in _MAKES or name in _MOVES for name in events.names] or [False])
-    found = (top >= 0) & makes[events.name[top]]
-    if module is not None:
-        found &= module[top] < 0
-    else:  # without modules, only what came from elsewhere: copies to the device
-        moves = np.array([name in _MOVES for name in events.names] or [False])
-        found &= moves[events.name[top]]
-    return np.asarray(found)
+    names = trace.events.names
+    # Without modules, only what came from elsewhere counts: copies to the device.
+    wanted = _MOVES if module is None else _MAKES | _MOVES
+    found = (outermost >= 0) & np.array([name in wanted for name in names] or [False])[trace.events.name[outermost]]
+    return np.asarray(found if module is None else found & (module[outermost] < 0))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.kept import kept
 from stepscope.profile.memory.blocks import Blocks, blocks_of
 from stepscope.profile.memory.categories import Categories, categories_of
 from stepscope.profile.profile import Profile
-from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.ancestors import nearest_of
 from stepscope.profile.trace.modules import Modules, modules_of
 from stepscope.profile.trace.own_lines import OwnLines, own_lines
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["Placed", "placed_blocks"]
+__all__ = ["Placed", "blocks_in", "lines_in", "modules_in", "placed_blocks"]
 
 Ints = npt.NDArray[Any]
 
@@ -66,34 +66,44 @@ class Placed:
         return self.trace.events.names[int(self.trace.events.name[row])].removeprefix(_NODE)
 
 
-_placed: WeakKeyDictionary[Profile, dict[int, Placed | None]] = WeakKeyDictionary()
-
-
 def placed_blocks(profile: Profile, rank: int) -> Placed | None:
-    """The blocks of a rank; kept while the profile is, since several analyses ask for them one after the other."""
-    ranks = _placed.setdefault(profile, {})
-    if rank not in ranks:
-        ranks[rank] = _place(profile, rank)
-    return ranks[rank]
+    """The blocks of a rank; None where the trace has no memory."""
+    return kept(profile, rank, _place)
+
+
+def blocks_in(profile: Profile, rank: int) -> Blocks | None:
+    """The blocks of a rank's trace, as the allocators told of them."""
+    trace = profile.trace(rank)
+    return None if trace is None else blocks_of(trace)
+
+
+def modules_in(profile: Profile, rank: int) -> Modules | None:
+    """The modules of a rank's trace."""
+    trace = profile.trace(rank)
+    return None if trace is None else modules_of(trace, profile.facts(rank))
+
+
+def lines_in(profile: Profile, rank: int) -> OwnLines | None:
+    """The user's own lines in a rank's trace."""
+    trace = profile.trace(rank)
+    return None if trace is None else own_lines(trace, profile.facts(rank))
 
 
 def _place(profile: Profile, rank: int) -> Placed | None:
     trace = profile.trace(rank)
-    blocks = None if trace is None else blocks_of(trace)
+    blocks = kept(profile, rank, blocks_in)
     if trace is None or blocks is None:
         return None
-    facts = profile.facts(rank)
-    modules = modules_of(trace, facts)
+    modules = kept(profile, rank, modules_in)
     is_op = trace.kind == Kind.OP
-    host = blocks.host
-    inner = nearest(trace.parent, is_op)
-    outer = nearest(trace.parent, is_op & (trace.op_parent < 0))
+    outermost = nearest_of(trace.parent, is_op & (trace.op_parent < 0), blocks.host)
+    module = None if modules is None else modules.forward
     return Placed(
         trace=trace,
         blocks=blocks,
-        categories=categories_of(trace, blocks, facts, None if modules is None else modules.forward),
+        categories=categories_of(trace, blocks, profile.facts(rank), outermost, module),
         modules=modules,
-        lines=own_lines(trace, facts),
-        outermost=np.where(host >= 0, outer[host], -1),
-        innermost=np.where(host >= 0, inner[host], -1),
+        lines=kept(profile, rank, lines_in),
+        outermost=outermost,
+        innermost=nearest_of(trace.parent, is_op, blocks.host),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["around", "depths", "nearest", "next_above"]
+__all__ = ["around", "depths", "nearest", "nearest_of", "next_above"]
 
 Ints = npt.NDArray[Any]
 
@@ -28,6 +28,21 @@ def nearest(parent: Ints, wanted: Ints) -> Ints:
             break
         jump = further
     return np.where(jump[:n] == n, -1, jump[:n])
+
+
+def nearest_of(parent: Ints, wanted: Ints, rows: Ints) -> Ints:
+    """The same for some events only; -1 among the rows stays -1.
+
+    >>> nearest_of(np.array([-1, 0, 1]), np.array([True, False, False]), np.array([2, -1])).tolist()
+    [0, -1]
+    """
+    found: Ints = rows.copy()
+    climbing = np.flatnonzero((found >= 0) & ~wanted[found])
+    while len(climbing):
+        found[climbing] = parent[found[climbing]]
+        here = found[climbing]
+        climbing = climbing[(here >= 0) & ~wanted[here]]
+    return found
 
 
 def next_above(parent: Ints, rows: Ints, wanted: Ints) -> Ints:
@@ -70,10 +85,9 @@ def around(parent: Ints, lane: Ints, start: Ints, end: Ints, spans: Ints, instan
     """For each instant the innermost of `spans` on its lane that was open then, or -1."""
     if not len(spans) or not len(instants):
         return np.full(len(instants), -1, np.int32)
-    spans = spans[np.lexsort((-end[spans], start[spans], lane[spans]))]
     found = np.full(len(instants), -1, np.int32)
     for one in np.unique(lane[instants]).tolist():
-        here, mine = lane[instants] == one, spans[lane[spans] == one]
+        here, mine = lane[instants] == one, _in_order(spans[lane[spans] == one], start, end)
         at = np.searchsorted(start[mine], start[instants[here]], side="right") - 1
         if len(mine):
             found[here] = np.where(at >= 0, mine[np.maximum(at, 0)], -1)
@@ -83,3 +97,16 @@ def around(parent: Ints, lane: Ints, start: Ints, end: Ints, spans: Ints, instan
         if not over.any():
             return found
         found[over] = parent[found[over]]
+
+
+def _in_order(spans: Ints, start: Ints, end: Ints) -> Ints:
+    """By their beginning; of those that begin together, the outer first. Traces are nearly sorted, and few do."""
+    spans = spans[np.argsort(start[spans], kind="stable")]
+    tied = np.zeros(len(spans), bool)
+    tied[1:] = start[spans[1:]] == start[spans[:-1]]
+    tied[:-1] |= tied[1:]
+    together = np.flatnonzero(tied)
+    if len(together):
+        some = spans[together]
+        spans[together] = some[np.lexsort((-end[some], start[some]))]
+    return spans

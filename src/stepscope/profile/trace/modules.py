@@ -15,7 +15,7 @@ from stepscope.profile.trace.calls import Calls, call_tree
 from stepscope.profile.trace.python_names import MODULE, MODULE_SPAN
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["ModuleNode", "Modules", "modules_of"]
+__all__ = ["ModuleNode", "Modules", "backward_nodes", "modules_of"]
 
 Ints = npt.NDArray[Any]
 
@@ -164,10 +164,16 @@ def _named(tree: Calls, labels: list[str], known: Mapping[str, Any]) -> tuple[li
     return nodes, of_tree, named
 
 
+def backward_nodes(trace: Trace) -> Ints:
+    """A mask: the nodes of the graph that backward walks."""
+    found = trace.events.named(lambda name: name.startswith(_NODE)) & (trace.kind == Kind.OP)
+    return np.asarray(found)
+
+
 def _backward(trace: Trace, forward: Ints, is_call: Ints) -> Ints:
     """For each host event in backward the module node it belongs to."""
     events = trace.events
-    is_node = events.named(lambda name: name.startswith(_NODE)) & (trace.kind == Kind.OP)
+    is_node = backward_nodes(trace)
     nodes = np.flatnonzero(is_node)
     none = np.full(len(trace), -1, np.int32)
     if not len(nodes):

@@ -54,11 +54,19 @@ class OwnLines:
 
 
 def own_lines(trace: Trace, facts: Mapping[str, Any]) -> OwnLines | None:
-    """The user's lines of a trace with stacks; None where there are none."""
+    """The user's lines of a trace with stacks; None where there are none. Kept with the trace: several ask."""
+    kept = trace.__dict__.get("own_lines")
+    if kept is None or kept[0] != facts.get("call_lines"):
+        kept = trace.__dict__["own_lines"] = (facts.get("call_lines"), _own_lines(trace, facts))
+    found: OwnLines | None = kept[1]
+    return found
+
+
+def _own_lines(trace: Trace, facts: Mapping[str, Any]) -> OwnLines | None:
     rows = trace.rows(Kind.PYTHON)
     if not len(rows):
         return None
-    frames: dict[int, Frame] = {i: frame_of(trace.events.names[i]) for i in np.unique(trace.events.name[rows]).tolist()}
+    frames: dict[int, Frame] = {i: frame_of(trace.events.names[i]) for i in _used(trace.events.name[rows])}
     own_names = np.array([i for i, frame in frames.items() if frame.own], np.int64)
     is_own = (trace.kind == Kind.PYTHON) & np.isin(trace.events.name, own_names)
     if not is_own.any():
@@ -85,6 +93,12 @@ def own_lines(trace: Trace, facts: Mapping[str, Any]) -> OwnLines | None:
         repeats=_repeats(trace, carriers, is_own)[position[inside[carriers]]],
         at=position[inside],
     )
+
+
+def _used(names: Ints) -> list[int]:
+    """The distinct ones; counting is faster than sorting, since names are small numbers."""
+    found: list[int] = np.flatnonzero(np.bincount(names)).tolist()
+    return found
 
 
 def _call_lines(facts: Mapping[str, Any]) -> dict[str, dict[str, list[int]]]:
