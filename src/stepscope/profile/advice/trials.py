@@ -1,7 +1,7 @@
 """Advice that can be tried is tried: the script runs again with one thing changed, beside runs as it is.
 
 Every round runs the script as it is and then once for each change, each in a process of its own, so that a machine
-that gets slower or faster meanwhile does so for all. The gain is the ratio of the medians; how far equal runs lie
+that gets slower or faster meanwhile does so for all. The gain is the median of the rounds' ratios; how far those lie
 apart is the noise. Nothing the script would save with torch.save and its kin is written.
 """
 
@@ -27,7 +27,7 @@ from stepscope.records import Finding
 
 __all__ = ["Runnable", "Tried", "try_advice", "try_changes"]
 
-ROUNDS = 2
+ROUNDS = 3
 STEPS, WARM_UP = 60, 12
 SECONDS = 25.0
 _CHILD = "stepscope.launch.trial.run"
@@ -61,15 +61,18 @@ class Tried:
     @property
     def gain(self) -> float | None:
         """3.1: a step takes a 3.1th of the time. None when a run failed."""
-        if not self.runs_ns or not self.plain_ns:
-            return None
-        return statistics.median(self.plain_ns) / statistics.median(self.runs_ns)
+        return statistics.median(self._ratios) if self._ratios else None
+
+    @property
+    def _ratios(self) -> list[float]:
+        """One a round: the run as it is came just before, on a machine that was as busy."""
+        return [plain / changed for plain, changed in zip(self.plain_ns, self.runs_ns, strict=True)]
 
     @property
     def noise(self) -> float:
-        """How far equal runs lie apart, as a share of their median."""
-        spreads = [(max(runs) - min(runs)) / statistics.median(runs) for runs in (self.plain_ns, self.runs_ns) if runs]
-        return max(spreads, default=0.0)
+        """How far the rounds' ratios lie from the gain, as a share of it: half of their range."""
+        ratios = self._ratios
+        return (max(ratios) - min(ratios)) / 2 / statistics.median(ratios) if ratios else 0.0
 
     def in_words(self) -> str:
         gain = self.gain

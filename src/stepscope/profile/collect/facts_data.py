@@ -58,13 +58,22 @@ def _held(dataset: Any, length: int | None) -> dict[str, Any]:
             if size > best.get("bytes", 0):
                 dtype = str(getattr(value, "dtype", "")).removeprefix("torch.")
                 best = {"in_memory": True, "kept": kind, "dtype": dtype, "bytes": size, "attribute": _name(name)}
-        elif isinstance(value, list | tuple) and len(value) >= length > 1 and not best.get("bytes"):
-            first = value[0]
-            first = first[0] if isinstance(first, list | tuple) and first else first
-            in_memory = not isinstance(first, str | bytes) and not hasattr(first, "__fspath__")
-            if in_memory:
-                best = {"in_memory": True, "kept": f"list of {type(first).__name__}", "attribute": _name(name)}
+        elif isinstance(value, list | tuple) and len(value) >= length > 1:
+            kept = _kept_in(value[0])
+            if kept is not None and length * kept[1] > best.get("bytes", 0):
+                best = {"in_memory": True, "kept": f"list of {kept[0]}", "bytes": length * kept[1]}
+                best["attribute"] = _name(name)
     return best
+
+
+def _kept_in(first: Any) -> tuple[str, int] | None:
+    """Of a list's first entry: what a sample is kept as, and about how many bytes; None for paths to files."""
+    one = first[0] if isinstance(first, tuple) and first else first
+    if isinstance(one, str | bytes) or hasattr(one, "__fspath__"):
+        return None
+    size = int(getattr(one, "nbytes", 0) or 0)
+    numbers = len(one) * (len(one[0]) if isinstance(one[0], list) else 1) if isinstance(one, list) and one else 1
+    return type(one).__name__, size or 8 * numbers
 
 
 def _name(name: str) -> str:

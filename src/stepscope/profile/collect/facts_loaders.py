@@ -61,6 +61,7 @@ class LoaderFacts:
         self._current: _Loader | None = None
         self._fresh = False
         self._peeking: Any = None
+        self._asked: _Loader | None = None
 
     def install(self, module: Any, installed: Installed) -> None:
         loader, iterator = module.DataLoader, module._BaseDataLoaderIter
@@ -97,6 +98,7 @@ class LoaderFacts:
         def __next__(iterator: Any) -> Any:
             if not self._facts.is_on:
                 return ask(iterator)
+            self._asked = self._iterators.get(iterator)
             began = perf_counter_ns()
             try:
                 batch = ask(iterator)
@@ -117,7 +119,7 @@ class LoaderFacts:
             if look is None or not look.on or not self._facts.is_on:
                 return fetch(fetcher, possibly_batched_index)
             before = _random_state()
-            dataset, collate = fetcher.dataset, fetcher.collate_fn
+            collate = fetcher.collate_fn
             inside = 0
 
             def timed_collate(samples: Any) -> Any:
@@ -136,18 +138,16 @@ class LoaderFacts:
                 look.fetching = False
                 fetcher.collate_fn = collate
                 samples = len(possibly_batched_index) if isinstance(possibly_batched_index, list) else 1
-                self._fetched(dataset, samples, inside, ended - began, before)
+                self._fetched(samples, inside, ended - began, before)
 
         return looked_at
 
     @fence.fenced("noting a fetch")
-    def _fetched(self, dataset: Any, samples: int, inside: int, whole: int, before: Any) -> None:
-        for known in self._all:
-            loader = known.ref()
-            if loader is not None and getattr(loader, "dataset", None) is dataset:
-                known.fetches.append((samples, inside, whole))
-                known.is_random = known.is_random or _random_state() != before
-                return
+    def _fetched(self, samples: int, inside: int, whole: int, before: Any) -> None:
+        known = self._asked  # who was asked for a batch: other clocks may stand in for the dataset meanwhile
+        if known is not None:
+            known.fetches.append((samples, inside, whole))
+            known.is_random = known.is_random or _random_state() != before
 
     @fence.fenced("noting a loader")
     def _made(self, loader: Any, frame: Any) -> None:

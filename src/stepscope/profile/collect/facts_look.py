@@ -339,6 +339,8 @@ def _plan(function: Any) -> Plan:
     name = str(getattr(function, "__name__", ""))
     if name in _PLAIN:
         return SYNC, _PLAIN[name]
+    if name.startswith("_record_function"):  # torch's own marks around loaders and optimizers
+        return PASS, name
     kind, named = plan_for(function)
     return (SYNC, named) if named in _HIDDEN_SYNCS else (kind, named)
 
