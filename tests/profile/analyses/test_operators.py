@@ -115,3 +115,15 @@ def test_tensor_cores_are_told_from_the_kernels(h200: Trace) -> None:
     assert found["aten::mm"]["tensor_core_share"] == 1.0
     assert found["aten::copy_"]["tensor_core_share"] is None
     assert not found["aten::copy_"]["tensor_core_eligible"]
+
+
+def test_operators_name_the_line_they_come_from(h200: Trace) -> None:
+    """Forward by its stack; backward, which has none of its own, by the line of forward that made it."""
+    found = table(operators(h200))
+    assert found["aten::embedding"]["line"] == "gpu_trace.py:29"
+    assert found["aten::embedding_dense_backward"]["line"] == "gpu_trace.py:29"
+    assert found["aten::addmm"]["line"].startswith("gpu_trace.py:")
+
+
+def test_without_stacks_there_is_no_line(h200_plain: Trace) -> None:
+    assert "line" not in table(operators(h200_plain))["aten::mm"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,12 @@ from stepscope.profile.trace.devices import devices_of, window
 from stepscope.profile.trace.gaps import CAUSES, Gaps, device_gaps, doing_in
 from stepscope.profile.trace.groups import group
 from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.op_lines import top_lines
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
+
+if TYPE_CHECKING:
+    from stepscope.profile.profile import Profile
 
 __all__ = ["idle", "idle_causes"]
 
@@ -95,9 +100,15 @@ def _busy(trace: Trace, rows: Values, begin: int, end: int) -> int:
     return int(when.within(np.array([begin]), np.array([end]))[0])
 
 
-@analysis("idle-causes", view="kernels")
-def idle_causes(trace: Trace) -> Sheet | None:
+@analysis("idle-causes", view="kernels", of="profile")
+def idle_causes_of(profile: Profile, rank: int = 0) -> Sheet | None:
     """What devices waited for: the operators whose work came late, and what the host was doing instead."""
+    trace = profile.trace(rank)
+    return None if trace is None else idle_causes(trace, profile.facts(rank))
+
+
+def idle_causes(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet | None:
+    """The sheet. `facts`: what a collector wrote beside the trace; with it, lines are exact."""
     if not trace.has_device:
         return None
     begin, end = window(trace)
@@ -105,7 +116,8 @@ def idle_causes(trace: Trace) -> Sheet | None:
     gaps = Gaps.joined(found)
     if not len(gaps.begin):
         return None
-    next_op = _name_of(trace, np.where(gaps.next >= 0, trace.device_op[gaps.next], -1))
+    until = np.where(gaps.next >= 0, trace.device_op[gaps.next], -1)
+    next_op = _name_of(trace, until)
     doing = _name_of(trace, doing_in(trace, gaps))
     groups = group(gaps.cause, next_op, doing)
     length = gaps.end - gaps.begin
@@ -123,6 +135,9 @@ def idle_causes(trace: Trace) -> Sheet | None:
         column("mean_ns", "Mean", mean(total, groups.counts), "ns", "The mean gap."),
         column("max_ns", "Longest", groups.most(length), "ns", "The longest gap."),
     ]  # fmt: skip
+    lines = top_lines(trace, facts or {}, until, groups, length)
+    if lines is not None:
+        columns.append(column("line", "Line", lines, "line", "The line of your own code that the work came from."))
     got, expected = int(total.sum()), sum(int((one.end - one.begin).sum()) for one in found)
     check = Check(name="causes sum to the idle time", got=got, expected=expected, ok=got == expected)
     return sheet_of("idle-causes", "What devices waited for", columns, sort="total_ns", checks=[check])

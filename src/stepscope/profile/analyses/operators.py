@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +13,36 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import Filled, column, mean, share, sheet_of
 from stepscope.profile.trace.groups import Groups, group, index_of
 from stepscope.profile.trace.kernel_names import can_use_tensor_cores
+from stepscope.profile.trace.op_lines import top_lines
 from stepscope.profile.trace.shape_texts import plain_dims, plain_types
 from stepscope.profile.trace.times import OpTimes, op_times, outermost_of_name
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Sheet
+
+if TYPE_CHECKING:
+    from stepscope.profile.profile import Profile
 
 __all__ = ["operators", "operators_by_shape"]
 
 Values = npt.NDArray[Any]
 
 
-@analysis("operators", view="operators")
-def operators(trace: Trace) -> Sheet | None:
+@analysis("operators", view="operators", of="profile")
+def operators_of(profile: Profile, rank: int = 0) -> Sheet | None:
     """Operators by name: time on the host and on devices, their own and with what they call; tensor cores."""
+    trace = profile.trace(rank)
+    return None if trace is None else operators(trace, profile.facts(rank))
+
+
+@analysis("operators-by-shape", view="operators", of="profile")
+def operators_by_shape_of(profile: Profile, rank: int = 0) -> Sheet | None:
+    """Operators by name and the shapes and types of their inputs."""
+    trace = profile.trace(rank)
+    return None if trace is None else operators_by_shape(trace, profile.facts(rank))
+
+
+def operators(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet | None:
+    """The sheet by name. `facts`: what a collector wrote beside the trace; with it, lines are exact."""
     ops = _ops(trace)
     if not len(ops):
         return None
@@ -37,15 +54,15 @@ def operators(trace: Trace) -> Sheet | None:
         column("name", "Operator", labels, help="As torch calls it."),
         *_time_columns(trace, found),
         *_tensor_core_columns(trace, found, labels),
+        *_line_column(trace, facts or {}, ops, groups),
     ]
     sort = "device_self_ns" if trace.has_device else "host_self_ns"
     return sheet_of("operators", "Operators", columns, sort=sort, then="host_self_ns",
                     checks=_checks(trace, found), notes=_notes(trace))  # fmt: skip
 
 
-@analysis("operators-by-shape", view="operators")
-def operators_by_shape(trace: Trace) -> Sheet | None:
-    """Operators by name and the shapes and types of their inputs."""
+def operators_by_shape(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet | None:
+    """The sheet by name, shapes and types; None without recorded shapes."""
     events = trace.events
     if "Input Dims" not in events.args:
         return None
@@ -64,6 +81,7 @@ def operators_by_shape(trace: Trace) -> Sheet | None:
                help="The dtypes of its tensor inputs."),
         *_time_columns(trace, found),
         *_tensor_core_columns(trace, found, labels),
+        *_line_column(trace, facts or {}, ops, groups),
     ]  # fmt: skip
     sort = "device_self_ns" if trace.has_device else "host_self_ns"
     return sheet_of("operators-by-shape", "Operators by shape", columns, sort=sort, then="host_self_ns",
@@ -165,6 +183,17 @@ def _tensor_core_columns(trace: Trace, found: _Sums, labels: list[str]) -> list[
         column("tensor_core_share", "Tensor cores", used, "share",
                "The share of its device self time in kernels that ran on tensor cores, by the kernels' names."),
     ]  # fmt: skip
+
+
+def _line_column(trace: Trace, facts: Mapping[str, Any], ops: Values, groups: Groups) -> list[Filled]:
+    times = op_times(trace)
+    at = times.place[ops]
+    weights = times.device_self_ns[at] + times.self_ns[at] / 1000 if trace.has_device else times.self_ns[at]
+    lines = top_lines(trace, facts, ops, groups, weights)
+    if lines is None:
+        return []
+    help = "The line of your own code that most of its time comes from; of backward, the line of forward."
+    return [column("line", "Line", lines, "line", help)]
 
 
 def _checks(trace: Trace, found: _Sums) -> list[Check]:
