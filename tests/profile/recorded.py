@@ -105,16 +105,21 @@ def recorded(*, stacks: bool = True, spans: bool = False, warm: bool = False) ->
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         profiler.export_chrome_trace(str(path))
-        trace = json.loads(path.read_bytes())
-    averages = {
-        one.key: {
-            "calls": one.count,
-            "own_bytes": one.self_cpu_memory_usage,
-            "total_bytes": one.cpu_memory_usage,
-            "own_us": one.self_cpu_time_total,
+        trace = json.loads(path.read_text(errors="replace"))  # torch may write names that are no text
+    # With stacks, torch itself may fail on such a name.
+    averages = (
+        {}
+        if stacks
+        else {
+            one.key: {
+                "calls": one.count,
+                "own_bytes": one.self_cpu_memory_usage,
+                "total_bytes": one.cpu_memory_usage,
+                "own_us": one.self_cpu_time_total,
+            }
+            for one in profiler.key_averages()
         }
-        for one in profiler.key_averages()
-    }
+    )
     parameters = sum(p.numel() * p.element_size() for p in space["net"].parameters())
     return Recorded(trace, json.loads(json.dumps(facts)), averages, {"parameters": parameters})
 
