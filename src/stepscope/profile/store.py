@@ -93,7 +93,7 @@ def _decoded(file: Path) -> ProfileMeta:
         return msgspec.json.decode(file.read_bytes(), type=ProfileMeta)
     except FileNotFoundError:
         raise NotFound(f"{file.parent} is no profile any more: {file.name} is gone") from None
-    except msgspec.MsgspecError as fault:
+    except (msgspec.MsgspecError, RecursionError) as fault:
         raise BadData(f"{file} is damaged: {fault}; the other profiles of the run are whole") from None
 
 

@@ -122,6 +122,7 @@ class Profiler:
             fence.fenced("ending the look")(self._facts.remove)()
         if self._by_optimizer is not None:
             self._by_optimizer.remove()
+        self._facts = self._by_optimizer = None
 
     def step(self) -> None:
         """A step is over; the next begins. With a schedule, this is what drives it."""

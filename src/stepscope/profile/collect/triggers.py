@@ -13,6 +13,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import msgspec
+
 from stepscope.errors import UsageError
 from stepscope.profile.collect.windows import Request
 from stepscope.profile.store import PROFILES, REQUEST
@@ -135,12 +137,13 @@ class RequestFile:
             path.unlink(missing_ok=True)
 
 
-def _steps_in(path: Path) -> int | None:
-    import msgspec
+class _Asked(msgspec.Struct):
+    steps: int | None = None
 
+
+def _steps_in(path: Path) -> int | None:
     try:
-        asked = msgspec.json.decode(path.read_bytes()[:1000])
+        steps = msgspec.json.decode(path.read_bytes()[:200], type=_Asked).steps
     except (OSError, msgspec.MsgspecError):
         return None
-    steps = asked.get("steps") if isinstance(asked, dict) else None
-    return steps if isinstance(steps, int) and 0 < steps <= 1000 else None
+    return steps if steps is not None and 0 < steps <= 1000 else None
