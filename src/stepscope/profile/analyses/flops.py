@@ -86,8 +86,8 @@ def _notes(trace: Trace, found: Arithmetic) -> list[str]:
     if utilisation is not None:
         peaks = {one: peak_flops(device, one) for one in sorted(set(found.dtype))}
         told = ", ".join(f"{_big(peak)}FLOP/s in {dtype}" for dtype, peak in peaks.items() if peak)
-        notes.append(f"MFU {100 * utilisation:.1f} %: that share of what {device} can do ({told}); work done twice "
-                     "(checkpoints, fused attention's backward) counts twice")  # fmt: skip
+        notes.append(f"MFU {100 * utilisation:.1f} %: that share of what {device} can do ({told}); what checkpoints "
+                     "compute again counts again")  # fmt: skip
     elif trace.has_device:
         notes.append(f"no MFU: the peak of {device or 'this device'} is not in our table")
     else:

@@ -58,7 +58,8 @@ def _linear(given: Given) -> int:
 def _attention(first: int, *, products: int, heads_last: bool = False) -> Formula:
     """Query, key and value stand at `first` and after it: (batch, heads, length, size), or length before heads.
 
-    Forward is two products. Backward of a fused kernel is five: the weights once more, and two for each of the two.
+    Forward is two products, backward two for each of them. What a fused kernel computes again is not counted: MFU is
+    about the model's arithmetic, not the kernel's.
     """
 
     def formula(given: Given) -> int:
@@ -67,9 +68,7 @@ def _attention(first: int, *, products: int, heads_last: bool = False) -> Formul
             raise LookupError("packed sequences: their lengths are data")
         keys = key[-3] if heads_last else key[-2]
         rows = math.prod(query[:-1])  # batch, heads and length, in whatever order
-        both = 2 * rows * keys * (query[-1] + value[-1])
-        again = 2 * rows * keys * query[-1]
-        return both if products == 2 else 2 * both + again
+        return products * rows * keys * (query[-1] + value[-1])
 
     return formula
 
@@ -138,7 +137,7 @@ WHOLE: dict[str, Formula] = {
     **{f"aten::_scaled_dot_product_{kind}": _attention(0, products=2) for kind in
        ("flash_attention", "efficient_attention", "cudnn_attention", "flash_attention_for_cpu",
         "fused_attention_overrideable")},
-    **{f"aten::_scaled_dot_product_{kind}_backward": _attention(1, products=5) for kind in
+    **{f"aten::_scaled_dot_product_{kind}_backward": _attention(1, products=4) for kind in
        ("flash_attention", "efficient_attention", "cudnn_attention", "flash_attention_for_cpu",
         "fused_attention_overrideable")},
     "aten::_cudnn_rnn": _rnn(1), "aten::_cudnn_rnn_backward": _rnn(2),
@@ -151,10 +150,10 @@ FALLBACK: dict[str, Formula] = {
     "aten::scaled_dot_product_attention": _attention(0, products=2),
     "aten::_flash_attention_forward": _attention(0, products=2, heads_last=True),
     "aten::_efficient_attention_forward": _attention(0, products=2, heads_last=True),
-    "aten::_flash_attention_backward": _attention(1, products=5, heads_last=True),
-    "aten::_efficient_attention_backward": _attention(1, products=5, heads_last=True),
+    "aten::_flash_attention_backward": _attention(1, products=4, heads_last=True),
+    "aten::_efficient_attention_backward": _attention(1, products=4, heads_last=True),
     "flash_attn::_flash_attn_forward": _attention(0, products=2, heads_last=True),
-    "flash_attn::_flash_attn_backward": _attention(1, products=5, heads_last=True),
+    "flash_attn::_flash_attn_backward": _attention(1, products=4, heads_last=True),
 }  # fmt: skip
 """Counted only when nothing in them is."""
 
