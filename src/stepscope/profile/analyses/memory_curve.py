@@ -73,12 +73,15 @@ def stretches(
 
     `series`: times (ascending), values after them, and the value before the first. Few points are kept as they are.
     """
-    times = np.unique(np.concatenate([at for at, _, _ in series.values()] or [np.zeros(0, np.int64)]))
-    if len(times) <= 2 * most:
-        edges = times
+    if sum(len(at) for at, _, _ in series.values()) <= 2 * most:
+        edges = np.unique(np.concatenate([at for at, _, _ in series.values()]))
         lines = {name: _held(at, values, first, edges) for name, (at, values, first) in series.items()}
         return (edges - begin).tolist(), lines
-    cuts = np.linspace(min(begin, int(times[0])), max(end, int(times[-1])) + 1, most + 1).astype(np.int64)
+    first_at, last_at = (
+        min(int(at[0]) for at, _, _ in series.values()),
+        max(int(at[-1]) for at, _, _ in series.values()),
+    )
+    cuts = np.linspace(min(begin, first_at), max(end, last_at) + 1, most + 1).astype(np.int64)
     axis = np.repeat(cuts[:-1], 2)
     axis[1::2] += np.diff(cuts) // 2
     lines = {}

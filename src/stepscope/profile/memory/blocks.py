@@ -97,17 +97,28 @@ def blocks_of(trace: Trace) -> Blocks | None:
     if not len(rows):
         return None
     kinds, numbers = events.number("Device Type", 0)[rows], events.number("Device Id", -1)[rows]
-    pairs, device = np.unique(np.stack([kinds, numbers]), axis=1, return_inverse=True)
-    device = device.reshape(-1)
+    device = np.zeros(len(rows), np.int64)
+    pairs = list(
+        dict.fromkeys(zip(*(column[_changes(kinds, numbers)].tolist() for column in (kinds, numbers)), strict=True))
+    )
+    for i, (kind, number) in enumerate(pairs):
+        device[(kinds == kind) & (numbers == number)] = i
     at, address = events.start[rows], events.number("Addr", 0)[rows]
     allocated, reserved = events.number("Total Allocated", 0)[rows], events.number("Total Reserved", 0)[rows]
     devices = []
-    for i, (kind, number) in enumerate(pairs.T.tolist()):
+    for i, (kind, number) in enumerate(pairs):
         mine = device == i
         devices.append(
             DeviceMemory(device_name(kind, number), kind == 0, at[mine], change[mine], allocated[mine], reserved[mine])
         )
     return _paired(devices, device, address, change, at, host)
+
+
+def _changes(kinds: Ints, numbers: Ints) -> Ints:
+    """The positions where the device is another than just before, and the first."""
+    other = np.ones(len(kinds), bool)
+    other[1:] = (kinds[1:] != kinds[:-1]) | (numbers[1:] != numbers[:-1])
+    return np.flatnonzero(other)
 
 
 def _paired(devices: list[DeviceMemory], device: Ints, address: Ints, change: Ints, at: Ints, host: Ints) -> Blocks:
