@@ -70,7 +70,7 @@ def collector() -> Iterator[DataCollector]:
             *(kind.__dict__[name] for kind in kinds for name in ("__init__", "_next_data")),
             module._MultiProcessingDataLoaderIter.__dict__["_reset"],
             module._DatasetKind.__dict__["create_fetcher"],
-            module.DataLoader.__dict__["check_worker_number_rationality"],
+            module.DataLoader.__dict__["multiprocessing_context"],
             utils.worker._worker_loop,
             utils.pin_memory.pin_memory,
         ]

@@ -27,16 +27,17 @@ class Loaders:
     def install(self, installed: Installed, module: Any) -> None:
         """`module` is `torch.utils.data.dataloader`."""
         kind = module.DataLoader
-        check, loaders = kind.check_worker_number_rationality, self
+        known: property = kind.__dict__["multiprocessing_context"]
+        loaders = self
 
-        def check_worker_number_rationality(self: Any) -> None:  # the last thing that a DataLoader's __init__ does
+        def set_context(loader: Any, context: Any) -> None:  # a DataLoader's __init__ sets it, and hardly anybody else
             caller = sys._getframe(1)
             if caller.f_code.co_name == "__init__":
-                loaders._is_made(self, caller)
-            check(self)
+                loaders._is_made(loader, caller)
+            assert known.fset is not None
+            known.fset(loader, context)
 
-        check_worker_number_rationality.__wrapped__ = check  # type: ignore[attr-defined]
-        installed.patch(kind, "check_worker_number_rationality", check_worker_number_rationality)
+        installed.patch(kind, "multiprocessing_context", property(known.fget, set_context, known.fdel, known.__doc__))
 
     def of(self, loader: Any) -> int:
         """Its number."""

@@ -1,0 +1,66 @@
+"""`stepscope tune-data`: the settings of a script's training loader, measured in its own training."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stepscope.cli._launch import LaunchCommand, options_from, script_named
+from stepscope.errors import UsageError
+
+__all__ = ["command"]
+
+
+@click.command(name="tune-data", cls=LaunchCommand)
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(2), help="Time for all settings.")
+@click.option("--batches", default=30, show_default=True, type=click.IntRange(5), help="Batches to measure of each.")
+@click.option("--max-workers", type=click.IntRange(0), help="No more workers than this (the number of processors).")
+@click.option("--batch-size", "sizes", metavar="N,N...", help="Try these batch sizes too; they change the training.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="The report for programs.")
+@click.option("--quiet", "-q", is_flag=True, help="No notices; only the report.")
+@click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    seconds: float,
+    batches: int,
+    max_workers: int | None,
+    sizes: str | None,
+    json_file: Path | None,
+    **values: Any,
+) -> None:
+    """Find the settings of a script's DataLoader with which it trains fastest, by trying them.
+
+    The script trains as ever while it is given batches of loaders with other settings: num_workers, prefetch_factor,
+    persistent_workers, with CUDA pin_memory. Then it is stopped; nothing is saved and no run is kept.
+
+    \b
+        stepscope tune-data train.py --epochs 3
+    """
+    from stepscope.launch.launch import launch
+    from stepscope.launch.tuning import TuneSession
+    from stepscope.profile.data.tuner import Budget
+
+    script = script_named(ctx)
+    options = options_from({**values, "record": False, "capsule": False, "diagnose": False})
+    budget = Budget(seconds=seconds, batches=batches, trial_s=min(3.0, max(seconds / 8, 0.5)))
+    make = partial(
+        TuneSession,
+        budget=budget,
+        batch_sizes=_sizes(sizes),
+        most_workers=max_workers,
+        json_file=json_file,
+    )
+    launch(script, options, make)
+
+
+def _sizes(text: str | None) -> tuple[int, ...]:
+    """The batch sizes of `--batch-size 32,64`."""
+    words = [] if text is None else text.split(",")
+    if not all(word.strip().isdecimal() and int(word) > 0 for word in words):
+        raise UsageError(f"--batch-size {text!r} is no list of sizes; write it like 32,64,128")
+    return tuple(int(word) for word in words)
