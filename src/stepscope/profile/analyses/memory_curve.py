@@ -77,11 +77,11 @@ def stretches(
         edges = np.unique(np.concatenate([at for at, _, _ in series.values()]))
         lines = {name: _held(at, values, first, edges) for name, (at, values, first) in series.items()}
         return (edges - begin).tolist(), lines
-    first_at, last_at = (
-        min(int(at[0]) for at, _, _ in series.values()),
-        max(int(at[-1]) for at, _, _ in series.values()),
-    )
-    cuts = np.linspace(min(begin, first_at), max(end, last_at) + 1, most + 1).astype(np.int64)
+    first_at = min(int(at[0]) for at, _, _ in series.values())
+    last_at = max(int(at[-1]) for at, _, _ in series.values())
+    # Unix nanoseconds are too large for a float to count them one by one; their distances are not.
+    first_at, last_at = min(begin, first_at), max(end, last_at)
+    cuts = first_at + np.linspace(0, last_at + 1 - first_at, most + 1).astype(np.int64)
     axis = np.repeat(cuts[:-1], 2)
     axis[1::2] += np.diff(cuts) // 2
     lines = {}

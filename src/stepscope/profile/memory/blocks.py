@@ -98,9 +98,8 @@ def blocks_of(trace: Trace) -> Blocks | None:
         return None
     kinds, numbers = events.number("Device Type", 0)[rows], events.number("Device Id", -1)[rows]
     device = np.zeros(len(rows), np.int64)
-    pairs = list(
-        dict.fromkeys(zip(*(column[_changes(kinds, numbers)].tolist() for column in (kinds, numbers)), strict=True))
-    )
+    at_change = _changes(kinds, numbers)
+    pairs = list(dict.fromkeys(zip(kinds[at_change].tolist(), numbers[at_change].tolist(), strict=True)))
     for i, (kind, number) in enumerate(pairs):
         device[(kinds == kind) & (numbers == number)] = i
     at, address = events.start[rows], events.number("Addr", 0)[rows]
