@@ -6,7 +6,7 @@ import os
 import zlib
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from stepscope.errors import BadData, Forbidden, NotFound
 
@@ -79,12 +79,15 @@ class Source:
                     break
             if self._inflate.eof:  # another member: files of several gzips are one
                 self._inflate = zlib.decompressobj(31)
+            before = self._inflate.copy()
             try:
                 part = self._inflate.decompress(self._packed, wanted)
             except zlib.error:
-                # Zeros or garbage behind the end of a file are harmless; in the middle all after it is lost.
+                # Zeros behind the end of a file are harmless; in the middle all that comes after is lost.
                 self._ended = True
-                self.truncated = self.json_bytes + sum(map(len, parts)) == 0 or bool(self._packed.strip(b"\x00"))
+                started = self.json_bytes or parts
+                self.truncated = not started or bool(self._packed.strip(b"\x00"))
+                parts.append(_salvaged(before, self._packed, wanted))
                 break
             self._packed = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
             parts.append(part)
@@ -117,6 +120,17 @@ class Source:
             self.bad_text += 1
             return piece.decode("utf-8", "replace").encode()
         return piece
+
+
+def _salvaged(inflate: Any, packed: bytes, most: int) -> bytes:
+    """What can still be unpacked of a stretch that is damaged somewhere."""
+    parts: list[bytes] = []
+    for at in range(0, len(packed), 64):
+        try:
+            parts.append(inflate.decompress(packed[at : at + 64], most))
+        except zlib.error:
+            break
+    return b"".join(parts)[:most]
 
 
 def _whole_characters(piece: bytes) -> int:

@@ -19,6 +19,8 @@ __all__ = ["ArgsOfCategory"]
 _NO_INT = -(1 << 63)
 _UNKNOWN = re.compile(r"unknown field `(.*)` - at `", re.DOTALL)
 _MISFIT = re.compile(r" - at `\$\[\d+\]\.(.*)`$", re.DOTALL)
+_ODD_KEY = re.compile(r'["\\\x00-\x1f]')
+"""A key that msgspec has no field for."""
 _TYPES: dict[str, tuple[Any, Any]] = {
     "int": (int | None, _NO_INT),
     "float": (float | None, np.nan),
@@ -83,7 +85,7 @@ class ArgsOfCategory:
                     args = msgspec.json.decode(raw)
                 except (msgspec.DecodeError, UnicodeDecodeError):
                     return False
-                if isinstance(args, dict) and unknown[1] in args:
+                if isinstance(args, dict) and unknown[1] in args and not any(map(_ODD_KEY.search, args)):
                     fresh = {key: self._way(key, value) for key, value in args.items() if key not in self.ways}
                     self.ways.update(fresh)
                     self._decoder = None
