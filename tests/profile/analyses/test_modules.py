@@ -56,6 +56,15 @@ def test_every_layer_has_its_backward_and_its_memory() -> None:
     assert rows["head"]["allocated_bytes"] == 2 * 32 * 10 * 4
 
 
+def test_flops_are_those_by_hand() -> None:
+    rows = by_key(modules(recorded().profile()), "path")
+    product = 2 * 32 * 64 * 128
+    # Two steps; backward makes the gradient of the weights and, but for the first layer, that of the input.
+    assert rows["blocks.0.fc1"]["flops"] == 2 * (product + product)
+    assert rows["blocks.0.fc2"]["flops"] == 2 * (product + 2 * product)
+    assert rows["head"]["flops"] == 2 * 3 * 2 * 32 * 64 * 10
+
+
 def test_spans_of_our_own_give_the_same_tree_without_stacks() -> None:
     found = recorded(stacks=False, spans=True)
     sheet = modules(found.profile(facts=False))

@@ -11,6 +11,7 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.kept import kept
 from stepscope.profile.memory.placed import modules_in
 from stepscope.profile.profile import Profile
+from stepscope.profile.trace.flops import arithmetic
 from stepscope.profile.trace.modules import Modules
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
@@ -28,39 +29,57 @@ def modules(profile: Profile, rank: int = 0) -> Sheet | None:
     if trace is None or found is None:
         return None
     cost = _cost(trace, found)
-    inside = {key: found.summed(values[:-1]) for key, values in cost.items()}
-    host = found.summed(found.own_ns)
-    device_ns = int(trace.events.dur[trace.device_rows].sum())
-    everything = device_ns or sum(host) or 1
-    rows: list[list[Any]] = []
-    levels: list[int] = []
-    for i in found.order():
-        node = found.nodes[i]
-        device = inside["device"][i] + inside["device_back"][i]
-        share = device / everything if device_ns else None
-        rows.append([
-            node.label, node.path, node.kind or None, int(found.calls[i]) or None, host[i], int(found.own_ns[i]),
-            inside["op_back"][i], inside["device"][i] if device_ns else None,
-            inside["device_back"][i] if device_ns else None, device if device_ns else None, share,
-            inside["bytes"][i], inside["bytes_back"][i], inside["op"][i],
-        ])  # fmt: skip
-        levels.append(found.level(i))
-    left = {key: int(values[-1]) for key, values in cost.items()}
-    left_device = left["device"] if device_ns else None
-    rows.append([
-        "outside of modules", None, None, None, None, None, None, left_device, None, left_device,
-        left["device"] / everything if device_ns else None, left["bytes"], None, left["op"],
-    ])  # fmt: skip
-    levels.append(0)
+    rows = [*_inside(trace, found, cost), _outside(trace, cost)]
     return Sheet(
         id="modules",
         title="Modules",
-        columns=_columns(bool(device_ns), bool(len(trace.memory_rows))),
+        columns=_columns(trace.has_device, bool(len(trace.memory_rows)), arithmetic(trace) is not None),
         rows=rows,
-        levels=levels,
-        checks=_checks(trace, cost, device_ns),
+        levels=[*(found.level(i) for i in found.order()), 0],
+        checks=_checks(trace, cost),
         notes=_notes(found),
     )
+
+
+def _inside(trace: Trace, found: Modules, cost: dict[str, Ints]) -> list[list[Any]]:
+    """A row a module, as the tree is printed."""
+    summed = {key: found.summed(values[:-1]) for key, values in cost.items()}
+    host, computed = found.summed(found.own_ns), _flops(trace, found)
+    rows = []
+    for i in found.order():
+        node, mine = found.nodes[i], {key: values[i] for key, values in summed.items()}
+        device = [mine["device"], mine["device_back"], mine["device"] + mine["device_back"]]
+        rows.append(
+            [node.label, node.path, node.kind or None, int(found.calls[i]) or None, host[i], int(found.own_ns[i]),
+             mine["op_back"], *(device if trace.has_device else [None] * 3), _share(trace, cost, mine),
+             computed[i] if computed else None, mine["bytes"], mine["bytes_back"], mine["op"]]
+        )  # fmt: skip
+    return rows
+
+
+def _outside(trace: Trace, cost: dict[str, Ints]) -> list[Any]:
+    """The row of what lies in no module: the optimizer, the loss, copies."""
+    mine = {key: int(values[-1]) for key, values in cost.items()}
+    device = mine["device"] if trace.has_device else None
+    return ["outside of modules", None, None, None, None, None, None, device, None, device, _share(trace, cost, mine),
+            None, mine["bytes"], None, mine["op"]]  # fmt: skip
+
+
+def _share(trace: Trace, cost: dict[str, Ints], mine: dict[str, int]) -> float:
+    """Of all time on the device; without one, of all operators' time on the host."""
+    what = "device" if trace.has_device else "op"
+    whole = int(cost[what].sum() + cost[f"{what}_back"].sum())
+    return (mine[what] + mine[f"{what}_back"]) / max(1, whole)
+
+
+def _flops(trace: Trace, found: Modules) -> list[int] | None:
+    """Floating-point operations by node, forward and backward together; None where the trace has no shapes."""
+    known = arithmetic(trace)
+    if known is None:
+        return None
+    at = np.where(found.backward[known.rows] >= 0, found.backward[known.rows], found.forward[known.rows])
+    here = at >= 0
+    return found.summed(np.bincount(at[here], np.nan_to_num(known.flops[here]), len(found.nodes)))
 
 
 def _cost(trace: Trace, found: Modules) -> dict[str, Ints]:
@@ -88,11 +107,12 @@ def _cost(trace: Trace, found: Modules) -> dict[str, Ints]:
     return cost
 
 
-def _checks(trace: Trace, cost: dict[str, Ints], device_ns: int) -> list[Check]:
+def _checks(trace: Trace, cost: dict[str, Ints]) -> list[Check]:
     ops = int(trace.events.dur[(trace.kind == Kind.OP) & (trace.op_parent < 0)].sum())
     got = int(cost["op"].sum() + cost["op_back"].sum())
     checks = [Check(name="modules and the rest sum to all operators", got=got, expected=ops, ok=got == ops)]
-    if device_ns:
+    if trace.has_device:
+        device_ns = int(trace.events.dur[trace.device_rows].sum())
         on_device = int(cost["device"].sum() + cost["device_back"].sum())
         checks.append(
             Check(
@@ -115,7 +135,7 @@ def _notes(found: Modules) -> list[str]:
     return notes
 
 
-def _columns(device: bool, memory: bool) -> list[Column]:
+def _columns(device: bool, memory: bool, flops: bool) -> list[Column]:
     return [
         Column(key="module", label="Module", help="The module's name in its parent; a root by its class."),
         Column(key="path", label="Path", help="The qualified name, as in named_modules().", hidden=True),
@@ -144,7 +164,19 @@ def _columns(device: bool, memory: bool) -> list[Column]:
             hidden=not device,
         ),
         Column(key="device_ns", label="Device", unit="ns", help="Both together.", hidden=not device),
-        Column(key="share", label="Share", unit="share", help="Of all time on the device.", hidden=not device),
+        Column(
+            key="share",
+            label="Share",
+            unit="share",
+            help="Forward and backward, of all time on the device; without one, of all operators' time on the host.",
+        ),
+        Column(
+            key="flops",
+            label="FLOPs",
+            unit="flops",
+            help="Floating-point operations of its forward and backward, from the shapes.",
+            hidden=not flops,
+        ),
         Column(
             key="allocated_bytes",
             label="Allocated",

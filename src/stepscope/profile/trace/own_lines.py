@@ -117,7 +117,9 @@ def _keys(
     def of_function(which: int) -> int:
         if which not in whole:
             frame = frames[which]
-            whole[which] = index.setdefault(LineKey(frame.file, frame.line, frame.function, False), len(index))
+            # A module that was running already has the line it was at, not the one it begins with.
+            line = 1 if frame.function == "<module>" else frame.line
+            whole[which] = index.setdefault(LineKey(frame.file, line, frame.function, False), len(index))
         return whole[which]
 
     above, mine = trace.python_parent[carriers], name[carriers].astype(np.int64)

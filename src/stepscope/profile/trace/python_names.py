@@ -95,6 +95,8 @@ def is_library_file(file: str) -> bool:
         return True
     if "/ipykernel_" in path:  # a cell of a notebook
         return False
+    if "/bin/" in path and not path.endswith(".py"):  # the command that was typed: torchrun, stepscope
+        return True
     first = path.split("/", 1)[0]
     if "/" not in path:
         return first.removesuffix(".py") in _STDLIB or first.removesuffix(".py") in _PACKAGES
