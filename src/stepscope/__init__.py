@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from stepscope.inspect.time_steps import time_steps as time_steps
     from stepscope.launch.breakpoints import breakpoint as breakpoint
     from stepscope.launch.data import data as data
-    from stepscope.profile.collect.api import profile as profile
+    from stepscope.profile.collect.api import ProfileRoom
     from stepscope.record.layer_statistics import watch_layers as watch_layers
     from stepscope.record.values import trace_values as trace_values
     from stepscope.runs.catalogue.run_list import run as run, runs as runs
@@ -94,6 +94,8 @@ if TYPE_CHECKING:
     )
     from stepscope.track.run import Run as Run
     from stepscope.track.session import current as current, finish as finish, init as init, log as log
+
+    profile: ProfileRoom
 
 
 def __getattr__(name: str) -> Any:

@@ -11,22 +11,25 @@ from stepscope.profile.collect.budget import BYTES_PER_EVENT, Asked, Budget, Cal
 SMALL = Probe(events=1_000, calls=2_000, wall_s=0.01)
 
 
-def test_a_small_step_is_recorded_with_everything() -> None:
+def test_a_small_step_is_recorded_with_all_but_python_calls() -> None:
     chosen = choose(Asked(), SMALL, Budget(250_000))
-    assert (chosen.options.record_shapes, chosen.options.profile_memory, chosen.options.with_stack) == (
-        True,
-        True,
-        True,
-    )
+    options = chosen.options
+    assert [options.record_shapes, options.profile_memory, options.with_stack] == [True, True, False]
     assert chosen.steps == 5
     assert chosen.said == []
 
 
-def test_many_python_calls_are_left_out_and_that_is_said() -> None:
-    chosen = choose(Asked(), Probe(events=10_000, calls=900_000, wall_s=0.5), Budget(250_000))
-    assert chosen.options.with_stack is False
-    assert chosen.options.profile_memory is True
-    assert "900,000" in chosen.said[0]
+def test_a_large_step_is_recorded_with_less_and_that_is_said() -> None:
+    chosen = choose(Asked(), Probe(events=200_000, calls=None, wall_s=0.5), Budget(250_000))
+    assert [chosen.options.record_shapes, chosen.options.profile_memory, chosen.steps] == [True, False, 1]
+    assert chosen.said == ["allocations were left out: a step has about 200,000 events, at most 250,000 are recorded"]
+    chosen = choose(Asked(), Probe(events=900_000, calls=None, wall_s=0.5), Budget(250_000))
+    assert [chosen.options.record_shapes, chosen.options.profile_memory, chosen.steps] == [False, False, 1]
+    assert len(chosen.said) == 2
+
+
+def test_python_calls_count_when_they_are_asked_for() -> None:
+    assert choose(Asked(with_stack=True), Probe(10_000, 60_000, 0.1), Budget(250_000)).steps == 3
 
 
 def test_what_the_user_insists_on_is_recorded() -> None:
@@ -54,12 +57,6 @@ def test_memory_that_is_short_shrinks_the_window() -> None:
     budget = Budget(250_000, free_bytes=4 * BYTES_PER_EVENT * 8_000)
     assert budget.events == 8_000
     assert choose(Asked(with_stack=False), Probe(5_000, None, 0.1), budget).steps == 1
-
-
-def test_calls_that_cannot_be_counted_are_not_followed() -> None:
-    chosen = choose(Asked(), Probe(1_000, None, 0.1), Budget(250_000))
-    assert chosen.options.with_stack is False
-    assert "another profiler or debugger" in chosen.said[0]
 
 
 def test_the_counter_counts_calls_and_is_gone() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -70,6 +71,7 @@ class Deep:
             say=self._say,
         )
         self.windows.look_at = look_at
+        self.windows.usual_s = self._usual_s
         self.windows.may_begin = lambda: not (self.is_disturbed() or self.theirs.is_going)
         self.theirs.install(torch)
         if self._signal is not None:
@@ -114,6 +116,10 @@ class Deep:
         phases = self._loop.iterations.phases
         passed = time.perf_counter() - (self._began or 0.0)
         return is_settled(phases.late_s(8), passed, len(phases))
+
+    def _usual_s(self) -> float | None:
+        late = self._loop.iterations.phases.late_s()
+        return statistics.median(late) if late else None
 
     def _ends(self, step: int) -> None:
         if self.windows is None:

@@ -18,10 +18,11 @@ from stepscope.launch.profiling.python import PythonTimes
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
 from stepscope.profile.collect.facts import Facts
-from stepscope.profile.collect.schedule import is_settled
+from stepscope.profile.collect.schedule import TOO_LONG_S, is_settled
 from stepscope.profile.data.collect import DataCollector
 from stepscope.profile.profile import Profile
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
+from stepscope.track import ranks
 
 if TYPE_CHECKING:
     from stepscope.records.profile import ProfileMeta
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ProfileSession"]
 
 SIMPLE_STEPS = 30
+SAMPLED_S, SAMPLED_STEPS = 2.0, 200
 Show = Callable[[Profile, "ProfileSession"], None]
 
 
@@ -48,6 +50,7 @@ class ProfileSession(Session):
         self.data = DataCollector() if kind in ("auto", "pytorch") else None
         self.python = PythonTimes(sample=kind in ("auto", "advanced"), calls=kind == "advanced")
         self.folder: Path | None = None
+        self._world = ranks.place().world_size
         self._show = show
         self._enough: str | None = None
         self._began: float | None = None
@@ -117,7 +120,16 @@ class ProfileSession(Session):
                 return self.loop.steps >= wanted.last
             return self._is_settled and len(self.loop.iterations.phases) >= SIMPLE_STEPS
         deep = self.deep
-        return deep is not None and bool(deep.saved) and deep.windows is not None and not deep.windows.wants_more
+        if deep is None or not deep.saved or deep.windows is None or deep.windows.wants_more:
+            return False
+        return self.profiling.steps is not None or kind == "pytorch" or self._world > 1 or self._was_sampled
+
+    @property
+    def _was_sampled(self) -> bool:
+        """Long enough for the sampler and the percentiles to mean something."""
+        phases = self.loop.iterations.phases
+        passed = time.perf_counter() - (self._began or 0.0)
+        return phases.seconds >= SAMPLED_S or len(phases) >= SAMPLED_STEPS or passed >= TOO_LONG_S
 
     def _maybe_end(self) -> None:
         if self._enough is not None:

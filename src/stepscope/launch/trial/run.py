@@ -10,7 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 from stepscope.launch.imports import Imports
@@ -30,7 +30,7 @@ class Timed:
         self._warm_up, self._steps = int(order["warm_up"]), int(order["steps"])
         self._until = perf_counter_ns() + int(float(order["seconds"]) * 1e9)
         self._pid = os.getpid()
-        self.marks: list[int] = []
+        self.marks: list[tuple[int, int]] = []
         self._seen = 0
 
     def install(self, torch: Any, installed: Installed) -> None:
@@ -48,7 +48,7 @@ class Timed:
         if self._seen == self._warm_up or done:
             self._wait()
         if self._seen >= self._warm_up or late:
-            self.marks.append(perf_counter_ns())
+            self.marks.append((perf_counter_ns(), process_time_ns()))
         if done:
             stop = SystemExit(0)
             stop._stepscope_reason = "the trial has its steps"  # type: ignore[attr-defined]
@@ -62,7 +62,8 @@ class Timed:
     @property
     def answer(self) -> dict[str, Any]:
         steps = max(0, len(self.marks) - 1)
-        return {"steps": steps, "ns": self.marks[-1] - self.marks[0] if steps else 0, "seen": self._seen}
+        wall, cpu = (self.marks[-1][at] - self.marks[0][at] if steps else 0 for at in (0, 1))
+        return {"steps": steps, "ns": wall, "cpu_ns": cpu, "seen": self._seen}
 
 
 def main(text: str) -> int:

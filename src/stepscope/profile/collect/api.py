@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 from weakref import finalize
 
 from stepscope import fence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stepscope.profile.collect.facts import Facts
     from stepscope.profile.collect.torch_window import TorchWindow
 
-__all__ = ["Profiler", "profile"]
+__all__ = ["ProfileRoom", "Profiler", "profile"]
 
 _going: Profiler | None = None
 READ_WITHIN_S = 300.0
@@ -56,6 +56,26 @@ def profile(
         raise UsageError(f"profiler={profiler!r} is not known; there are 'pytorch' and 'advanced' (cProfile)")
     options = {"record_shapes": record_shapes, "profile_memory": profile_memory, "with_stack": with_stack}
     return Profiler(path, schedule, profiler, options, on_ready)
+
+
+class ProfileRoom(Protocol):
+    """What `stepscope.profile` is to a type checker: the function, and the schedule beside it."""
+
+    def __call__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        schedule: Callable[[int], Any] | None = None,
+        profiler: Literal["pytorch", "advanced"] = "pytorch",
+        record_shapes: bool = True,
+        profile_memory: bool = True,
+        with_stack: bool = True,
+        on_ready: Callable[[Profiler], Any] | None = None,
+    ) -> Profiler: ...
+
+    def schedule(
+        self, *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
+    ) -> Schedule: ...
 
 
 class Profiler:

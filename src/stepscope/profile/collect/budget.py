@@ -23,7 +23,7 @@ WINDOW_S = 60.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user wants recorded; None: as the budget allows."""
+    """What the user wants recorded; None: as the budget allows (stacks: not)."""
 
     record_shapes: bool | None = None
     profile_memory: bool | None = None
@@ -64,50 +64,30 @@ class Chosen:
 
 
 def choose(asked: Asked, probe: Probe | None, budget: Budget) -> Chosen:
-    """As much as fits: first without Python calls, then without memory and shapes, is a step made to fit."""
+    """As much as fits. Python calls only on request: with them a step takes two or three times as long."""
+    history, stack = asked.profile_memory is True, asked.with_stack is True
+    memory, shapes = asked.profile_memory is not False, asked.record_shapes is not False
     if probe is None:
-        options = WindowOptions(
-            record_shapes=asked.record_shapes is not False,
-            profile_memory=asked.profile_memory is not False,
-            with_stack=bool(asked.with_stack),
-            cuda_history=asked.profile_memory is True,
-        )
-        return Chosen(options, asked.steps or TYPICAL_STEPS, [])
+        return Chosen(WindowOptions(shapes, memory, stack, cuda_history=history), asked.steps or TYPICAL_STEPS, [])
     said: list[str] = []
-    room = budget.events
-    base, stacks = probe.events, _stack_events(probe)
-    memory = asked.profile_memory is not False and (asked.profile_memory is True or base * (1 + MEMORY_EVENTS) <= room)
-    shapes = asked.record_shapes is not False and (asked.record_shapes is True or base <= room)
-    events = base * (1 + MEMORY_EVENTS * memory)
-    stack = asked.with_stack is not False and (
-        asked.with_stack is True or (stacks is not None and events + stacks <= room)
-    )
-    if asked.with_stack is None and not stack:
-        said.append(_without_stacks(stacks, room))
-    if asked.profile_memory is None and not memory:
-        said.append(f"memory was left out: a step has about {base:,} events, and at most {room:,} are recorded")
-    events += (stacks or 0) * stack
+    room, events = budget.events, float(probe.events)
+    if asked.profile_memory is None and events * (1 + MEMORY_EVENTS) > room:
+        memory = False
+        said.append(
+            f"allocations were left out: a step has about {probe.events:,} events, at most {room:,} are recorded"
+        )
+    if asked.record_shapes is None and events > room:
+        shapes = False
+        said.append(f"shapes were left out: a step has about {probe.events:,} events, at most {room:,} are recorded")
+    events += MEMORY_EVENTS * memory * probe.events + stack * (probe.calls or 0)
     steps = asked.steps or _fitting(room, events, probe.wall_s)
-    options = WindowOptions(
-        record_shapes=shapes, profile_memory=memory, with_stack=stack, cuda_history=asked.profile_memory is True
-    )
-    return Chosen(options, steps, said)
+    return Chosen(WindowOptions(shapes, memory, stack, cuda_history=history), steps, said)
 
 
 def _fitting(room: int, events: float, wall_s: float) -> int:
     by_events = int(room // max(events, 1))
     by_time = int(WINDOW_S // max(wall_s, 1e-6))
     return max(1, min(MOST_STEPS, by_events, by_time))
-
-
-def _stack_events(probe: Probe) -> int | None:
-    return probe.calls
-
-
-def _without_stacks(stacks: int | None, room: int) -> str:
-    if stacks is None:
-        return "Python calls were left out: another profiler or debugger follows them"
-    return f"Python calls were left out: a step makes about {stacks:,}, and at most {room:,} events are recorded"
 
 
 class CallCounter:

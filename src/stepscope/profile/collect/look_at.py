@@ -14,11 +14,10 @@ __all__ = ["look_at"]
 
 def look_at(window: TorchWindow) -> dict[str, Any]:
     """For the facts: the names of modules, and whose memory is where."""
-    from stepscope.profile.collect.alive import live_models_and_optimizers
     from stepscope.profile.collect.memory import storages
     from stepscope.profile.collect.module_names import names_and_lines
 
-    models, optimizers = live_models_and_optimizers()
+    models, optimizers = window.alive
     found: dict[str, Any] = {}
     if window.options.with_stack:
         found.update(fence.fenced("naming modules", default={})(names_and_lines)(window.live, models))

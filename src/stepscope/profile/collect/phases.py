@@ -47,6 +47,8 @@ class PhaseTable:
         self.left_out = 0
         """Steps that something of ours slowed down: they would say something of Stepscope, not of the training."""
         self.steps = 0
+        self.seconds = 0.0
+        """Of all steps together."""
         self._kept = kept
         self._stride = 1
         self._numbers = array("q")
@@ -58,6 +60,7 @@ class PhaseTable:
     def add(self, step: int, seconds: Mapping[str, float]) -> None:
         """One step, over just now."""
         self.steps += 1
+        self.seconds += sum(seconds.values())
         if self.steps > FIRST_STEPS and self.steps % self._stride:
             return
         self._numbers.append(step)

@@ -12,8 +12,8 @@ from stepscope.errors import UsageError
 __all__ = ["Action", "Schedule", "StepRange", "is_settled", "schedule"]
 
 SKIP_STEPS = 10
-MOST_SKIPPED = 200
-LONG_ENOUGH_S = 2.0
+MOST_SKIPPED = 25
+LONG_ENOUGH_S = 1.0
 TOO_LONG_S = 20.0
 FEW_STEPS = 3
 SETTLED_WITHIN = 0.3
@@ -88,7 +88,8 @@ def is_settled(walls_s: Sequence[float], passed_s: float, steps: int) -> bool:
     """Whether the training has found its pace, so that a few steps can stand for all.
 
     `walls_s` are the last undisturbed steps, `passed_s` the time since the first one, `steps` how many there were.
-    Ten steps at least (three where steps take seconds), two seconds of them, and none of them still getting faster.
+    Ten steps at least (three where steps take seconds), a second of them, and none of them still getting faster; after
+    25 steps whatever they do, since a script may be over soon.
 
     >>> is_settled([0.1] * 12, 5.0, 12), is_settled([0.4] * 8 + [0.1] * 4, 5.0, 12), is_settled([9.0] * 3, 27.0, 3)
     (True, False, True)

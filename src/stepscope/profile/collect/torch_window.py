@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope.profile.collect.alive import live_models_and_optimizers
 from stepscope.profile.collect.memory import CudaHistory
 from stepscope.profile.collect.module_spans import ModuleSpans
 from stepscope.profile.collect.others import OURS
@@ -75,6 +76,11 @@ class TorchWindow:
         self._spans: ModuleSpans | None = None
         self._history: CudaHistory | None = None
         self.snapshot: MemorySnapshot | None = None
+        self.alive: tuple[list[Any], list[Any]] = ([], [])
+        """Models and optimizers as it began: by its end the script may be over, and they gone."""
+        self.walls_s: list[float] = []
+        """How long its steps took."""
+        self._marked = 0.0
         self._profile: Any = None
 
     def prepare(self) -> None:
@@ -98,6 +104,7 @@ class TorchWindow:
     def start(self) -> None:
         if self._profile is None:
             self.prepare()
+        self.alive = live_models_and_optimizers()
         self._begin_beside()
         old = self._torch.empty(1) if self.options.profile_memory else None
         self._profile._start_trace()
@@ -133,9 +140,12 @@ class TorchWindow:
 
     def mark(self, step: int | None) -> None:
         """A step begins here, and the one before is over; None: only over."""
+        now = time.perf_counter()
         if self._mark is not None:
             self._mark.__exit__(None, None, None)
             self._mark = None
+            self.walls_s.append(now - self._marked)
+        self._marked = now
         if step is not None and self.is_on:
             self.steps.append(step)
             self._mark = self._torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
@@ -148,6 +158,7 @@ class TorchWindow:
         if self._mark is not None and len(self.steps) > 1:
             self._rest = self.steps.pop()
         self.mark(None)
+        del self.walls_s[len(self.steps) :]
         self.is_on = False
         began = time.perf_counter()
         if self._spans is not None:
@@ -186,6 +197,7 @@ class TorchWindow:
     def drop(self) -> None:
         """Let go of everything that was recorded."""
         self._profile = self._mark = self.snapshot = None
+        self.alive = ([], [])
 
 
 def _rename(file: str, old: str, new: str) -> None:

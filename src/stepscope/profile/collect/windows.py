@@ -9,6 +9,7 @@ between two steps. The callers stand behind the fence; what a fault leaves half 
 from __future__ import annotations
 
 import os
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -72,6 +73,8 @@ class Windows:
         """Asked before a window begins: something else may be going on that must not be in it."""
         self.before_recording: list[Callable[[], None]] = []
         self.after_recording: list[Callable[[], None]] = []
+        self.usual_s: Callable[[], float | None] = lambda: None
+        """How long a step takes that nobody looks at."""
         self.look_at: Callable[[TorchWindow], dict[str, Any]] = lambda window: {}
         """Asked after a window has stopped, before its memory is given back."""
         self._torch = torch
@@ -176,7 +179,7 @@ class Windows:
             self._torch, WindowOptions(record_shapes=False, profile_memory=False, with_stack=False, with_modules=False)
         )
         self._window.start()
-        self._counted = self._asked.with_stack is not False and self._counter.start()
+        self._counted = self._asked.with_stack is True and self._counter.start()
         self._began = time.perf_counter()
 
     def _end_probe(self) -> None:
@@ -257,7 +260,7 @@ class Windows:
             host=self._host,
             world=self._world,
             overhead=f"stopping took {window.stop_s:.2f} s, writing the trace {window.save_s:.2f} s",
-            notes=[] if chosen is None else chosen.said,
+            notes=[*([] if chosen is None else chosen.said), *_inflated(window.walls_s, self.usual_s())],
         )
 
     def abandon(self, why: str) -> None:
@@ -265,3 +268,11 @@ class Windows:
         if self.is_busy:
             self._say(why)
             self.finish()
+
+
+def _inflated(walls_s: list[float], usual_s: float | None) -> list[str]:
+    """How much the recording itself has slowed the steps down, where that is more than noise."""
+    if not walls_s or not usual_s or (factor := statistics.median(walls_s) / usual_s) < 1.15:
+        return []
+    took = f"{1000 * statistics.median(walls_s):.3g} ms, else {1000 * usual_s:.3g} ms"
+    return [f"steps in the window took {factor:.1f}x as long ({took}): host times are inflated, device times are not"]
