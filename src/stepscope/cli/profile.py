@@ -148,10 +148,13 @@ def _export(text: str) -> tuple[str, Path | None]:
 def _launch(ctx: click.Context, values: dict[str, Any], wanted: Wanted, store: Path | None) -> None:
     from stepscope.launch.launch import launch
     from stepscope.launch.profiling.session import ProfileSession
+    from stepscope.profile.analyses.analysis import analysis_named
 
     if values.pop("no_run"):
         raise UsageError("--no-run goes with --open; a script's profile needs its run folder (choose where with --dir)")
     script = script_named(ctx)
+    for name in wanted.tables:
+        analysis_named(name)  # said before the training, not after it
     profiling = _profiling(values)
     trying, ui = values.pop("try_advice"), values.pop("ui")
     options = options_from({**values, "dir": store, "profiling": profiling, "diagnose": False, "capsule": False})
@@ -192,16 +195,12 @@ def _show(profile: Profile, session: ProfileSession, *, wanted: Wanted, trying: 
     if run is not None and run.path is not None and profile.folder is not None:
         see += f"   (run {run.name}, {profile.folder})" if ui else f"   (run {run.name})"
     found = report(profile, wanted, see=see)
-    for finding in found.findings:
-        session.reporter.keep(finding)
+    findings = found.findings
     if trying:
-        _try(profile, session)
-
-
-def _try(profile: Profile, session: ProfileSession) -> None:
-    from stepscope.profile.advice.trials import try_advice
-
-    try_advice(profile, session.script)
+        click.echo("", err=session.to_stdout)
+        findings = session.tried(profile)
+    for finding in findings:
+        session.reporter.keep(finding)
 
 
 # -- what is there already ------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
 from stepscope.track import ranks
 
 if TYPE_CHECKING:
+    from stepscope.records import Finding
     from stepscope.records.profile import ProfileMeta
 
 __all__ = ["ProfileSession"]
@@ -51,10 +53,11 @@ class ProfileSession(Session):
         self.python = PythonTimes(sample=kind in ("auto", "advanced"), calls=kind == "advanced")
         self.folder: Path | None = None
         self._world = ranks.place().world_size
+        self._began_in = os.getcwd()
         self._show = show
         self._enough: str | None = None
         self._began: float | None = None
-        self._to_stdout = to_stdout
+        self.to_stdout = to_stdout
         self._stdout: Any = None
         if self.deep is not None:
             self.deep.is_disturbed = lambda: self.facts.looking or self.python.counts_calls
@@ -62,7 +65,7 @@ class ProfileSession(Session):
     # -- the beginning --------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        if self._to_stdout:  # what the script prints must not stand in the JSON
+        if self.to_stdout:  # what the script prints must not stand in the JSON
             self._stdout, sys.stdout = sys.stdout, sys.stderr
         super().begin()
         self.loop.before_backward.append(self._maybe_end)
@@ -216,6 +219,22 @@ class ProfileSession(Session):
             self.reporter.say(f"stepscope: {error}")
         if self._stdout is not None:  # what the script prints at its exit is no JSON either
             sys.stdout, self._stdout = self._stdout, sys.stdout
+
+    def tried(self, profile: Profile) -> list[Finding]:
+        """Run the script again with each piece of advice that can be tried; findings with what that gave."""
+        from stepscope.profile.advice.trials import try_advice
+
+        here = os.getcwd()
+        os.chdir(self._began_in)  # the script may have left the folder its arguments are meant for
+        try:
+            return try_advice(profile, self.script, say=self._say_trial)
+        finally:
+            os.chdir(here)
+
+    def _say_trial(self, text: str) -> None:
+        stream = sys.stderr if self.to_stdout else sys.stdout
+        stream.write(text + "\n")
+        stream.flush()
 
     def _nothing(self, crashed: bool) -> str:
         if crashed:
