@@ -31,8 +31,10 @@ class Loaders:
         loaders = self
 
         def set_context(loader: Any, context: Any) -> None:  # a DataLoader's __init__ sets it, and hardly anybody else
-            caller = sys._getframe(1)
-            if caller.f_code.co_name == "__init__":
+            caller: FrameType | None = sys._getframe(1)
+            if caller is not None and caller.f_code.co_name == "__setattr__":
+                caller = caller.f_back
+            if caller is not None and caller.f_code.co_name == "__init__":
                 loaders._is_made(loader, caller)
             assert known.fset is not None
             known.fset(loader, context)

@@ -73,11 +73,11 @@ class LoaderSettings:
 
 def loader_like(loader: Any, settings: LoaderSettings) -> Any:
     """A plain DataLoader over the same data, with other settings."""
-    from torch.utils.data import BatchSampler, DataLoader, IterableDataset
+    from torch.utils.data import DataLoader, IterableDataset
 
     given: dict[str, Any] = {"dataset": loader.dataset, "collate_fn": loader.collate_fn, "generator": loader.generator}
     is_stream = isinstance(loader.dataset, IterableDataset)
-    own_batches = loader.batch_sampler is not None and type(loader.batch_sampler) is not BatchSampler
+    own_batches = loader.batch_sampler is not None and loader.batch_size is None
     if own_batches and not is_stream:
         given["batch_sampler"] = loader.batch_sampler
     else:

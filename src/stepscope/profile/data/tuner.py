@@ -94,8 +94,9 @@ class Tuner:
 
     def _learn(self, loader: Any) -> bool:
         """Whether this is the loader the script trains on, and the first steps are over."""
-        if self._last is not None and self._last[0] is loader and self.backwards() > self._last[1]:
-            self._trained[loader] = self._trained.get(loader, 0) + 1
+        if self._last is not None and self.backwards() > self._last[1]:
+            last = self._last[0]
+            self._trained[last] = self._trained.get(last, 0) + 1
         self._last = (loader, self.backwards())
         if self._trained.get(loader, 0) < _WARM_STEPS:
             return False
@@ -147,6 +148,7 @@ class Tuner:
         if chosen is not None and chosen is not self.now:  # once more, side by side: machines have moods
             for settings in (now, chosen.settings):
                 trial = Trial(settings, self.loader, **self._limits())
+                trial.label = f"once more, {trial.label}"
                 self.again.append((yield trial))
 
     def _try(self, settings: LoaderSettings) -> Generator[Trial, Trial, Trial]:

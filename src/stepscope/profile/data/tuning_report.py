@@ -215,9 +215,11 @@ class TuningReport:
 def _ms(seconds: float) -> str:
     """A time as short as it can be read.
 
-    >>> _ms(0.00123), _ms(0.0456), _ms(0.789), _ms(2.5)
-    ('1.23 ms', '45.6 ms', '789 ms', '2.5 s')
+    >>> _ms(0.000012), _ms(0.00123), _ms(0.0456), _ms(0.789), _ms(2.5), _ms(0.0)
+    ('12 us', '1.23 ms', '45.6 ms', '789 ms', '2.5 s', '0 ms')
     """
+    if 0 < seconds < 1e-4:
+        return f"{seconds * 1e6:.3g} us"
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 

@@ -1,0 +1,242 @@
+"""Trying settings of a loader inside a training: what is measured, what is chosen, what is said."""
+
+from __future__ import annotations
+
+import linecache
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.data import BatchSampler, DataLoader, IterableDataset, SequentialSampler, get_worker_info
+
+from stepscope.profile.data.rewrite import rewritten
+from stepscope.profile.data.settings import LoaderSettings, is_sharded, loader_like
+from stepscope.profile.data.trial import Trial
+from stepscope.profile.data.tuner import Budget, Tuner
+from stepscope.profile.data.tuning_report import TuningReport
+
+from .conftest import Sleepy, Stream
+
+
+class Enough(BaseException):
+    """How a tuner ends a script in these tests."""
+
+
+class Sharded(IterableDataset[Any]):
+    def __iter__(self) -> Iterator[Any]:
+        info = get_worker_info()
+        yield from range(0 if info is None else info.id, 10, 1 if info is None else info.num_workers)
+
+
+def finish() -> None:
+    raise Enough
+
+
+def tuned(loader: Any, steps: int = 3000, **options: Any) -> Tuner:
+    """A training loop over the loader, until the tuner ends it."""
+    import torch.utils.data.dataloader as module
+
+    count = [0]
+    budget = Budget(seconds=20, batches=6, trial_s=0.3)
+    tuner = Tuner(budget, backwards=lambda: count[0], finish=finish, **options)
+    tuner.diversion.install(module)
+    try:
+        for _ in range(steps):
+            for _batch in loader:
+                count[0] += 1
+    except Enough:
+        pass
+    finally:
+        tuner.diversion.remove()
+    return tuner
+
+
+@pytest.fixture(scope="module")
+def of_sleepy() -> Tuner:
+    return tuned(DataLoader(Sleepy(200), batch_size=4), most_workers=2)
+
+
+def test_more_workers_are_found_to_help_where_they_do(of_sleepy: Tuner) -> None:
+    best = of_sleepy.best
+    assert best is not None
+    assert best.settings.workers == 2
+    tried = [trial.settings.workers for trial in of_sleepy.trials]
+    assert {0, 1, 2} <= set(tried)
+    report = TuningReport(of_sleepy, None)
+    assert report.gain is not None
+    assert report.gain > 1.3
+    assert report.is_worth_it
+
+
+def test_free_data_takes_no_time_and_now_takes_what_the_dataset_takes(of_sleepy: Tuner) -> None:
+    assert of_sleepy.free is not None
+    assert of_sleepy.now is not None
+    assert (of_sleepy.free.steady_s or 1) < 0.002
+    assert of_sleepy.now.steady_s == pytest.approx(4 * 0.003, rel=0.6)
+    assert of_sleepy.now.wait_s == pytest.approx(of_sleepy.now.steady_s, rel=0.3)
+
+
+def test_workers_that_stay_are_tried_where_starting_them_costs(of_sleepy: Tuner) -> None:
+    assert [trial for trial in of_sleepy.trials if trial.settings.persistent]
+
+
+def test_memory_of_workers_is_known(of_sleepy: Tuner) -> None:
+    for trial in of_sleepy.trials:
+        assert (trial.memory_bytes is None) == (trial.settings.workers == 0)
+
+
+def test_the_report_in_words_and_as_a_dict(of_sleepy: Tuner) -> None:
+    report = TuningReport(of_sleepy, None)
+    text = "\n".join("".join(part for part, _ in line) for line in report.lines())
+    assert "DataLoader over Sleepy, batches of 4" in text
+    assert "best: num_workers=2" in text
+    assert "give the DataLoader: num_workers=2" in text
+    whole = report.as_dict("train.py")
+    assert whole["change"]["num_workers"] == 2
+    assert sum(trial["now"] for trial in whole["trials"]) == 1
+
+
+def test_one_that_is_enough_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Quick(Sleepy):
+        def __getitem__(self, index: int) -> Any:
+            return torch.zeros(1)
+
+    loader, count = DataLoader(Quick(64), batch_size=2), [0]
+    import torch.utils.data.dataloader as module
+
+    tuner = Tuner(Budget(20, 6, 0.2), backwards=lambda: count[0], finish=finish, most_workers=1)
+    tuner.diversion.install(module)
+    try:
+        while True:
+            for _batch in loader:
+                time.sleep(0.004)
+                count[0] += 1
+    except Enough:
+        pass
+    finally:
+        tuner.diversion.remove()
+    report = TuningReport(tuner, None)
+    assert not report.is_worth_it
+    assert "leave it as it is" in "".join(part for line in report.lines() for part, _ in line)
+    assert report.as_dict("t.py")["change"] == {}
+
+
+def test_a_loader_of_an_evaluation_is_left_alone() -> None:
+    count = [0]
+    tuner = Tuner(Budget(), backwards=lambda: count[0], finish=finish)
+    train, val = DataLoader(Sleepy(8), batch_size=4), DataLoader(Sleepy(8), batch_size=4)
+    for _ in range(4):
+        for batch in train:
+            tuner._keep(train, batch) if not tuner._learn(train) else None
+            count[0] += 1
+        for batch in val:
+            assert not tuner._learn(val)
+            tuner._keep(val, batch)
+    assert tuner.loader is train
+
+
+class Unpicklable(Sleepy):
+    def __init__(self) -> None:
+        super().__init__(40)
+        self.read = lambda index: index
+
+    def __getitem__(self, index: int) -> Any:
+        return self.read(index)
+
+
+def test_a_setting_that_cannot_be_started_is_said_and_passed_over() -> None:
+    loader = DataLoader(Unpicklable(), batch_size=2)
+    trial = Trial(LoaderSettings(1, 2), loader, batches=5, seconds=0.2, clock=time.perf_counter)
+    import multiprocessing
+
+    spawning = DataLoader(Unpicklable(), 2, num_workers=1, multiprocessing_context=multiprocessing.get_context("spawn"))
+    trial._loader = spawning
+    with pytest.raises((AttributeError, TypeError)):
+        trial.next(set())
+    trial.error = "AttributeError: Can't pickle local object"
+    trial.close()
+
+
+def test_a_stream_that_does_not_ask_for_its_worker_gets_at_most_one() -> None:
+    assert not is_sharded(DataLoader(Stream()))
+    assert is_sharded(DataLoader(Sharded()))
+    assert is_sharded(DataLoader(Sleepy()))
+    tuner = Tuner(Budget(), backwards=lambda: 0, finish=finish, most_workers=8)
+    tuner.loader = DataLoader(Stream(), batch_size=2)
+    assert tuner._worker_counts(LoaderSettings()) == [1]
+    assert "two workers would give every sample twice" in tuner.notes[0]
+
+
+def test_worker_counts_double_up_to_the_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.profile.data.tuner.cpu_count", lambda: 6)
+    tuner = Tuner(Budget(), backwards=lambda: 0, finish=finish)
+    tuner.loader = DataLoader(Sleepy())
+    assert tuner._worker_counts(LoaderSettings(2, 2)) == [0, 1, 4, 6, 12]
+
+
+@pytest.mark.parametrize(
+    ("loader", "batch"),
+    [
+        (DataLoader(Sleepy(8), batch_size=4, drop_last=True), 4),
+        (DataLoader(Sleepy(8), batch_sampler=BatchSampler(SequentialSampler(range(8)), 2, False)), 2),
+        (DataLoader(Sleepy(8), batch_size=None), None),
+        (DataLoader(Stream(), batch_size=3), 3),
+    ],
+)
+def test_a_loader_with_other_settings_gives_the_same_batches(loader: Any, batch: int | None) -> None:
+    other = loader_like(loader, LoaderSettings.of(loader).with_workers(1))
+    assert other.num_workers == 1
+    last = [one[1] if isinstance(one, list | tuple) else one for one in loader]
+    again = [one[1] if isinstance(one, list | tuple) else one for one in other]
+    assert all(torch.equal(torch.as_tensor(a), torch.as_tensor(b)) for a, b in zip(last, again, strict=True))
+
+
+def test_arguments_name_only_what_differs() -> None:
+    now = LoaderSettings(0, None, batch_size=4)
+    assert LoaderSettings(4, 2, batch_size=4).arguments(now) == {"num_workers": 4}
+    assert LoaderSettings(4, 8, True, batch_size=4).arguments(now) == {
+        "num_workers": 4, "prefetch_factor": 8, "persistent_workers": True,
+    }  # fmt: skip
+    assert LoaderSettings(0, None, batch_size=4).arguments(LoaderSettings(4, 8, batch_size=4)) == {
+        "num_workers": 0, "prefetch_factor": None,
+    }  # fmt: skip
+
+
+SOURCE = """\
+from torch.utils.data import DataLoader
+train = DataLoader(data, batch_size=4, num_workers=args.workers)  # grün
+val = DataLoader(
+    data,
+    4,
+    shuffle=True,  # always
+)
+other = make(DataLoader(data), 3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments", "new"),
+    [
+        (2, {"num_workers": 4, "pin_memory": True},
+         ["train = DataLoader(data, batch_size=4, num_workers=4, pin_memory=True)  # grün"]),
+        (3, {"num_workers": 2, "batch_size": 8},
+         ["val = DataLoader(", "    data,", "    8,", "    shuffle=True, num_workers=2,  # always", ")"]),
+        (8, {"num_workers": 1}, ["other = make(DataLoader(data, num_workers=1), 3)"]),
+    ],
+)  # fmt: skip
+def test_the_line_to_write(tmp_path: Path, line: int, arguments: dict[str, Any], new: list[str]) -> None:
+    (tmp_path / "a.py").write_text(SOURCE)
+    linecache.checkcache()
+    change = rewritten(str(tmp_path / "a.py"), line, arguments)
+    assert change is not None
+    assert change.new == new
+    compile("\n".join(change.new), "a", "exec")
+
+
+def test_where_no_loader_is_made_there_is_no_line(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(SOURCE)
+    assert rewritten(str(tmp_path / "a.py"), 1, {"num_workers": 4}) is None
+    assert rewritten(str(tmp_path / "none.py"), 1, {"num_workers": 4}) is None
