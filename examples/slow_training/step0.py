@@ -41,15 +41,15 @@ class Blobs(Dataset):
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        widths = [784, 128, 128, 128, 128, 64, 64, 64]
-        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(widths, widths[1:], strict=False))
-        self.head = nn.Linear(64, 4)
+        self.first = nn.Linear(784, 128)
+        self.layers = nn.ModuleList(nn.Linear(128, 128) for _ in range(6))
+        self.last = nn.Linear(128, 4)
 
     def forward(self, x):
-        x = x.flatten(1)
+        x = F.relu(self.first(x.flatten(1)))
         for layer in self.layers:
             x = F.relu(layer(x))
-        return self.head(x)
+        return self.last(x)
 
 
 def main():

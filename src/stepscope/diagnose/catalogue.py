@@ -1,7 +1,8 @@
 """Every rule's documentation, read from the rule files without running them: no torch, no waiting.
 
-The folder is the registry: `diagnose/rules/<group>/<rule>.py` holds a function under `@rule("group.rule", ...)`. Rules
-of other packages are found through the entry point `stepscope.rules` and read the same way.
+The folder is the registry: `diagnose/rules/<group>/<rule>.py` holds a function under `@rule("group.rule", ...)`, and
+`profile/advice/rules/<rule>.py` one under `@advice("perf.rule", ...)`; the advice of profiles is written, listed and
+silenced as rules are. Rules of other packages are found through the entry point `stepscope.rules`, read the same way.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from stepscope.records import Severity
 __all__ = ["RuleDoc", "asked_when", "group_title", "hint", "near_ids", "rule_doc", "rule_docs", "rules_in"]
 
 RULES = Path(__file__).parent / "rules"
+ADVICE = Path(__file__).parent.parent / "profile" / "advice" / "rules"
 ENTRY_POINT = "stepscope.rules"
 
 
@@ -50,14 +52,14 @@ def rules_in(file: Path) -> Iterator[RuleDoc]:
     """The rules a file declares; a file that does not parse has none."""
     try:
         text = file.read_text(encoding="utf-8")
-        tree = ast.parse(text) if "@rule(" in text else ast.Module(body=[], type_ignores=[])
+        tree = ast.parse(text) if "@rule(" in text or "@advice(" in text else ast.Module(body=[], type_ignores=[])
     except (OSError, SyntaxError, ValueError):
         return
     for node in tree.body:
         if not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             continue
         for mark in node.decorator_list:
-            if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "rule":
+            if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id in ("rule", "advice"):
                 yield _described(mark, ast.get_docstring(node), file, node.lineno)
 
 
@@ -67,11 +69,18 @@ def _described(mark: ast.Call, docstring: str | None, file: Path, line: int) -> 
     return RuleDoc(
         id=_literal(mark.args[0]) if mark.args else _literal(given.get("id")),
         severity="error" if severity == "error" else "info" if severity == "info" else "warning",
-        needs=_needs(given.get("needs")) or "steps",
+        needs=_needs(given.get("needs")) or _usual_needs(mark, given),
         text=read_docstring(docstring),
         file=file,
         line=line,
     )
+
+
+def _usual_needs(mark: ast.Call, given: dict[str, ast.expr]) -> str:
+    if not isinstance(mark.func, ast.Name) or mark.func.id == "rule":
+        return "steps"
+    device = _literal(given.get("device")) or "any"
+    return "profile" if device == "any" else f"profile, {device}"
 
 
 def _literal(node: ast.expr | None) -> str:
@@ -130,7 +139,7 @@ def near_ids(rule: str, count: int = 3) -> list[str]:
 
 
 def _files() -> Iterator[Path]:
-    for folder in (RULES, *_folders_of_others()):
+    for folder in (RULES, ADVICE, *_folders_of_others()):
         yield from sorted(folder.rglob("*.py")) if folder.is_dir() else [folder]
 
 
@@ -152,6 +161,10 @@ _ASKED = {
     "source": "It reads the source of your own files.",
     "crash": "It is asked when an exception ends the script.",
     "end": "It is asked when the script has ended.",
+    "profile": "`stepscope profile` gives this advice.",
+    "gpu": "Only where work ran on an accelerator.",
+    "cuda": "Only on NVIDIA devices.",
+    "cpu": "Only where no accelerator was used.",
     "probe": "It tries things out on a copy of the model, in `stepscope check`.",
 }
 

@@ -51,5 +51,5 @@ def item_by_item(run: Measured) -> Iterator[Tip]:
         how="the wait, less one index operation over the bytes of a batch",
         evidence={"samples": int(samples), "wait_ms": round(wait / 1e6, 2), "dataset": dataset["class"]},
         part="data",
-        trial=Trial("batch-index", {}),
+        trial=Trial("batch-index", {}) if dataset["class"] == "TensorDataset" else None,
     )
