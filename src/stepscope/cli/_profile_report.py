@@ -14,6 +14,7 @@ from stepscope.errors import NotFound, UsageError
 if TYPE_CHECKING:
     from stepscope.profile.advice.verdict import Verdict
     from stepscope.profile.profile import Profile
+    from stepscope.records.profile import Sheet
 
 __all__ = ["Wanted", "report"]
 
@@ -84,9 +85,11 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
         names = ["python-profile-functions"]
     texts = []
     for name in names:
-        answer = analysis_named(name)(profile, profile.ranks[0])
+        answer, sort = analysis_named(name)(profile, profile.ranks[0]), wanted.sort
+        if name == "python-profile-functions" and _in_order_of_pstats(profile, sort) is not None:
+            answer, sort = _in_order_of_pstats(profile, sort), None
         if isinstance(answer, Sheet):
-            texts.append(sheet_text(answer, width=width, most=wanted.most, sort=wanted.sort))
+            texts.append(sheet_text(answer, width=width, most=wanted.most, sort=sort))
         elif isinstance(answer, StepParts):
             texts.append(parts_text(answer, width=width))
         elif answer is None:
@@ -95,6 +98,22 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
             sheets = ", ".join(id for id in all_analyses() if not id.endswith("curve"))
             raise UsageError(f"{name!r} is a picture; open it with: stepscope ui (tables are {sheets})")
     return texts
+
+
+def _in_order_of_pstats(profile: Profile, sort: str | None) -> Sheet | None:
+    """Functions as `pstats` would sort them, when the order is one of its own."""
+    from stepscope.profile.analyses.python_profile import functions_of_prof
+    from stepscope.profile.python.prof_file import stats_in
+    from stepscope.profile.python.stats import sort_order
+
+    raw = profile.read("prof", profile.ranks[0])
+    if sort is None or raw is None:
+        return None
+    try:
+        order = sort_order(sort)
+    except UsageError:  # one of our own columns, perhaps
+        return None
+    return functions_of_prof(stats_in(raw), order)
 
 
 def _json(profile: Profile, found: Verdict) -> str:

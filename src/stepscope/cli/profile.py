@@ -64,6 +64,7 @@ def _first_script(args: list[str]) -> int:
 @click.option("--keep-running", is_flag=True, help="Let the script run to its end.")
 @click.option("--on-signal", metavar="SIGNAL", help="Another window whenever the process gets this signal (USR2).")
 @click.option("--try", "try_advice", is_flag=True, help="Try advice that can be tried, and say what it really gains.")
+@click.option("--ideal-loader", is_flag=True, help="How fast would it be with free data? Repeats the first batches.")
 @click.option("--open", "opens", is_flag=True, help="Analyse files of other profilers: traces, ranks, .prof, folders.")
 @click.option("--diff", "diffs", is_flag=True, help="What got slower between two runs or files, beyond the noise.")
 @click.option("--now", is_flag=True, help="Ask a running training for a window.")
@@ -183,6 +184,7 @@ def _profiling(values: dict[str, Any]) -> Profiling:
         signal=signal or "USR2",
         asked=Asked(**{name: values.pop(name) for name in names}),
         keep_running=values.pop("keep_running"),
+        ideal=values.pop("ideal_loader"),
     )
 
 

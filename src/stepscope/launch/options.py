@@ -86,7 +86,8 @@ class Profiling:
     signal: str = "USR2"
     asked: Asked = field(default_factory=Asked)
     keep_running: bool = False
-    sort: str | None = None
+    ideal: bool = False
+    """Hand out the first batches again and again: how fast would it be with free data?"""
 
 
 @dataclass(frozen=True)

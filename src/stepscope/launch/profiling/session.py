@@ -21,6 +21,7 @@ from stepscope.launch.session import Session
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.collect.schedule import TOO_LONG_S, is_settled
 from stepscope.profile.data.collect import DataCollector
+from stepscope.profile.data.ideal import IdealLoader, install_ideal
 from stepscope.profile.profile import Profile
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
 from stepscope.track import ranks
@@ -51,6 +52,7 @@ class ProfileSession(Session):
         self.facts = Facts()
         self.data = DataCollector() if kind in ("auto", "pytorch") else None
         self.python = PythonTimes(sample=kind in ("auto", "advanced"), calls=kind == "advanced")
+        self.ideal: IdealLoader | None = None
         self.folder: Path | None = None
         self._world = ranks.place().world_size
         self._began_in = os.getcwd()
@@ -68,6 +70,8 @@ class ProfileSession(Session):
         if self.to_stdout:  # what the script prints must not stand in the JSON
             self._stdout, sys.stdout = sys.stdout, sys.stderr
         super().begin()
+        if self.profiling.ideal:
+            self.ideal = install_ideal(self.imports)
         self.loop.before_backward.append(self._maybe_end)
         self.loop.before_step.append(lambda optimizer: self._maybe_end())
 
@@ -150,6 +154,8 @@ class ProfileSession(Session):
         fence.fenced("ending the look")(self.facts.remove)()
         if self.data is not None:
             fence.fenced("timing the loading of data")(self.data.stop)()
+        if self.ideal is not None:
+            fence.fenced("giving the loaders back")(self.ideal.remove)()
         run = self._run_folder()
         if run is not None:
             self._keep_in(run, facts)
@@ -181,6 +187,9 @@ class ProfileSession(Session):
         if kind == "advanced" and self.python.calls_steps:
             first, last = self.python.calls_steps[0], self.python.calls_steps[-1]
             notes.append(f"every call was counted in the steps {first} to {last}")
+        if self.ideal is not None:
+            notes += ["the first batches were handed out again and again: the speed is meant, not the loss"]
+            notes += [one.text() for one in self.ideal.results()]
         found = "advanced" if kind == "advanced" else meta.kind
         return msgspec.structs.replace(meta, kind=found, why=self._why(meta), notes=notes)
 
