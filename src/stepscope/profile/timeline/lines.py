@@ -48,7 +48,11 @@ class Lines:
     depth: Ints
     """uint16, of each line, from the top."""
     outer: Ints
-    """bool, of each line: it has the outermost events of its lane (marks of steps stand over them)."""
+    """bool, of each line: it has the outermost events of its lane."""
+    marks: Ints
+    """bool, of each line: it has the marks of steps, over the outermost events."""
+    loose: Ints
+    """bool, of each line: it has what crosses others, below the deepest; nothing is around that."""
     hidden: int = 0
     """Allocations and flows: they are drawn elsewhere, or as arrows."""
     moved: int = 0
@@ -79,9 +83,9 @@ class Lines:
         return int(found[0]) if len(found) else None
 
     def above(self, places: Ints) -> Ints:
-        """For each place the one of the event around it, -1 at the top of a lane."""
+        """For each place the one of the event around it, -1 for the outermost. Marks of steps are around nothing."""
         line = self.line_of(places)
-        inside = (self.depth[line] > 0) if len(self.depth) else np.zeros(0, bool)
+        inside = ~(self.outer | self.marks | self.loose)[line] if len(self.depth) else np.zeros(0, bool)
         at = np.searchsorted(self.key, ((line - 1) << self.bits) | self.start[places], side="right") - 1
         at = np.maximum(at, 0)
         until = self.key[at] + self.dur[at] + (1 << self.bits)
@@ -108,7 +112,21 @@ def lay_out(trace: Trace) -> Lines:
     hidden = len(events) - len(drawn)
     if not len(drawn):
         nothing = np.zeros(0, np.int64)
-        return Lines(0, 0, 1, nothing, nothing, nothing, np.zeros(1, np.int64), nothing, nothing, nothing, hidden)
+        return Lines(
+            0,
+            0,
+            1,
+            nothing,
+            nothing,
+            nothing,
+            np.zeros(1, np.int64),
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+            hidden,
+        )
     open_ended = dur < 0
     dur[open_ended] = np.maximum(int((start + np.maximum(dur, 0)).max()) - start[open_ended], 0)
     base, start, dur, moved = _on_axis(trace, start, dur, len(events.lanes))
@@ -118,9 +136,11 @@ def lay_out(trace: Trace) -> Lines:
     depth = np.where(marks, 0, _depths(lane, start, dur, marks) + marked[lane])
     span = int((start + dur).max())
     bits = max(1, span.bit_length())
+    deepest = np.zeros(len(events.lanes), np.int64)
+    np.maximum.at(deepest, lane, depth)
     order, crossing = _in_lines(lane, depth, start, dur, bits)
     if len(crossing):
-        _move_apart(lane, depth, start, dur, crossing)
+        _move_apart(lane, depth, start, dur, crossing, deepest)
         order, _ = _in_lines(lane, depth, start, dur, bits)
     lane, depth, start, dur = lane[order], depth[order], start[order], dur[order]
     change = np.flatnonzero((np.diff(lane) != 0) | (np.diff(depth) != 0)) + 1
@@ -137,6 +157,8 @@ def lay_out(trace: Trace) -> Lines:
         lane=lane[first[:-1]].astype(np.int32),
         depth=depth[first[:-1]].astype(np.uint16),
         outer=depth[first[:-1]] == marked[lane[first[:-1]]],
+        marks=depth[first[:-1]] < marked[lane[first[:-1]]],
+        loose=depth[first[:-1]] > deepest[lane[first[:-1]]],
         hidden=hidden,
         moved=moved,
     )
@@ -191,10 +213,8 @@ def _late(key: Ints, dur: Ints) -> Ints:
     return late
 
 
-def _move_apart(lane: Ints, depth: Ints, start: Ints, dur: Ints, crossing: Ints) -> None:
+def _move_apart(lane: Ints, depth: Ints, start: Ints, dur: Ints, crossing: Ints, deepest: Ints) -> None:
     """Gives spans that cross others lines of their own, below the deepest of their lane."""
-    deepest = np.zeros(int(lane.max()) + 1, np.int64)
-    np.maximum.at(deepest, lane, depth)
     length = int((start + dur).max()) + 1
     left = crossing[np.lexsort((-dur[crossing], start[crossing], lane[crossing]))]
     for below in range(1, MOST_CROSSING + 1):

@@ -94,7 +94,7 @@ def pick(trace: Trace, lines: Lines, row: int) -> PickedEvent:
         at=spot_of(trace, lines, place),
         category=trace.events.cats[int(trace.events.cat[row])],
         kind=Kind(int(trace.kind[row])).name.lower().replace("_", " "),
-        self_ns=max(0, int(lines.dur[place] - lines.dur[children].sum())),
+        self_ns=_own_ns(lines, place),
         step=trace.steps[step].number if step >= 0 else None,
         inside=[spot_of(trace, lines, one) for one in reversed(around)],
         children=len(children),
@@ -118,15 +118,30 @@ def _around(lines: Lines, place: int) -> list[int]:
     return found
 
 
+def _own_ns(lines: Lines, place: int) -> int:
+    """Its time without that of what is inside, as far as that lies inside."""
+    inside = _inside(lines, place)
+    if not lines.marks[int(lines.key[place] >> lines.bits)]:
+        inside = inside[lines.above(inside) == place]
+    begin, end = int(lines.start[place]), int(lines.start[place] + lines.dur[place])
+    covered = np.minimum(lines.start[inside] + lines.dur[inside], end) - np.maximum(lines.start[inside], begin)
+    return max(0, end - begin - int(np.maximum(covered, 0).sum()))
+
+
 def _children(lines: Lines, place: int) -> npt.NDArray[Any]:
+    inside = _inside(lines, place)
+    found: npt.NDArray[Any] = inside[lines.above(inside) == place]
+    return found
+
+
+def _inside(lines: Lines, place: int) -> npt.NDArray[Any]:
+    """What meets the time of an event on the line below it."""
     line = int(lines.key[place] >> lines.bits)
     if line + 1 >= len(lines.lane) or lines.lane[line + 1] != lines.lane[line]:
         return np.zeros(0, np.int64)
     start = int(lines.start[place])
     low, high = lines.around(np.array([line + 1]), np.array([start]), np.array([start + int(lines.dur[place])]))
-    at = np.arange(int(low[0]), int(high[0]))
-    found: npt.NDArray[Any] = at[lines.above(at) == place]
-    return found
+    return np.arange(int(low[0]), int(high[0]))
 
 
 def _arrows(trace: Trace, lines: Lines, row: int) -> tuple[list[Arrow], int]:

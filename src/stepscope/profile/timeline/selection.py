@@ -62,7 +62,7 @@ def select(
     start = lines.start[at]
     inside = np.minimum(start + lines.dur[at], end) - np.maximum(start, begin)
     inside = np.maximum(inside, 0)
-    own, outer = _own_time(trace, lines, at, inside)
+    own, outer = _own_time(trace, lines, at, inside, end)
     top = lines.outer[wanted][np.repeat(np.arange(len(wanted)), sizes)]
     names, omitted = _by_name(trace, lines, at, inside, own, outer, most)
     return Selection(
@@ -75,20 +75,26 @@ def select(
     )
 
 
-def _own_time(trace: Trace, lines: Lines, at: Ints, inside: Ints) -> tuple[Ints, Ints]:
+def _own_time(trace: Trace, lines: Lines, at: Ints, inside: Ints, end: int) -> tuple[Ints, Ints]:
     """Of each event its time without those inside it, and whether no event of its name is directly around it."""
     above = lines.above(at)
     # The event around one in the selection is in the selection too, as it lies around it.
     position = np.searchsorted(at, above)
     held = (above >= 0) & (position < len(at))
     held[held] = at[position[held]] == above[held]
-    own = inside - np.bincount(position[held], inside[held], minlength=len(at)).astype(np.int64)
+    around = position[held]
+    until = lines.start[at] + lines.dur[at]
+    beyond = np.maximum(np.minimum(until[held], end) - np.minimum(until[around], end), 0)  # of one that crosses
+    covered = np.maximum(inside[held] - beyond, 0)
+    own = inside - np.bincount(around, covered, minlength=len(at)).astype(np.int64)
     name = trace.events.name[lines.row[at]]
     outer = np.ones(len(at), bool)
     up = np.where(held, position, -1)
     while (up >= 0).any():
         outer &= (up < 0) | (name[up] != name)
         up = np.where(up >= 0, np.where(held[up], position[up], -1), -1)
+    if len(at):
+        own[lines.marks[lines.line_of(at)]] = 0  # all that runs in a step is the step's
     return np.maximum(own, 0), outer
 
 
