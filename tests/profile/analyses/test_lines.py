@@ -84,3 +84,17 @@ def test_the_same_call_on_two_lines_is_told_apart_by_its_order() -> None:
 @pytest.mark.parametrize("facts", [{}, {"call_lines": None}, {"call_lines": {"x": {}}}])
 def test_no_code_of_the_user_no_sheet(facts: dict[str, object]) -> None:
     assert lines(made(("torch/_ops.py(1): f", 0, 10), facts=facts)) is None
+
+
+def test_stacks_written_as_text_at_operators_give_lines_too() -> None:
+    builder = Builder()
+    stack = "torch/nn/functional.py(9): linear;model.py(12): forward;train.py(3): <module>"
+    builder.add("aten::linear", "cpu_op", start=0, dur=50, pid=1, tid=1, args={"Call stack": stack})
+    builder.add("aten::addmm", "cpu_op", start=5, dur=40, pid=1, tid=1, args={"Call stack": "", "External id": 7})
+    builder.add("gemm", "kernel", start=60, dur=9, pid=0, tid=7, args={"External id": 7, "stream": 7})
+    builder.add("aten::rand", "cpu_op", start=80, dur=50, pid=1, tid=1, args={"Call stack": ""})
+    sheet = lines(Profile.of_events({0: builder.events()}))
+    row = by_key(sheet, "where")["model.py:12"]
+    assert (row["own_ns"], row["device_ns"], row["function"], row["calls"]) == (50, 9, "forward", 1)
+    assert sheet is not None
+    assert sheet.notes[0].startswith("Stacks are known for 50%")

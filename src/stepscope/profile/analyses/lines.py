@@ -11,6 +11,7 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.kept import kept
 from stepscope.profile.memory.placed import lines_in
 from stepscope.profile.profile import Profile
+from stepscope.profile.trace.call_stacks import stack_lines
 from stepscope.profile.trace.own_lines import OwnLines
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
@@ -25,8 +26,10 @@ def lines(profile: Profile, rank: int = 0) -> Sheet | None:
     """Source lines of your own files, with the libraries' time counted for the line that called them."""
     trace = profile.trace(rank)
     found = kept(profile, rank, lines_in)
-    if trace is None or found is None:
+    if trace is None:
         return None
+    if found is None:
+        return _of_texts(trace)
     own, total, calls = _host(trace, found)
     device, device_back, back = _launched(trace, found)
     allocated = _allocated(trace, found)
@@ -56,6 +59,38 @@ def lines(profile: Profile, rank: int = 0) -> Sheet | None:
             )
         ],
         notes=_notes(found),
+    )
+
+
+def _of_texts(trace: Trace) -> Sheet | None:
+    """From stacks that are text at each operator: no time of Python itself, only that of operators."""
+    found = stack_lines(trace)
+    if found is None:
+        return None
+    keys, at = found
+    size, events = len(keys), trace.events
+    top = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0))
+    mine = top[at[top] >= 0]
+    host, runs = np.bincount(at[mine], events.dur[mine], size), np.bincount(at[mine], minlength=size)
+    work = trace.device_rows[trace.device_op[trace.device_rows] >= 0]
+    line = at[trace.device_op[work]]
+    device = np.bincount(line[line >= 0], events.dur[work][line >= 0], size)
+    whole, covered = int(events.dur[top].sum()), int(host.sum())
+    rows: list[list[Any]] = [
+        [f"{key.file}:{key.line}", key.function, "line", int(runs[i]), int(host[i]), host[i] / max(1, whole),
+         int(host[i]), int(device[i]) if trace.has_device else None, None, None, None]
+        for i, key in enumerate(keys)
+    ]  # fmt: skip
+    return Sheet(
+        id="lines",
+        title="Your source lines",
+        columns=_columns(trace.has_device, False),
+        rows=sorted(rows, key=lambda row: -row[4]),
+        sort="own_ns",
+        notes=[
+            f"Stacks are known for {covered / max(1, whole):.0%} of the operators' time. The numbers are of operators; "
+            "the Python between them is not in the trace."
+        ],
     )
 
 
