@@ -64,8 +64,8 @@ def _matches(trace: Trace, pattern: re.Pattern[str]) -> tuple[Values, Values, Va
     """Rows whose name fits, with its two numbers."""
     events = trace.events
     found = {i: (int(m[1]), int(m[2])) for i, name in enumerate(events.names) if (m := pattern.match(name))}
-    kinds = (trace.kind == Kind.OP) | (trace.kind == Kind.ANNOTATION)
-    rows = np.flatnonzero(np.isin(events.name, list(found)) & kinds) if found else np.zeros(0, np.int64)
+    spans = op_times(trace).rows
+    rows = spans[np.isin(events.name[spans], list(found))] if found else spans[:0]
     numbers = np.array([found[i] for i in events.name[rows].tolist()], np.int64).reshape(-1, 2)
     return rows, numbers[:, 0], numbers[:, 1]
 
@@ -95,7 +95,8 @@ def _regions(trace: Trace) -> tuple[list[list[Any]], list[str]]:
 
 def _compiling_rows(trace: Trace) -> Values:
     """The outermost spans in which something was compiled, by whichever of dynamo's marks this version has."""
-    rows = np.flatnonzero(trace.events.named(set(_COMPILING).__contains__) & (trace.kind == Kind.OP))
+    spans = op_times(trace).rows
+    rows = spans[trace.events.named(set(_COMPILING).__contains__)[spans] & (trace.kind[spans] == Kind.OP)]
     if not len(rows):
         return rows
     is_one = np.zeros(len(trace), bool)

@@ -67,6 +67,8 @@ def operators_by_shape(trace: Trace, facts: Mapping[str, Any] | None = None) -> 
     if "Input Dims" not in events.args:
         return None
     ops, times = _ops(trace), op_times(trace)
+    if not len(ops):
+        return None
     calls = times.rows[times.stands_for[times.place[ops]]]
     dims, types = events.text_index("Input Dims")[calls], events.text_index("Input type")[calls]
     groups = group(events.name[ops], dims, types)

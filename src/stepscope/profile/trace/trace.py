@@ -195,7 +195,8 @@ class Trace:
     def _op_by_external(self, rows: Rows) -> Rows:
         external = self.events.number("External id")
         ops = self.rows(Kind.OP)
-        ops = ops[external[ops] > 0]
+        spans = (self.events.ph[ops] == ord("X")) & (self.events.dur[ops] >= 0)
+        ops = ops[(external[ops] > 0) & spans]
         order = ops[np.argsort(external[ops], kind="stable")]
         if not len(order):
             return np.full(len(rows), -1, np.int32)
