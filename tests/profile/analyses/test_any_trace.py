@@ -24,31 +24,82 @@ from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Sheet, StepParts
 
-OF_A_TRACE = [copies, devices, flops, idle, idle_causes, kernel_kinds, kernels, launches, on_critical_path, operators,
-              operators_by_shape, phases, ranges, steps]  # fmt: skip
+OF_A_TRACE = [
+    copies,
+    devices,
+    flops,
+    idle,
+    idle_causes,
+    kernel_kinds,
+    kernels,
+    launches,
+    on_critical_path,
+    operators,
+    operators_by_shape,
+    phases,
+    ranges,
+    steps,
+]
 
-HOST = [("aten::mm", "cpu_op"), ("aten::linear", "cpu_op"), ("aten::linear", "Operator"), ("aten::convolution", "cpu_op"),
-        ("autograd::engine::evaluate_function: MmBackward0", "cpu_op"), ("aten::to", "cpu_op"), ("dynamo", "cpu_op"),
-        ("Torch-Compiled Region: 0/1", "cpu_op"), ("dynamo_data: compile_id=0/1", "user_annotation"),
-        ("ProfilerStep#3", "user_annotation"), ("ProfilerStep#4", "user_annotation"), ("gloo:all_reduce", "user_annotation"),
-        ("enumerate(DataLoader)#X.__next__", "user_annotation"), ("Optimizer.step#SGD.step", "user_annotation"),
-        ("cudaLaunchKernel", "cuda_runtime"), ("cudaDeviceSynchronize", "cuda_runtime"), ("hipMemcpyAsync", "hip_runtime"),
-        ("train.py(3): step", "python_function"), ("forward", "phase"), ("data", "phase"), ("?", "what is this")]  # fmt: skip
-DEVICE = [("void gemm<float>(int)", "kernel"), ("ncclDevKernel_AllReduce", "kernel"), ("nvjet_x", "Kernel"),
-          ("Memcpy HtoD (Pageable -> Device)", "gpu_memcpy"), ("Memset (Device)", "gpu_memset"), ("(((", "kernel")]  # fmt: skip
+HOST = [
+    ("aten::mm", "cpu_op"),
+    ("aten::linear", "cpu_op"),
+    ("aten::linear", "Operator"),
+    ("aten::convolution", "cpu_op"),
+    ("autograd::engine::evaluate_function: MmBackward0", "cpu_op"),
+    ("aten::to", "cpu_op"),
+    ("dynamo", "cpu_op"),
+    ("Torch-Compiled Region: 0/1", "cpu_op"),
+    ("dynamo_data: compile_id=0/1", "user_annotation"),
+    ("ProfilerStep#3", "user_annotation"),
+    ("ProfilerStep#4", "user_annotation"),
+    ("gloo:all_reduce", "user_annotation"),
+    ("enumerate(DataLoader)#X.__next__", "user_annotation"),
+    ("Optimizer.step#SGD.step", "user_annotation"),
+    ("cudaLaunchKernel", "cuda_runtime"),
+    ("cudaDeviceSynchronize", "cuda_runtime"),
+    ("hipMemcpyAsync", "hip_runtime"),
+    ("train.py(3): step", "python_function"),
+    ("forward", "phase"),
+    ("data", "phase"),
+    ("?", "what is this"),
+]
+DEVICE = [
+    ("void gemm<float>(int)", "kernel"),
+    ("ncclDevKernel_AllReduce", "kernel"),
+    ("nvjet_x", "Kernel"),
+    ("Memcpy HtoD (Pageable -> Device)", "gpu_memcpy"),
+    ("Memset (Device)", "gpu_memset"),
+    ("(((", "kernel"),
+]
 DIMS = st.sampled_from(["[[2, 3], [3, 4]]", "[[], [[1], [2]]]", "nonsense", "", "{}", "[[2, 3]]", "[1, null]"])
 TIME = st.integers(0, 60)
 
 
 def event(choice: list[tuple[str, str]]) -> st.SearchStrategy[dict[str, Any]]:
-    extra = {"correlation": st.integers(0, 4), "device": st.integers(0, 1), "stream": st.integers(7, 8),
-             "External id": st.integers(0, 5), "Input Dims": DIMS, "Input type": st.sampled_from(['["float"]', "[1]", "x"]),
-             "Sequence number": st.integers(0, 3), "bytes": st.integers(0, 9), "blocks per SM": st.floats(0, 3),
-             "est. achieved occupancy %": st.integers(0, 100), "warps per SM": st.floats(0, 64)}  # fmt: skip
-    return st.fixed_dictionaries({
-        "what": st.sampled_from(choice), "start": TIME, "dur": st.integers(-1, 40), "tid": st.integers(1, 2),
-        "ph": st.sampled_from("XXXXXXiB"), "args": st.fixed_dictionaries({}, optional=extra),
-    })  # fmt: skip
+    extra = {
+        "correlation": st.integers(0, 4),
+        "device": st.integers(0, 1),
+        "stream": st.integers(7, 8),
+        "External id": st.integers(0, 5),
+        "Input Dims": DIMS,
+        "Input type": st.sampled_from(['["float"]', "[1]", "x"]),
+        "Sequence number": st.integers(0, 3),
+        "bytes": st.integers(0, 9),
+        "blocks per SM": st.floats(0, 3),
+        "est. achieved occupancy %": st.integers(0, 100),
+        "warps per SM": st.floats(0, 64),
+    }
+    return st.fixed_dictionaries(
+        {
+            "what": st.sampled_from(choice),
+            "start": TIME,
+            "dur": st.integers(-1, 40),
+            "tid": st.integers(1, 2),
+            "ph": st.sampled_from("XXXXXXiB"),
+            "args": st.fixed_dictionaries({}, optional=extra),
+        }
+    )
 
 
 def built(host: list[dict[str, Any]], device: list[dict[str, Any]]) -> Trace:

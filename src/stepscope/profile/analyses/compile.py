@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
-from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.ancestors import next_above
 from stepscope.profile.trace.times import op_times
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Column, Sheet
@@ -78,7 +78,7 @@ def _regions(trace: Trace) -> tuple[list[list[Any]], list[str]]:
     inside = np.zeros(len(trace), bool)
     inside[rows] = True
     up = trace.op_parent
-    above = np.where(up[rows] >= 0, nearest(up, inside)[up[rows]], -1) if len(rows) else rows
+    above = next_above(up, rows, inside)
     times = op_times(trace)
     within = _compile_inside(trace, rows, compiling)
     table = []
@@ -96,13 +96,10 @@ def _regions(trace: Trace) -> tuple[list[list[Any]], list[str]]:
 def _compiling_rows(trace: Trace) -> Values:
     """The outermost spans in which something was compiled, by whichever of dynamo's marks this version has."""
     spans = op_times(trace).rows
-    rows = spans[trace.events.named(set(_COMPILING).__contains__)[spans] & (trace.kind[spans] == Kind.OP)]
-    if not len(rows):
-        return rows
     is_one = np.zeros(len(trace), bool)
-    is_one[rows] = True
-    up = trace.op_parent[rows]
-    return rows[~((up >= 0) & (nearest(trace.op_parent, is_one)[up] >= 0))]
+    is_one[spans] = (trace.events.named(set(_COMPILING).__contains__) & (trace.kind == Kind.OP))[spans]
+    rows = np.flatnonzero(is_one)
+    return np.asarray(rows[next_above(trace.op_parent, rows, is_one) < 0])
 
 
 def _compiles(trace: Trace, compiling: Values) -> tuple[Values, Values, Values]:
