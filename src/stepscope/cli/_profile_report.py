@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from stepscope.errors import NotFound, UsageError
+from stepscope.cli._terminal import clean
+from stepscope.errors import NotFound, StorageError, UsageError
 
 if TYPE_CHECKING:
     from stepscope.profile.advice.verdict import Verdict
@@ -41,9 +43,17 @@ def report(profile: Profile, wanted: Wanted, *, see: str = "") -> Verdict:
     else:
         _print(profile, found, wanted, see)
         if wanted.json_file is not None:
-            wanted.json_file.write_text(_json(profile, found) + "\n", encoding="utf-8")
+            _made_room(wanted.json_file).write_text(_json(profile, found) + "\n", encoding="utf-8")
     _write(profile, wanted)
     return found
+
+
+def _made_room(path: Path) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror}; choose another place") from None
+    return path
 
 
 def _print(profile: Profile, found: Verdict, wanted: Wanted, see: str) -> None:
@@ -54,8 +64,10 @@ def _print(profile: Profile, found: Verdict, wanted: Wanted, see: str) -> None:
     steps = _steps(profile)
     for text in [*([] if steps is None else [steps]), *_tables(profile, wanted, width)]:
         click.echo(f"\n{text}")
+    if profile.meta.notes:
+        click.echo()
     for note in profile.meta.notes:
-        click.echo(f"\nnote: {note}")
+        click.echo(textwrap.fill(f"note: {clean(note)}", max(40, width), subsequent_indent="      "))
     if see:
         click.echo(f"\n{see}")
 
@@ -138,7 +150,7 @@ def _write(profile: Profile, wanted: Wanted) -> None:
     quiet = str(wanted.json_file) == "-"
     for kind, path in [*wanted.exports, *([] if wanted.csv is None else [("csv", wanted.csv)])]:
         for rank in profile.ranks:
-            place = _of_rank(path or _default(kind), rank, profile)
+            place = _made_room(_of_rank(path or _default(kind), rank, profile))
             for made in export(profile, kind, place, rank):
                 click.echo(f"wrote {made}", err=quiet)
 

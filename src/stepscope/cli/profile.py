@@ -106,6 +106,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         stepscope profile --now RUN
     """
     from stepscope.cli._profile_report import Wanted
+    from stepscope.profile.analyses.analysis import analysis_named
 
     wanted = Wanted(
         json_file=_absolute(values.pop("json_file")),
@@ -117,6 +118,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     )
     paths, store = values.pop("paths"), values.pop("store")
     opens, diffs, now = values.pop("opens"), values.pop("diffs"), values.pop("now")
+    for name in wanted.tables:
+        analysis_named(name)  # said before the training, not after it
     if opens + diffs + now > 1:
         raise UsageError("--open, --diff and --now are three commands; give one of them")
     if opens:
@@ -149,13 +152,10 @@ def _export(text: str) -> tuple[str, Path | None]:
 def _launch(ctx: click.Context, values: dict[str, Any], wanted: Wanted, store: Path | None) -> None:
     from stepscope.launch.launch import launch
     from stepscope.launch.profiling.session import ProfileSession
-    from stepscope.profile.analyses.analysis import analysis_named
 
     if values.pop("no_run"):
         raise UsageError("--no-run goes with --open; a script's profile needs its run folder (choose where with --dir)")
     script = script_named(ctx)
-    for name in wanted.tables:
-        analysis_named(name)  # said before the training, not after it
     profiling = _profiling(values)
     trying, ui = values.pop("try_advice"), values.pop("ui")
     options = options_from({**values, "dir": store, "profiling": profiling, "diagnose": False, "capsule": False})

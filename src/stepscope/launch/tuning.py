@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,22 @@ class TuneSession(Session):
         self._made.install(self._places, module)
         self.tuner.diversion.install(module)
 
+    def _torch_came(self, torch: Any) -> None:
+        super()._torch_came(torch)
+        self.imports.when("torch.optim.lr_scheduler", self._schedulers_came)
+
+    def _schedulers_came(self, module: Any) -> None:
+        """A pass goes on until all is tried, and schedulers that know its length would raise at its end."""
+        kind = getattr(module, "LRScheduler", None) or module._LRScheduler
+        step, tuner = kind.step, self.tuner
+
+        @wraps(step)
+        def halted(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+            if tuner.loader is None:
+                step(scheduler, *args, **kwargs)
+
+        self._places.patch(kind, "step", halted)
+
     def _finish(self) -> None:
         stop = SystemExit(0)
         stop._stepscope_reason = "all settings were tried"  # type: ignore[attr-defined]
@@ -76,8 +93,9 @@ class TuneSession(Session):
         from stepscope.profile.data.tuning_report import TuningReport
 
         tuner = self.tuner
-        if crashed:
-            tuner.notes.append("the script crashed before all was tried; what was measured until then is shown")
+        if not tuner.is_over and tuner.loader is not None:
+            how = "crashed" if crashed else "ended"
+            tuner.notes.append(f"the script {how} before all was tried; what was measured until then is shown")
         place = None if tuner.loader is None else self._made.place(tuner.loader)
         report = TuningReport(tuner, place)
         self._worked = tuner.now is not None and report.now_s is not None

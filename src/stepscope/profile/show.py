@@ -11,7 +11,7 @@ from stepscope.records.profile import Column, Sheet, StepParts, Unit
 
 __all__ = ["cell_text", "parts_text", "sheet_text", "sorted_rows"]
 
-_TEXT_WIDTH = 60
+_TEXT_WIDTH, _LEAST_TEXT = 60, 16
 _BAR = 24
 
 
@@ -82,36 +82,46 @@ def _plain(name: str) -> str:
 
 
 def sheet_text(sheet: Sheet, *, width: int = 120, most: int = 20, sort: str | None = None) -> str:
-    """A table; columns that do not fit are left out from the right, and said."""
+    """A table. Long texts are shortened to fit; numbers that still do not are left out from the right, and said."""
     sheet = sorted_rows(sheet, sort)
     shown = [at for at, column in enumerate(sheet.columns) if not column.hidden]
+    columns = [sheet.columns[at] for at in shown]
     cells = [[_cell(sheet, number, at) for at in shown] for number in range(min(most, len(sheet.rows)))]
-    heads = [sheet.columns[at].label for at in shown]
-    widths = [max([len(head), *(len(row[i]) for row in cells)]) for i, head in enumerate(heads)]
+    widths = [max([len(column.label), *(len(row[i]) for row in cells)]) for i, column in enumerate(columns)]
+    widths = _squeezed(widths, columns, width - 2)
     fits = _fitting(widths, width - 2)
-    columns = [sheet.columns[at] for at in shown[:fits]]
-    lines = [clean(sheet.title), _line(heads, widths, columns)]
-    lines += [_line(row, widths, columns) for row in cells]
+    heads = [column.label for column in columns]
+    lines = [clean(sheet.title), *(_line(row, widths[:fits], columns) for row in [heads, *cells])]
     left = len(sheet.rows) - len(cells)
     if left > 0:
         lines.append(f"  and {left:,} more")
     if fits < len(shown):
         lines.append(f"  not shown: {', '.join(heads[fits:])}")
     lines += [f"  {clean(note)}" for note in sheet.notes]
-    lines += [
-        f"  ! {check.name}: {check.got:.6g} against {check.expected:.6g}" for check in sheet.checks if not check.ok
-    ]
+    lines += [f"  ! {one.name}: {one.got:.6g} against {one.expected:.6g}" for one in sheet.checks if not one.ok]
     return "\n".join(lines)
 
 
 def _cell(sheet: Sheet, number: int, at: int) -> str:
-    column = sheet.columns[at]
-    text = cell_text(sheet.rows[number][at], column.unit)
-    if at == 0 and sheet.levels:
-        text = "  " * sheet.levels[number] + text
-    if column.unit in ("text", "line") and len(text) > _TEXT_WIDTH:
-        text = text[: _TEXT_WIDTH - 1] + "…"
-    return text
+    text = cell_text(sheet.rows[number][at], sheet.columns[at].unit)
+    return "  " * sheet.levels[number] + text if at == 0 and sheet.levels else text
+
+
+def _is_text(column: Column) -> bool:
+    return column.unit in ("text", "line")
+
+
+def _squeezed(widths: list[int], columns: list[Column], room: int) -> list[int]:
+    """Texts as wide as what the numbers leave them, shared evenly, never below a few letters."""
+    texts = [i for i, column in enumerate(columns) if _is_text(column)]
+    left = room - sum(widths[i] + 2 for i in range(len(widths)) if i not in texts) - 2 * len(texts)
+    found = [min(width, _TEXT_WIDTH) if i in texts else width for i, width in enumerate(widths)]
+    while sum(found[i] for i in texts) > left:
+        widest = max(texts, key=lambda i: found[i])
+        if found[widest] <= _LEAST_TEXT:
+            break
+        found[widest] -= 1
+    return found
 
 
 def _fitting(widths: list[int], room: int) -> int:
@@ -124,10 +134,11 @@ def _fitting(widths: list[int], room: int) -> int:
 
 
 def _line(cells: list[str], widths: list[int], columns: list[Column]) -> str:
-    parts = [
-        cell.ljust(width) if column.unit in ("text", "line") else cell.rjust(width)
-        for cell, width, column in zip(cells, widths, columns, strict=False)
-    ]
+    parts = []
+    for cell, width, column in zip(cells, widths, columns, strict=False):
+        if len(cell) > width:  # of a place the end matters
+            cell = "…" + cell[len(cell) - width + 1 :] if column.unit == "line" else cell[: width - 1] + "…"
+        parts.append(cell.ljust(width) if _is_text(column) else cell.rjust(width))
     return ("  " + "  ".join(parts)).rstrip()
 
 

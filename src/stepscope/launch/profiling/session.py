@@ -182,14 +182,15 @@ class ProfileSession(Session):
         kind = self.profiling.profiler
         notes = list(meta.notes)
         deep = self.deep
-        if deep is not None and not deep.took_own:
+        if deep is not None and not deep.took_own and kind in ("auto", "pytorch"):
             notes.append(self._why_no_window())
         if kind == "advanced" and self.python.calls_steps:
             first, last = self.python.calls_steps[0], self.python.calls_steps[-1]
             notes.append(f"every call was counted in the steps {first} to {last}")
         if self.ideal is not None:
             notes += ["the first batches were handed out again and again: the speed is meant, not the loss"]
-            notes += [one.text() for one in self.ideal.results()]
+            results = self.ideal.results()
+            notes += [one.text() for one in results if one.gain is not None] or [one.text() for one in results[:1]]
         found = "advanced" if kind == "advanced" else meta.kind
         return msgspec.structs.replace(meta, kind=found, why=self._why(meta), notes=notes)
 
