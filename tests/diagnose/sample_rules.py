@@ -49,6 +49,7 @@ def sample_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
         text = TEXT.format(id=id, severity=severity, name=name, summary=summary)
         (folder / group / f"{name}.py").write_text(f'"""{summary}"""\nimport torch\n{text}')
     monkeypatch.setattr(catalogue, "RULES", folder)
+    monkeypatch.setattr(catalogue, "ADVICE", tmp_path / "no-advice")
     catalogue.rule_docs.cache_clear()
     yield folder
     catalogue.rule_docs.cache_clear()
