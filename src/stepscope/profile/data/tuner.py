@@ -56,6 +56,8 @@ class Tuner:
     free: Trial | None = None
     again: list[Trial] = field(default_factory=list)
     """The setting of now and the best one, a second time."""
+    is_over: bool = False
+    """All was tried."""
 
     def __post_init__(self) -> None:
         self.diversion = Diversion(self._give)
@@ -122,7 +124,7 @@ class Tuner:
         try:
             self._trial = next(self._plan) if done is None else self._plan.send(done)
         except StopIteration:
-            self._trial = None
+            self._trial, self.is_over = None, True
             self.finish()
 
     def _close(self, trial: Trial) -> None:
@@ -196,24 +198,32 @@ class Tuner:
 
     def _try_others(self, best: Trial) -> Generator[Trial, Trial, Trial]:
         """Prefetching where there are still waits, workers that stay where starting them costs, pinning with CUDA."""
-        settings, step = best.settings, best.steady_s or 0.0
-        if settings.workers and best.wait_s > 0.05 * step:
+        settings = best.settings
+        if settings.workers and best.wait_s > 0.05 * (best.steady_s or 0.0):
             for prefetch in (4, 8):
                 if self._is_time_left() and prefetch != settings.prefetch:
                     trial = yield from self._try(replace(settings, prefetch=prefetch))
                     if not self._is_better(trial, best):
                         break
                     best = trial
-        settings = best.settings
-        if settings.workers and not settings.persistent and self._is_time_left():
-            start = best.start_s / self.length if self.length else 0.0
-            if start > 0.01 * step:
-                trial = yield from self._try(replace(settings, persistent=True))
-                best = trial if self._is_better(trial, best) else best
+        staying = self._worth_staying(best)
+        if staying is not None and self._is_time_left():
+            trial = yield from self._try(replace(staying.settings, persistent=True))
+            best = trial if self._is_better(trial, best) else best
         if _has_cuda() and self._is_time_left():
             trial = yield from self._try(replace(best.settings, pin=not best.settings.pin))
             best = trial if self._is_better(trial, best) else best
         return best
+
+    def _worth_staying(self, best: Trial) -> Trial | None:
+        """The setting that would be faster if its workers were not started anew in each pass."""
+        tried = [one for one in self.trials if one.settings.workers and one.turns and not one.error]
+        fastest = min([best, *tried], key=lambda one: one.steady_s or float("inf"))
+        steady, start = fastest.steady_s or 0.0, fastest.start_s / (self.length or float("inf"))
+        is_other = fastest is not best and steady * _WORTH < (best.step_s(self.length) or 0.0)
+        if not fastest.settings.workers or fastest.settings.persistent or not (is_other or fastest is best):
+            return None
+        return fastest if start > 0.01 * steady else None
 
     # -- judging --------------------------------------------------------------------------------------------------
 
