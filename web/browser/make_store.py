@@ -225,5 +225,9 @@ if __name__ == "__main__":
         from model_store import model
 
         model(folder)
+    elif kind == "profile":
+        from profile_store import profile
+
+        profile(folder)
     else:
         {"usual": usual, "hostile": hostile, "empty": empty}[kind](folder)

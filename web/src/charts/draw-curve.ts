@@ -1,5 +1,6 @@
 /** Lines over time with a unit, plain or stacked; the highest point of the first line is marked. */
 
+import { movingSpan } from "../lib/profile-span";
 import { unitTicks } from "../lib/profile-ticks";
 import type { Curve } from "../lib/schema";
 import type { Inks } from "./inks";
@@ -52,8 +53,7 @@ export function peakOf(curve: Curve): Peak | null {
 
 function frame(curve: Curve, size: Size) {
   const box = { width: Math.max(10, size.width - LEFT - RIGHT), height: Math.max(10, size.height - TOP - BOTTOM) };
-  const first = curve.at_ns[0] ?? 0;
-  const last = curve.at_ns[curve.at_ns.length - 1] ?? 1;
+  const [first, last] = movingSpan(curve);
   const most = Math.max(...edges(curve).map((line) => line.reduce((a, b) => Math.max(a, b ?? 0), 0)), 1) * 1.06;
   const x = (ns: number) => LEFT + ((ns - first) / Math.max(1, last - first)) * box.width;
   const y = (value: number) => TOP + box.height - (value / most) * box.height;
@@ -64,6 +64,10 @@ export function drawCurve(ctx: CanvasRenderingContext2D, picture: CurvePicture, 
   const { curve } = picture;
   const at = frame(curve, size);
   axes(ctx, curve, at, inks);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(LEFT, 0, at.width + RIGHT, size.height);
+  ctx.clip();
   const tops = edges(curve);
   for (let line = tops.length - 1; line >= 0; line--) {
     const colour = picture.colours[line] ?? inks.accent;
@@ -82,6 +86,7 @@ export function drawCurve(ctx: CanvasRenderingContext2D, picture: CurvePicture, 
     ctx.stroke();
   }
   marks(ctx, picture, at, tops, inks);
+  ctx.restore();
 }
 
 type Frame = ReturnType<typeof frame>;

@@ -32,6 +32,17 @@ test("of a tree the largest root is cut", () => {
   expect(sheetSlices(peak)).toMatchObject({ of: "CUDA 0", slices: [{ name: "activations", share: 0.75 }, { name: "gradients", share: 0.25 }] });
 });
 
+test("rows are called by the words that tell them apart", () => {
+  const stages: Sheet = {
+    id: "data-stages",
+    title: "Stages",
+    columns: [{ key: "loader", label: "loader" }, { key: "stage", label: "stage" }, { key: "mean_ns", label: "mean", unit: "ns" }, { key: "total_ns", label: "total", unit: "ns" }],
+    rows: [["train.py:3", "fetch", 1, 80], ["train.py:3", "collate", 5, 20]],
+    sort: "share",
+  };
+  expect(sheetSlices(stages)?.slices.map((one) => [one.name, one.value])).toEqual([["fetch", 80], ["collate", 20]]);
+});
+
 test("without an amount of time or bytes there is nothing to draw", () => {
   expect(sheetSlices({ ...kinds, columns: kinds.columns.slice(0, 2) })).toBeNull();
 });

@@ -17,14 +17,15 @@ export interface SheetSlices {
   slices: SheetSlice[];
 }
 
-/** By the column it is sorted by, else its first amount of time or bytes. Rows beyond `most` become one. Of a tree it is
+/** By the column it is sorted by, else its total or first amount of time or bytes. Rows beyond `most` become one. Of a tree it is
  * the largest root that is cut. */
 export function sheetSlices(sheet: Sheet, most = 8): SheetSlices | null {
   const amounts = sheet.columns.filter((column) => column.unit === "ns" || column.unit === "bytes");
-  const column = amounts.find((one) => one.key === sheet.sort) ?? amounts[0];
+  const column = amounts.find((one) => one.key === sheet.sort) ?? amounts.find((one) => one.key.startsWith("total")) ?? amounts[0];
   if (!column) return null;
   const at = sheet.columns.indexOf(column);
-  const all = sheet.rows.map((cells, row) => ({ row, name: String(cells[0] ?? ""), value: Math.max(0, Number(cells[at] ?? 0) || 0) }));
+  const called = telling(sheet);
+  const all = sheet.rows.map((cells, row) => ({ row, name: String(cells[called] ?? ""), value: Math.max(0, Number(cells[at] ?? 0) || 0) }));
   const tree = sheetTree(sheet);
   const root = isTree(tree) ? [...tree.roots].sort((a, b) => (all[b]?.value ?? 0) - (all[a]?.value ?? 0))[0] : undefined;
   const found = (root === undefined ? tree.roots : (tree.children[root] ?? []))
@@ -41,4 +42,11 @@ export function sheetSlices(sheet: Sheet, most = 8): SheetSlices | null {
     slices.push({ row: -1, name: `${rest.length} others`, value, share: value / whole });
   }
   return { column, of: root === undefined ? "" : (all[root]?.name ?? ""), slices };
+}
+
+/** The column of words that tells the rows apart best: the first, unless it says the same of many. */
+function telling(sheet: Sheet): number {
+  const words = sheet.columns.flatMap((column, at) => (at === 0 || (column.unit ?? "text") === "text" ? [at] : []));
+  const different = words.map((at) => new Set(sheet.rows.map((row) => row[at])).size);
+  return sheet.levels?.length ? 0 : (words[different.indexOf(Math.max(...different))] ?? 0);
 }

@@ -57,15 +57,16 @@ function longest(sheet: Sheet, at: number): number {
   return Math.max((column?.label.length ?? 0) + 2, ...texts);
 }
 
-/** CSS grid tracks and the least width of all of them. */
-export function tracks(sheet: Sheet, shown: readonly number[]): { grid: string; least: number } {
+/** CSS grid tracks, and the least width of all of them, for CSS too. */
+export function tracks(sheet: Sheet, shown: readonly number[]): { grid: string; least: string } {
   const widths = shown.map((at) => columnWidth(sheet, at));
   // What is left goes to the column with the longest words: the name nearly always, but some sheets begin with a group.
   const wordy = shown.map((at, index) => (isNumeric(sheet.columns[at]?.unit) ? -1 : longest(sheet, at)) + (index ? 0 : 6));
   const wide = wordy.indexOf(Math.max(...wordy));
-  const least = widths.map((width, index) => (index === wide ? Math.min(Math.max(width, 180), 240) : width));
+  const name = `min(${Math.min(Math.max(widths[wide] ?? 0, 180), 240)}px, 45vw)`; // on a telephone the numbers need room too
+  const others = widths.filter((_, index) => index !== wide).reduce((sum, width) => sum + width, 0);
   return {
-    grid: least.map((width, index) => (index === wide ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" "),
-    least: least.reduce((sum, width) => sum + width, 0),
+    grid: widths.map((width, index) => (index === wide ? `minmax(${name}, 1fr)` : `${width}px`)).join(" "),
+    least: `calc(${name} + ${others}px)`,
   };
 }

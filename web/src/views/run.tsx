@@ -80,6 +80,9 @@ function Head({ run }: { run: RunDetail }) {
             Compare with the {others} chosen
           </Button>
         ) : null}
+        <Button onClick={() => go("/profile", { of: run.id, profile: "", rank: "" })} title="Where the time and the memory of its steps went">
+          Profile
+        </Button>
         <Button kind="primary" onClick={show([run.id])} title="Charts and media of this run alone">
           <ChartIcon size={14} /> Charts of this run
         </Button>

@@ -49,7 +49,7 @@ export function Headline({ asked: { advice, fault } }: { asked: AskedAdvice }) {
       <p class="verdict-text isolate">{visibleText(capital(advice.headline || advice.why))}</p>
       {advice.saving_ns > 0 ? (
         <p class="verdict-gain" title="If all of the advice below holds; what two tips share is counted once. Estimated.">
-          all of the advice together: a step of about <b>{formatNs(then)}</b> instead of {formatNs(advice.step_ns)} (
+          {advice.advice.length === 1 ? "with the advice" : "all of the advice together"}: a step of about <b>{formatNs(then)}</b> instead of {formatNs(advice.step_ns)} (
           {formatFactor(advice.step_ns / then)})
         </p>
       ) : null}
@@ -98,7 +98,7 @@ function Gain({ one, step }: { one: ShownAdvice; step: number }) {
         <span class="gain-saved" style={{ transform: `scaleX(${saved})` }} />
       </span>
       <b class="isolate">{visibleText(one.gain)}</b>
-      {one.share > 0 ? <span>of the {formatShare(one.share)} it is about</span> : null}
+      {one.share > 0 ? <span>concerns {formatShare(one.share)} of each step</span> : null}
       {one.how ? <span class="quiet isolate">{visibleText(one.how)}</span> : null}
       {one.shares_with ? <span class="quiet">shares its part of the step with {visibleText(one.shares_with)}</span> : null}
     </p>

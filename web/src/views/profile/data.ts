@@ -28,15 +28,26 @@ export const fault = signal<unknown>(null);
 export const pageFault = signal<unknown>(null);
 export const loading = signal(false);
 
+const listedRun = computed(() => listed.value?.run ?? "");
+
 /** How many runs are asked for profiles until one has any. */
 const LOOKED_AT = 30;
 
+const same = (a: ShownProfile | null, b: ShownProfile | null) => JSON.stringify(a) === JSON.stringify(b);
+let before: ShownProfile | null = null;
+
 export const chosen = computed<ShownProfile | null>(() => {
+  const found = choose();
+  if (!same(found, before)) before = found;
+  return before; // the same object for the same profile, so that a longer list does not load the page again
+});
+
+function choose(): ShownProfile | null {
   const all = listed.value?.found.profiles ?? [];
   const whole = all.filter((one) => one.error === null);
   const deep = whole.filter((one) => one.kind !== "simple"); // every run has its phases; who profiled wants the profile
   return all.find((one) => one.id === profile.value) ?? deep[deep.length - 1] ?? whole[whole.length - 1] ?? all[all.length - 1] ?? null;
-});
+}
 
 function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, "\\$&")}"`;
@@ -63,20 +74,34 @@ export async function loadProfiles(): Promise<void> {
     for (const id of candidates) {
       const found = await call("POST /api/profiles", { run: id });
       if (run.peek() !== asked) return;
-      if (found.profiles.length > 0 || asked || candidates.length === 1) {
-        listed.value = { run: id, found };
-        return;
-      }
+      if (found.profiles.length > 0 || asked || candidates.length === 1) return list(id, found);
     }
-    listed.value = { run: "", found: { profiles: [], omitted: 0, requested: false, why_no_request: "" } };
+    list("", { profiles: [], omitted: 0, requested: false, why_no_request: "" });
   });
+}
+
+/** A run that logs is asked again and again; what is the same draws nothing anew. */
+function list(id: string, found: RunProfiles): void {
+  const next = { run: id, found };
+  if (JSON.stringify(next) !== JSON.stringify(listed.peek())) listed.value = next;
+}
+
+const PAUSE_MS = 2000;
+let waiting: ReturnType<typeof setTimeout> | undefined;
+
+/** Looks again, soon, and only once however often it is asked. */
+export function lookSoon(): void {
+  waiting ??= setTimeout(() => {
+    waiting = undefined;
+    void loadProfiles();
+  }, PAUSE_MS);
 }
 
 let stop: AbortController | null = null;
 
 /** The profile that is chosen: what it is, and which tabs have something. */
 export async function loadPage(): Promise<void> {
-  const of = listed.value?.run ?? "";
+  const of = listedRun.value;
   const one = chosen.value;
   const wanted = rank.value >= 0 ? rank.value : null;
   stop?.abort();
@@ -91,6 +116,7 @@ export async function loadPage(): Promise<void> {
   loading.value = true;
   await guarded(pageFault, async () => {
     const found = await call("POST /api/profile", { run: of, profile: one.id, rank: wanted }, { signal: aborted });
+    if (found.profile.bytes !== page.peek()?.page.profile.bytes) kept.clear(); // another profile, or it has grown
     page.value = { run: of, page: found };
   });
   if (!aborted.aborted) loading.value = false;
@@ -99,6 +125,8 @@ export async function loadPage(): Promise<void> {
 /** Forgets the page. */
 export function leave(): void {
   stop?.abort();
+  clearTimeout(waiting);
+  waiting = undefined;
   page.value = null;
   listed.value = null;
   runs.value = null;

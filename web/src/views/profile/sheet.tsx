@@ -170,7 +170,7 @@ function Grid({ tree, seen, columns, order, onSort, open, isFiltered, onToggle, 
       role={view.isTree(tree) ? "treegrid" : "grid"}
       aria-label={visibleText(sheet.title)}
       aria-rowcount={seen.length}
-      style={{ "--tracks": grid, "--least": `${least}px` }}
+      style={{ "--tracks": grid, "--least": least }}
       onScroll={measure}
       onKeyDown={onKey}
     >

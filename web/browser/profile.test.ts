@@ -1,0 +1,234 @@
+/** The Profile page in a real browser, over a real trace of a GPU and over what may be wrong with one. */
+
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+
+const tabOf = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
+const grid = (page: Page) => page.locator(".sheet-grid").first();
+const rows = (page: Page) => page.locator(".sheet-row");
+const names = (page: Page) => page.locator(".sheet-row .sheet-name").allTextContents();
+const column = (page: Page, at: number) => page.locator(`.sheet-row > :nth-child(${at})`).allTextContents();
+
+describe.skipIf(noBrowser)("the Profile page", () => {
+  let server: Server;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    server = await Server.start("profile");
+  });
+  afterEach(async () => {
+    expect(tab.errors).toEqual([]);
+    expect(tab.strangers).toEqual([]);
+    await tab.context.close();
+  });
+  afterAll(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+
+  /** Opens the page and chooses a run by its name. */
+  async function open(run: string, hash = "#/profile", options: { theme?: "light" | "dark" } = {}): Promise<Page> {
+    tab = await openTab(server, hash, options);
+    const { page } = tab;
+    const choice = page.getByRole("combobox", { name: "Run", exact: true });
+    await choice.waitFor();
+    await choice.selectOption({ label: run });
+    return page;
+  }
+
+  test("opens on the newest profile: the verdict, the steps, the advice; empty tabs say why", async () => {
+    tab = await openTab(server, "#/profile");
+    const { page } = tab;
+    await page.locator(".verdict-text").waitFor();
+    expect(await page.locator(".verdict-text").textContent()).toMatch(/GPU/);
+    expect(await page.getByRole("combobox", { name: "Profile", exact: true }).locator("option").allTextContents()).toEqual(["steps 20 to 24 · PyTorch"]);
+    expect(await page.getByRole("region", { name: "Advice" }).count()).toBe(1);
+    await page.locator(".legend li", { hasText: "Backward" }).first().waitFor();
+    await page.locator(".profile-checks li", { hasText: "parts sum to the step" }).first().waitFor();
+    expect(await tabOf(page, "Ranks").getAttribute("title")).toMatch(/one process/);
+    await tabOf(page, "Ranks").click();
+    await page.getByText("Ranks: nothing in this profile").waitFor();
+    expect(page.url()).toContain("tab=ranks");
+    await page.goBack();
+    await page.locator(".verdict-text").waitFor();
+  });
+
+  test("bars tell every part under the mouse, and the odd first step stands apart", async () => {
+    const page = await open("waits for data");
+    await page.locator(".verdict-text", { hasText: "waiting for data" }).waitFor();
+    expect(await page.locator(".legend").first().textContent()).toMatch(/^Data54 %.*Backward27 %/);
+    expect(await page.locator(".figures").first().textContent()).toMatch(/median step15\.1 ms.*p99.*first step1?\d.*×/);
+    const box = await page.locator(".parts-bars canvas").first().boundingBox();
+    if (!box) throw new Error("the bars are not drawn");
+    await page.mouse.move(box.x + 57, box.y + box.height - 60);
+    expect(await page.locator(".profile-tip").textContent()).toMatch(/step 0 150 ms.*Backward.*Forward.*Data.*left out of the typical/);
+    await page.mouse.move(box.x + 300, box.y + box.height - 30);
+    expect(await page.locator(".profile-tip").textContent()).toMatch(/Waiting for the next batch/);
+    await page.mouse.move(5, 5);
+    await page.locator(".profile-tip").waitFor({ state: "detached" });
+  });
+
+  test("a table sorts, filters, adds up, chooses its columns and tells a row in full", async () => {
+    const page = await open("gpt on a GPU", "#/profile?tab=operators");
+    await rows(page).first().waitFor();
+    const total = (await page.locator(".sheet-totals > :nth-child(2)").textContent()) ?? "";
+    await page.getByRole("columnheader", { name: "Calls" }).click();
+    const calls = (await column(page, 2)).map((text) => Number(text.replace(",", "")));
+    expect(calls.slice(0, 20)).toEqual([...calls].sort((a, b) => b - a).slice(0, 20));
+    expect(await page.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort")).toBe("descending");
+
+    await page.keyboard.press("/");
+    await page.keyboard.type("/^aten::(mm|addmm)$/");
+    await expect.poll(async () => (await names(page)).sort()).toEqual(["aten::addmm", "aten::mm"]);
+    expect(await page.locator(".sheet-bar .quiet").first().textContent()).toMatch(/^2 of \d+ rows$/);
+    expect(await page.locator(".sheet-totals > :nth-child(2)").textContent()).not.toBe(total);
+    await page.keyboard.press("Escape");
+    await expect.poll(() => rows(page).count()).toBeGreaterThan(10);
+
+    const heads = await page.getByRole("columnheader").allTextContents();
+    await page.getByRole("button", { name: "Choose the columns" }).first().click();
+    await page.locator(".sheet-columns").getByRole("checkbox").first().click();
+    await page.keyboard.press("Escape");
+    expect((await page.getByRole("columnheader").allTextContents()).length).toBe(heads.length - 1);
+    await page.reload();
+    await rows(page).first().waitFor();
+    expect((await page.getByRole("columnheader").allTextContents()).length).toBe(heads.length - 1);
+
+    await grid(page).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    const second = (await names(page))[1] ?? "";
+    expect(await page.locator(".sheet-details strong").textContent()).toBe(second);
+    expect(await page.locator(".sheet-row > .number").first().getAttribute("title")).toMatch(/: [\d,]+/);
+    await page.keyboard.press("Escape");
+    await page.locator(".sheet-details").waitFor({ state: "detached" });
+  });
+
+  test("modules are a tree that the keyboard opens and closes", async () => {
+    const page = await open("gpt on a GPU", "#/profile?tab=modules");
+    await rows(page).first().waitFor();
+    const before = await rows(page).count();
+    await grid(page).focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await rows(page).first().getAttribute("aria-expanded")).toBe("true");
+    await page.keyboard.press("ArrowLeft");
+    await expect.poll(() => rows(page).count()).toBeLessThan(before);
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => rows(page).count()).toBe(before);
+  });
+
+  test("twelve thousand rows scroll with a few on the page", async () => {
+    const page = await open("many operators", "#/profile?tab=operators");
+    await rows(page).first().waitFor();
+    expect(await page.locator(".sheet-bar .quiet").first().textContent()).toBe("12,000 rows");
+    expect(await rows(page).count()).toBeLessThan(80);
+    const worst = await grid(page).evaluate(async (box) => {
+      let longest = 0;
+      for (let at = 0; at < 40; at++) {
+        const before = performance.now();
+        box.scrollTop = at * 8000;
+        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        longest = Math.max(longest, performance.now() - before);
+      }
+      return longest;
+    });
+    expect(worst).toBeLessThan(500); // two frames each; generous for a busy machine
+    expect(await rows(page).count()).toBeLessThan(80);
+    await page.keyboard.press("/");
+    await page.keyboard.type("operator_11999");
+    await expect.poll(() => names(page)).toEqual(["my::operator_11999"]);
+  });
+
+  test("kernels, memory and ranks are drawn beside their tables", async () => {
+    const page = await open("gpt on a GPU", "#/profile?tab=kernels");
+    await page.getByRole("region", { name: "Kernels by kind" }).locator(".legend li", { hasText: "gemm" }).waitFor();
+    await tabOf(page, "Memory").click();
+    await page.locator(".curve-peak", { hasText: /peak .*MiB at/ }).waitFor();
+    await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "two ranks" });
+    await tabOf(page, "Ranks").click();
+    await page.getByRole("region", { name: "The mean step of each rank" }).locator(".legend li", { hasText: "Computation" }).waitFor();
+    await page.getByRole("combobox", { name: "Rank" }).selectOption("1");
+    await expect.poll(() => page.url()).toContain("rank=1");
+  });
+
+  test("two profiles are compared, and what got slower is red", async () => {
+    const page = await open("waits for data", "#/profile?tab=diff");
+    await page.getByText("This run has no other profile").waitFor();
+    await page.getByRole("combobox", { name: "Run to compare with" }).selectOption({ label: "before" });
+    await page.locator(".verdict-text", { hasText: /waits for data is 1\.\d+x slower/ }).waitFor();
+    await page.getByRole("combobox", { name: "Profile to compare with" }).selectOption("p1");
+    await page.locator(".verdict-text", { hasText: /1\.6\d+x slower/ }).waitFor();
+    const data = page.locator(".sheet-row", { hasText: "Data" }).first();
+    expect(await data.locator(".sheet-more").first().textContent()).toMatch(/^\+6/);
+  });
+
+  test("what is damaged says so, and the rest stands", async () => {
+    const page = await open("damaged");
+    await page.locator(".profile-damage", { hasText: "rank0.trace.json.gz is no trace" }).waitFor();
+    await page.getByRole("combobox", { name: "Profile", exact: true }).selectOption({ label: "p2 · damaged" });
+    await page.getByText("This profile cannot be read").waitFor();
+    await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "not profiled" });
+    await page.getByText("This run has no profile").waitFor();
+    await page.getByText("stepscope profile train.py", { exact: true }).waitFor();
+  });
+
+  test("names that are markup are words, on every tab", async () => {
+    tab = await openTab(server, "#/profile");
+    const { page } = tab;
+    const choice = page.getByRole("combobox", { name: "Run", exact: true });
+    await choice.waitFor();
+    const hostile = (await choice.locator("option").allTextContents()).find((name) => name.startsWith("<img")) ?? "";
+    await choice.selectOption({ label: hostile });
+    for (const name of ["Overview", "Operators", "Timeline", "Diff"]) {
+      await tabOf(page, name).click();
+      await page.waitForTimeout(300);
+    }
+    await tabOf(page, "Operators").click();
+    await rows(page).first().waitFor();
+    expect((await names(page)).some((name) => name.startsWith("<img src=x"))).toBe(true);
+    expect(await page.locator("main img").count()).toBe(0);
+    expect(await page.title()).toBe("Profile · Stepscope");
+  });
+
+  test("tables and timelines are saved as files", async () => {
+    const page = await open("waits for data", "#/profile?tab=operators");
+    await rows(page).first().waitFor();
+    await page.getByRole("button", { name: /^Export: / }).first().click();
+    const saving = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: /Save as CSV/ }).click();
+    const file = await saving;
+    expect(file.suggestedFilename()).toBe("waits-for-data-p1-operators.csv");
+    expect(readFileSync(await file.path(), "utf8")).toMatch(/aten::mm/);
+    await page.getByRole("button", { name: "Export the profile" }).click();
+    const zipped = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: /All tables/ }).click();
+    expect((await zipped).suggestedFilename()).toBe("waits-for-data-p1.zip");
+  });
+
+  test("a running script is asked for its next steps; one that has ended is not", async () => {
+    const page = await open("not profiled");
+    const button = page.getByRole("button", { name: "Profile the next steps" });
+    expect(await button.isDisabled()).toBe(true);
+    expect(await button.getAttribute("title")).toMatch(/has ended/);
+    await server.tell("start goes-on");
+    await page.reload();
+    await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "goes-on" });
+    await button.click();
+    await page.getByRole("button", { name: "Waiting for the run …" }).waitFor();
+    await server.tell("end");
+  });
+
+  test.each(["light", "dark"] as const)("on a telephone nothing runs out of the page (%s)", async (theme) => {
+    const page = await open("gpt on a GPU", "#/profile", { theme });
+    await page.setViewportSize({ width: 390, height: 800 });
+    for (const name of ["Overview", "Operators", "Kernels", "Memory", "Diff"]) {
+      await tabOf(page, name).click();
+      await page.waitForTimeout(300);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect([name, wide]).toEqual([name, 0]);
+    }
+  });
+});
