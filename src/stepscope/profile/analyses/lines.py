@@ -34,7 +34,7 @@ def lines(profile: Profile, rank: int = 0) -> Sheet | None:
     device, device_back, back = _launched(trace, found)
     allocated = _allocated(trace, found)
     roots = found.up < 0
-    everything = int(trace.events.dur[found.carriers[roots]].sum())
+    everything = int(np.maximum(trace.events.dur[found.carriers[roots]], 0).sum())
     has_device = trace.has_device
     rows: list[list[Any]] = [
         [f"{key.file}:{key.line}", key.function, "line" if key.exact else "function", int(calls[i]), int(own[i]),
@@ -96,7 +96,7 @@ def _of_texts(trace: Trace) -> Sheet | None:
 
 def _host(trace: Trace, found: OwnLines) -> tuple[Ints, Ints, Ints]:
     """By key: own time, total time, calls."""
-    size, dur = len(found.keys), trace.events.dur[found.carriers]
+    size, dur = len(found.keys), np.maximum(trace.events.dur[found.carriers], 0)
     inner = found.up >= 0
     below = np.bincount(found.up[inner], dur[inner], len(dur))
     own = np.bincount(found.key, np.maximum(dur - below, 0), size)

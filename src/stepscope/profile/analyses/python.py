@@ -110,9 +110,9 @@ def python_functions(profile: Profile, rank: int = 0) -> Sheet | None:
     calls = np.bincount(tree.label, tree.calls, width).astype(np.int64).tolist()
     own = np.bincount(tree.label, tree.own_ns, width).astype(np.int64).tolist()
     total = _totals(tree)
-    everything = max(1, int(tree.total_ns[tree.parent < 0].sum()))
+    everything = int(tree.total_ns[tree.parent < 0].sum())
     rows = [
-        [f.function, f"{f.file}:{f.line}" if f.file else None, calls[i], own[i], own[i] / everything, total[i],
+        [f.function, f"{f.file}:{f.line}" if f.file else None, calls[i], own[i], own[i] / max(1, everything), total[i],
          total[i] // calls[i], f.own]
         for i, f in enumerate(frames) if calls[i]
     ]  # fmt: skip

@@ -107,8 +107,12 @@ def blocks_of(trace: Trace) -> Blocks | None:
     devices = []
     for i, (kind, number) in enumerate(pairs):
         mine = device == i
+        count = allocated[mine]
+        if not count.any():  # torch before 1.10 does not say its count
+            count = np.cumsum(change[mine])
+            count -= min(0, int(count.min()))
         devices.append(
-            DeviceMemory(device_name(kind, number), kind == 0, at[mine], change[mine], allocated[mine], reserved[mine])
+            DeviceMemory(device_name(kind, number), kind == 0, at[mine], change[mine], count, reserved[mine])
         )
     return _paired(devices, device, address, change, at, host)
 

@@ -56,6 +56,7 @@ def call_tree(parent: Ints, label: Ints, dur: Ints) -> Calls:
         made += len(found)
     node = node[:-1]
     up = np.concatenate(parents) if parents else np.zeros(0, np.int64)
+    dur = np.maximum(dur, 0)  # -1: a call that the trace does not see returning
     # A child that the clock lets outlive its parent may not make the parent's own time negative.
     total = np.bincount(node, dur, made).astype(np.int64)
     below = np.bincount(up[up >= 0], total[up >= 0], made).astype(np.int64)
