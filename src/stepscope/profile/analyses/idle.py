@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import column, mean, named, share, sheet_of
 from stepscope.profile.trace.devices import devices_of, window
-from stepscope.profile.trace.gaps import CAUSES, Gaps, device_gaps, doing_in
+from stepscope.profile.trace.gaps import CAUSES, Gaps, device_gaps, doing_in, gaps_of_devices
 from stepscope.profile.trace.groups import group
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.op_lines import top_lines
@@ -83,8 +83,7 @@ _LABELS = {"host": "Host late", "sync": "After a sync", "data": "Data", "kernel"
 def _lines(trace: Trace, begin: int, end: int) -> list[_Line]:
     events, found = trace.events, devices_of(trace)
     lines = []
-    for number, rows in zip(found.numbers, found.rows, strict=True):
-        gaps = device_gaps(trace, rows, begin, end)
+    for number, rows, gaps in zip(found.numbers, found.rows, trace.once(gaps_of_devices), strict=True):
         lines.append(_Line(0, number, None, _busy(trace, rows, begin, end), gaps))
         stream = events.number("stream")[rows]
         each = np.unique(stream).tolist()
@@ -111,8 +110,7 @@ def idle_causes(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet |
     """The sheet. `facts`: what a collector wrote beside the trace; with it, lines are exact."""
     if not trace.has_device:
         return None
-    begin, end = window(trace)
-    found = [device_gaps(trace, rows, begin, end) for rows in devices_of(trace).rows]
+    found = trace.once(gaps_of_devices)
     gaps = Gaps.joined(found)
     if not len(gaps.begin):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,12 +43,12 @@ def operators_by_shape_of(profile: Profile, rank: int = 0) -> Sheet | None:
 
 def operators(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet | None:
     """The sheet by name. `facts`: what a collector wrote beside the trace; with it, lines are exact."""
-    ops = _ops(trace)
+    ops = trace.once(_ops)
     if not len(ops):
         return None
     names = trace.events.names
     groups = index_of(trace.events.name[ops], len(names))
-    found = _sums(trace, ops, groups)
+    found = trace.once(_figures).sums(groups)
     labels = [names[i] for i in trace.events.name[ops[groups.first]].tolist()]
     columns = [
         column("name", "Operator", labels, help="As torch calls it."),
@@ -66,13 +66,13 @@ def operators_by_shape(trace: Trace, facts: Mapping[str, Any] | None = None) -> 
     events = trace.events
     if "Input Dims" not in events.args:
         return None
-    ops, times = _ops(trace), op_times(trace)
+    ops, times = trace.once(_ops), op_times(trace)
     if not len(ops):
         return None
     calls = times.rows[times.stands_for[times.place[ops]]]
     dims, types = events.text_index("Input Dims")[calls], events.text_index("Input type")[calls]
     groups = group(events.name[ops], dims, types)
-    found = _sums(trace, ops, groups)
+    found = trace.once(_figures).sums(groups)
     first = groups.first
     labels = [events.names[i] for i in events.name[ops[first]].tolist()]
     columns = [
@@ -102,8 +102,8 @@ def _texts(trace: Trace, indexes: Values, plain: Callable[[str], str]) -> list[s
 
 
 @dataclass(frozen=True)
-class _Sums:
-    """One value a group."""
+class _Figures:
+    """One value an operator, or one a group."""
 
     calls: Values
     host_self: Values
@@ -113,35 +113,36 @@ class _Sums:
     device_total: Values
     tensor_core: Values
 
+    def sums(self, groups: Groups) -> _Figures:
+        return _Figures(*(groups.sums(getattr(self, one.name)) for one in fields(self)))
 
-def _sums(trace: Trace, ops: Values, groups: Groups) -> _Sums:
-    times: OpTimes = op_times(trace)
+
+def _figures(trace: Trace) -> _Figures:
+    """Of each operator what it adds to its group; nothing is added twice."""
+    times, ops = op_times(trace), trace.once(_ops)
     at = times.place[ops]
     outer = outermost_of_name(trace, ops)
-    dur = np.where(outer, np.maximum(trace.events.dur[ops], 0), 0)
-    return _Sums(
-        groups.sums((times.stands_for[at] == at).astype(np.int64)),
-        groups.sums(times.self_ns[at]),
-        groups.sums(dur),
-        groups.sums(times.runtime_ns[at]),
-        groups.sums(times.device_self_ns[at]),
-        groups.sums(np.where(outer, times.device_ns[at], 0)),
-        groups.sums(_on_tensor_cores(trace, times)[at]),
+    return _Figures(
+        times.stands_for[at] == at,
+        times.self_ns[at],
+        np.where(outer, trace.events.dur[ops], 0),
+        times.runtime_ns[at],
+        times.device_self_ns[at],
+        np.where(outer, times.device_ns[at], 0),
+        _on_tensor_cores(trace, times)[at],
     )
 
 
 def _on_tensor_cores(trace: Trace, times: OpTimes) -> Values:
     """Of each operator: the time of its own kernels that ran on tensor cores."""
     kernels = trace.rows(Kind.KERNEL)
-    if not len(kernels):
-        return np.zeros(len(times.rows), np.int64)
     kernels = kernels[trace.is_tensor_core[kernels]]
     at = trace.device_op[kernels]
     linked = at >= 0
-    return np.bincount(times.place[at[linked]], trace.events.dur[kernels[linked]], len(times.rows))
+    return np.bincount(times.place[at[linked]], trace.events.dur[kernels[linked]], len(times.rows)).astype(np.int64)
 
 
-def _time_columns(trace: Trace, found: _Sums) -> list[Filled]:
+def _time_columns(trace: Trace, found: _Figures) -> list[Filled]:
     columns = [
         column("calls", "Calls", found.calls, "count", "How often it was called.", sums=True),
         column("host_self_ns", "Host self", found.host_self, "ns",
@@ -152,7 +153,7 @@ def _time_columns(trace: Trace, found: _Sums) -> list[Filled]:
         column("host_mean_ns", "Host mean", mean(found.host_total, found.calls), "ns",
                "Host total for each call.", hidden=True),
         column("host_share", "Host share", share(found.host_self, float(found.host_self.sum())), "share",
-               "Its host self time as a share of all operators'."),
+               "Its host self time as a share of all operators'.", hidden=trace.has_device),
     ]  # fmt: skip
     if not trace.has_device:
         return columns
@@ -173,7 +174,7 @@ def _time_columns(trace: Trace, found: _Sums) -> list[Filled]:
     ]  # fmt: skip
 
 
-def _tensor_core_columns(trace: Trace, found: _Sums, labels: list[str]) -> list[Filled]:
+def _tensor_core_columns(trace: Trace, found: _Figures, labels: list[str]) -> list[Filled]:
     if not trace.has_device:
         return []
     eligible = [can_use_tensor_cores(name) for name in labels]
@@ -198,7 +199,7 @@ def _line_column(trace: Trace, facts: Mapping[str, Any], ops: Values, groups: Gr
     return [column("line", "Line", lines, "line", help)]
 
 
-def _checks(trace: Trace, found: _Sums) -> list[Check]:
+def _checks(trace: Trace, found: _Figures) -> list[Check]:
     times = op_times(trace)
     is_op = trace.kind[times.rows] == Kind.OP
     # Adding the nested up must give what the outermost span: the other way to the same number.

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.devices import devices_of, window
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.ranges import data_rows, is_step_mark, is_sync_call
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["CAUSES", "Gaps", "device_gaps", "doing_in", "outer_host_rows", "sync_rows"]
+__all__ = ["CAUSES", "Gaps", "device_gaps", "doing_in", "gaps_of_devices", "outer_host_rows", "sync_rows"]
 
 Rows = npt.NDArray[Any]
 
@@ -73,6 +74,12 @@ def outer_host_rows(trace: Trace) -> Rows:
     outer[~outer] = nearest(trace.parent, span)[above[~outer]] < 0
     rows = rows[outer]
     return rows[np.argsort(events.start[rows], kind="stable")]
+
+
+def gaps_of_devices(trace: Trace) -> list[Gaps]:
+    """The gaps of each device within the steps."""
+    begin, end = window(trace)
+    return [device_gaps(trace, rows, begin, end) for rows in devices_of(trace).rows]
 
 
 def device_gaps(trace: Trace, rows: Rows, begin: int, end: int) -> Gaps:
