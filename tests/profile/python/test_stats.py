@@ -9,7 +9,8 @@ import pytest
 
 from stepscope.errors import UsageError
 from stepscope.profile.python.cprofile import CProfiler
-from stepscope.profile.python.stats import SORT_ORDERS, ProfStats, sort_order
+from stepscope.profile.python.stats import SORT_ORDERS, Calls, ProfStats, sort_order
+from stepscope.profile.python.without import without
 
 
 def fib(n: int) -> int:
@@ -93,3 +94,19 @@ def test_a_profiler_started_twice_adds_up() -> None:
 
 def test_nothing_of_the_profiler_itself_is_in_the_result(stats: ProfStats) -> None:
     assert not [one for one in stats.functions if "lsprof" in one[2] or one[0].endswith("cprofile.py")]
+
+
+def test_functions_that_are_taken_out_are_looked_through() -> None:
+    main, other = ("m.py", 1, "main"), ("m.py", 2, "other")
+    hook, inner, work = ("us.py", 1, "hook"), ("us.py", 2, "inner"), ("m.py", 3, "work")
+    stats = ProfStats.of({
+        main: (1, 1, 1.0, 5.0, {}),
+        other: (1, 1, 1.0, 2.0, {}),
+        hook: (4, 4, 0.1, 5.0, {main: (3, 3, 0.1, 4.0), other: (1, 1, 0.0, 1.0)}),
+        inner: (4, 4, 0.1, 5.0, {hook: (4, 4, 0.1, 5.0)}),
+        work: (5, 5, 5.0, 5.0, {inner: (4, 4, 4.0, 4.0), main: (1, 1, 1.0, 1.0)}),
+    })  # fmt: skip
+    found = without(stats, lambda function: function[0] == "us.py")
+    assert set(found.functions) == {main, other, work}
+    assert found.functions[work].callers == {main: Calls(4, 4, 4.0, 4.0), other: Calls(1, 1, 1.0, 1.0)}
+    assert found.functions[work].calls == stats.functions[work].calls

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import cProfile
+import os
 import threading
 from typing import Any
 
 from stepscope.errors import UsageError
 from stepscope.profile.python.stats import ProfStats
+from stepscope.profile.python.without import without
 
 __all__ = ["CProfiler"]
+
+_OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
 class CProfiler:
@@ -56,18 +60,18 @@ class CProfiler:
         self._thread = None
 
     def result(self) -> ProfStats:
-        """What was measured so far; without the profiler's own two calls."""
+        """What was measured so far, without our own functions: hooks of ours that stand around the script's calls."""
         if self._profile is None:
             return ProfStats({})
         was_on = self.is_on
         self.stop()
         self._profile.snapshot_stats()
-        stats = {key: value for key, value in self._profile.stats.items() if not _is_ours(key)}
+        stats = ProfStats.of(self._profile.stats)
         if was_on:
             self.start()
-        return ProfStats.of(stats)
+        return without(stats, _is_ours)
 
 
 def _is_ours(function: tuple[str, int, str]) -> bool:
     file, _, name = function
-    return file == __file__ or "'_lsprof.Profiler'" in name
+    return file.startswith(_OURS) or "'_lsprof.Profiler'" in name
