@@ -189,9 +189,8 @@ def _tensor_core_columns(trace: Trace, found: _Figures, labels: list[str]) -> li
 
 
 def _line_column(trace: Trace, facts: Mapping[str, Any], ops: Values, groups: Groups) -> list[Filled]:
-    times = op_times(trace)
-    at = times.place[ops]
-    weights = times.device_self_ns[at] + times.self_ns[at] / 1000 if trace.has_device else times.self_ns[at]
+    figures = trace.once(_figures)
+    weights = figures.device_self * 1000 + figures.host_self if trace.has_device else figures.host_self
     lines = top_lines(trace, facts, ops, groups, weights)
     if lines is None:
         return []

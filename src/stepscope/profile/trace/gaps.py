@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.ancestors import next_above
 from stepscope.profile.trace.devices import devices_of, window
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.ranges import data_rows, is_step_mark, is_sync_call
@@ -71,7 +71,8 @@ def outer_host_rows(trace: Trace) -> Rows:
     above = trace.parent[rows]
     outer = above < 0
     # A mark, a Python frame or a phase around it does not count.
-    outer[~outer] = nearest(trace.parent, span)[above[~outer]] < 0
+    through = np.flatnonzero(~outer & ~span[above])
+    outer[through] = next_above(trace.parent, rows[through], span) < 0
     rows = rows[outer]
     return rows[np.argsort(events.start[rows], kind="stable")]
 
