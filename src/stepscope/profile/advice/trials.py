@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
+from stepscope.diagnose.settings import Settings
 from stepscope.profile.advice.engine import in_words
 from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.profile import Profile
@@ -80,7 +81,8 @@ class Tried:
             return f"could not be tried: {self.error or 'no step was timed'}"
         before, after = statistics.median(self.plain_ns), statistics.median(self.runs_ns)
         figures = f"{in_words(before)} -> {in_words(after)} a step, noise {self.noise:.0%}"
-        if abs(gain - 1) <= max(self.noise, 0.02):
+        low, high = gain * (1 - self.noise), gain * (1 + self.noise)
+        if low < 1.02 and high > 0.98:
             return f"no gain beyond the noise: {gain:.2f}x ({figures})"
         word = "slower" if gain < 1 else "faster"
         return (
@@ -91,11 +93,16 @@ class Tried:
 
 
 def try_advice(
-    profile: Profile, script: Runnable, *, say: Callable[[str], None] | None = None, rounds: int = ROUNDS
+    profile: Profile,
+    script: Runnable,
+    *,
+    settings: Settings | None = None,
+    say: Callable[[str], None] | None = None,
+    rounds: int = ROUNDS,
 ) -> list[Finding]:
     """Try every piece of advice of a profile that can be; its findings, with what was measured in their evidence."""
     say = _print if say is None else say
-    found = verdict(profile)
+    found = verdict(profile, settings=settings)
     chosen = [(number, one) for number, one in enumerate(found.advised) if one.tip.trial is not None]
     if not chosen:
         say("none of the advice can be tried without a change of the script")

@@ -1,0 +1,196 @@
+"""What is gathered of a process is right, changes nothing and leaves nothing behind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+import torch.utils.data.dataloader as dataloader
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+from stepscope import fence
+from stepscope.profile.collect.facts import Facts
+
+
+class Noisy(Dataset[Any]):
+    """Data that draws from all three random numbers when it is read."""
+
+    def __init__(self) -> None:
+        self.rows = np.random.default_rng(0).random((96, 8)).astype(np.float32)
+
+    def __len__(self) -> int:
+        return 96
+
+    def __getitem__(self, i: int) -> tuple[torch.Tensor, int]:
+        return torch.from_numpy(self.rows[i]) + torch.randn(8) + float(np.random.rand()), i % 4
+
+
+def train(dataset: Any = None, epochs: int = 2) -> tuple[list[float], list[torch.Tensor]]:
+    torch.manual_seed(0)
+    np.random.seed(0)
+    model = nn.Sequential(nn.Linear(8, 16), nn.Dropout(0.2), nn.ReLU(), nn.Linear(16, 4))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    loader = DataLoader(Noisy() if dataset is None else dataset, batch_size=8, shuffle=True)
+    losses = []
+    for _ in range(epochs):
+        for x, y in loader:
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    return losses, [one.detach().clone() for one in model.parameters()]
+
+
+def gathered(run: Callable[[], Any], **how: Any) -> tuple[dict[str, Any], Any]:
+    facts = Facts(**how)
+    facts.install(torch)
+    facts.install_loaders(dataloader)
+    try:
+        answer = run()
+        found = facts.result()
+    finally:
+        facts.remove()
+    assert not fence._faults, [fault.traceback for fault in fence._faults.values()]
+    return found, answer
+
+
+def test_training_is_the_same_to_the_bit() -> None:
+    plain = train()
+    found, watched = gathered(train)
+    assert found["look"]["steps"] == 3
+    assert plain[0] == watched[0]
+    assert all(torch.equal(a, b) for a, b in zip(plain[1], watched[1], strict=True))
+
+
+def test_nothing_is_left_behind() -> None:
+    owners = [
+        (torch.optim.Optimizer, "__init__"), (torch.optim.Optimizer, "zero_grad"), (nn.Module, "zero_grad"),
+        (DataLoader, "__init__"), (DataLoader, "__iter__"), (dataloader._BaseDataLoaderIter, "__next__"),
+        (dataloader._utils.fetch._MapDatasetFetcher, "fetch"), (torch, "from_numpy"),
+    ]  # fmt: skip
+    before = [getattr(owner, name) for owner, name in owners]
+    gathered(train)
+    assert [getattr(owner, name) for owner, name in owners] == before
+    assert torch.overrides._get_current_function_mode_stack() == []
+    assert not torch.nn.modules.module._global_forward_hooks
+    assert not sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks
+
+
+def test_the_look_ends_even_if_the_script_does_in_the_middle_of_it() -> None:
+    def crash() -> None:
+        model = nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(9):
+            model(torch.ones(1, 2)).sum().backward()
+            if step == 4:
+                raise KeyError("in the look")
+            optimizer.step()
+
+    facts = Facts()
+    facts.install(torch)
+    with pytest.raises(KeyError):
+        crash()
+    assert facts.looking
+    assert facts.result()["look"]["steps"] == 1
+    facts.remove()
+    assert torch.overrides._get_current_function_mode_stack() == []
+
+
+def test_says_what_the_loader_is_and_what_a_fetch_is_made_of() -> None:
+    found, _ = gathered(train)
+    (loader,) = found["loaders"]
+    assert (loader["num_workers"], loader["batch_size"], loader["shuffled"]) == (0, 8, True)
+    assert (loader["trains"], loader["passes"], loader["batches"]) == (24, 2, 24)
+    assert loader["made"][0] == __file__
+    assert loader["random"] is True
+    assert loader["dataset"]["class"] == "Noisy"
+    assert loader["dataset"]["kept"] == "ndarray"
+    assert loader["dataset"]["bytes"] == 96 * 8 * 4
+    assert loader["fetch"]["samples"] == 8
+    assert 0 < loader["fetch"]["dataset_ns"] <= loader["fetch"]["whole_ns"]
+
+
+def test_data_without_chance_is_not_called_random() -> None:
+    data = TensorDataset(torch.rand(96, 8), torch.randint(0, 4, (96,)))
+    found, _ = gathered(lambda: train(data))
+    assert found["loaders"][0]["random"] is False
+    assert found["loaders"][0]["dataset"]["kept"] == "Tensor"
+
+
+def test_counts_the_calls_of_each_line() -> None:
+    found, _ = gathered(train)
+    items = [one for one in found["calls"] if one["op"] == "item"]
+    assert [(one["calls"], one["every_step"], one["fetching"]) for one in items] == [(1.0, True, False)]
+    samples = [one for one in found["calls"] if one["op"] == "from_numpy"]
+    assert [(one["calls"], one["fetching"]) for one in samples] == [(8.0, True)]
+    assert not any(one["op"].startswith(("addcdiv", "_foreach")) for one in found["calls"]), "the optimizer's own"
+
+
+def test_the_time_of_steps_is_near_the_clock() -> None:
+    import time
+
+    def slow() -> float:
+        model = nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(24):
+            model(torch.ones(1, 2)).sum().backward()
+            time.sleep(0.004)
+            optimizer.step()
+        return 0.004
+
+    found, slept = gathered(slow)
+    assert slept * 1e9 <= found["steps"]["wall_ns"] < 3 * slept * 1e9
+    assert found["steps"]["count"] == 24
+
+
+def test_a_compiled_model_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    import stepscope.profile.collect.facts_process as process
+
+    monkeypatch.setattr(process, "is_compiled", lambda: True)
+    found, _ = gathered(train)
+    assert found["look"] == {"steps": 0, "why_not": "the model is compiled", "wall_ns": 0}
+    assert found["calls"] == []
+
+
+def test_facts_are_plain_data() -> None:
+    found, _ = gathered(train)
+    assert msgspec.json.decode(msgspec.json.encode(found))["steps"]["count"] == 24
+
+
+def test_without_torch_there_is_nothing_to_say() -> None:
+    assert Facts().result() == {}
+
+
+def test_sees_attention_and_convolutions_with_a_useless_bias() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.norm = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)
+            self.plain = nn.Conv2d(4, 4, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x = self.plain(self.norm(self.conv(x))).flatten(2)
+            weights = (x @ x.transpose(1, 2) / 4).softmax(dim=-1)
+            return weights @ x
+
+    def run() -> None:
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(8):
+            optimizer.zero_grad()
+            model(torch.rand(2, 3, 8, 8)).sum().backward()
+            optimizer.step()
+
+    found, _ = gathered(run)
+    assert found["conv_bias_before_norm"] == ["Conv2d(3, 4)"]
+    assert [one["calls"] for one in found["attention_by_hand"]] == [1.0]
+    assert found["models"][0]["class"] == "Net"
+    assert found["models"][0]["convolutions"] == 2

@@ -1,0 +1,192 @@
+"""The verdict: one headline, advice in order of what it saves, and nothing promised twice."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepscope.diagnose.settings import Settings
+from stepscope.profile.advice import advice as registry
+from stepscope.profile.advice.advice import Advice, Tip
+from stepscope.profile.advice.engine import advise
+from stepscope.profile.advice.headline import headline
+from stepscope.profile.advice.measured import Measured
+from stepscope.profile.advice.verdict import verdict
+from stepscope.profile.profile import Profile
+from stepscope.profile.trace.build import Builder
+from stepscope.profile.trace.read import read_trace
+from stepscope.records.profile import ProfileMeta
+
+ROOT = Path(__file__).parents[3]
+_spec = importlib.util.spec_from_file_location("made_traces", Path(__file__).with_name("made_traces.py"))
+assert _spec is not None
+assert _spec.loader is not None
+made = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(made)
+
+
+class Told(Profile):
+    def __init__(self, facts: dict[str, Any], gpu: Any = None) -> None:
+        table = Builder().events() if gpu is None else gpu.events()
+        super().__init__(ProfileMeta(id="made", kind="opened", created=0.0), tables={0: table})
+        self._facts = facts
+
+    def facts(self, rank: int = 0) -> dict[str, Any]:
+        return self._facts
+
+
+def steps(wall: float, data: float = 0.0, optimizer: float = 0.0) -> dict[str, Any]:
+    ns = {"wall_ns": wall, "data_ns": data, "optimizer_ns": optimizer, "zero_grad_ns": 0.0}
+    return {"steps": {"count": 50, **{key: int(value * 1e6) for key, value in ns.items()}}}
+
+
+def busy(*ops: tuple[str, str, float], step: float = 10, data: float = 0.0, wait: float = 0.0) -> Any:
+    gpu = made.Gpu(step=step)
+    if data:
+        gpu.data(data)
+    for name, kernel, ms in ops:
+        gpu.op(name, kernel, ms)
+    if wait:
+        gpu.call("cudaStreamSynchronize", wait)
+    return gpu
+
+
+GEMM, NCCL = ("aten::mm", "ampere_bf16_s16816gemm", 9.0), ("c10d::allreduce_", "ncclDevKernel_AllReduce_Sum", 5.0)
+
+
+@pytest.mark.parametrize(
+    ("facts", "gpu", "kind", "text"),
+    [
+        (steps(49, data=41), None, "input", "84% of each step is spent waiting for data (41 ms of 49 ms)"),
+        (steps(10, optimizer=4), None, "optimizer", "40% of each step is the optimizer (4.0 ms of 10 ms)"),
+        (steps(10), None, "none", "nothing stands out: a step takes 10 ms"),
+        ({}, None, "none", "no training step was seen: there is nothing to say about its speed"),
+        ({}, busy(GEMM), "compute", "the GPU computes 90% of each step (9.0 ms of 10 ms); most of it is gemm (100%)"),
+        ({}, busy((*GEMM[:2], 2.0)), "launch", "the GPU is idle 80% of each step (8.0 ms of 10 ms): Python starts"),
+        ({}, busy((*GEMM[:2], 4.0), wait=5), "sync", "the GPU is idle 60% of each step (6.0 ms of 10 ms): the host"),
+        ({}, busy((*GEMM[:2], 4.5), NCCL), "communication", "50% of each step the GPU only exchanges data (5.0 ms of"),
+        ({}, busy((*GEMM[:2], 2.0), data=7), "input", "70% of each step is spent waiting for data (7.0 ms of 10 ms)"),
+    ],
+)  # fmt: skip
+def test_names_what_training_is_bound_by(facts: dict[str, Any], gpu: Any, kind: str, text: str) -> None:
+    found = headline(Measured(Told(facts, gpu)))
+    assert (found.kind, found.text[: len(text)]) == (kind, text)
+
+
+# -- the engine -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def only(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Have these tips and no others."""
+
+    def install(*tips: tuple[str, Tip], device: str = "any") -> None:
+        made_up = {
+            id: Advice(id, "warning", device, lambda run, tip=tip: iter([tip]))  # type: ignore[misc, arg-type]
+            for id, tip in tips
+        }
+        monkeypatch.setattr(registry, "_advice", made_up)
+        monkeypatch.setattr(registry, "_loaded", True)
+
+    return install
+
+
+def tip(saving_ms: float, *, part: str = "", share: float = 1.0, where: Any = None, **more: Any) -> Tip:
+    ns = int(saving_ms * 1e6)
+    return Tip(where=where, message="something", fix="do it", share=share, saving_ns=ns, part=part, **more)
+
+
+def told(facts: dict[str, Any], settings: Settings | None = None) -> list[tuple[str, float]]:
+    return [(one.advice.id, one.counted_ns / 1e6) for one in advise(Measured(Told(facts)), settings)]
+
+
+def test_the_largest_saving_comes_first_and_small_ones_not_at_all(only: Any) -> None:
+    only(("perf.a", tip(1)), ("perf.b", tip(6)), ("perf.c", tip(0.1)))
+    assert told(steps(10)) == [("perf.b", 6.0), ("perf.a", 1.0)]
+
+
+def test_two_tips_about_the_same_part_save_no_more_than_the_part(only: Any) -> None:
+    only(("perf.a", tip(5, part="data", share=0.6)), ("perf.b", tip(4, part="data", share=0.6)))
+    assert told(steps(10)) == [("perf.a", 5.0), ("perf.b", 1.0)]
+    found = verdict(Told(steps(10)))
+    assert found.findings[1].evidence["shares_with"] == "perf.a"
+
+
+def test_all_together_save_less_than_the_step(only: Any) -> None:
+    only(("perf.a", tip(9)), ("perf.b", tip(8)), ("perf.c", tip(50)))
+    found = verdict(Told(steps(10)))
+    assert found.saving_ns <= found.step_ns
+    assert sum(one.counted_ns for one in found.advised) <= found.step_ns
+
+
+def test_a_device_guard_keeps_advice_from_other_devices(only: Any) -> None:
+    only(("perf.a", tip(5)), device="cuda")
+    assert told(steps(10)) == []
+    assert told({**steps(10), "device": {"kind": "cuda"}, "models": [{"devices": ["cuda"]}]}) == [("perf.a", 5.0)]
+
+
+def test_advice_that_was_silenced_is_not_given(only: Any) -> None:
+    only(("perf.a", tip(5)), ("perf.b", tip(4)))
+    assert told(steps(10), Settings(ignore=("perf.a",))) == [("perf.b", 4.0)]
+
+
+def test_a_fault_in_one_piece_of_advice_costs_only_that_one(only: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(run: Measured) -> Iterator[Tip]:
+        raise ZeroDivisionError
+        yield
+
+    only(("perf.a", tip(5)))
+    registry._advice["perf.broken"] = Advice("perf.broken", "warning", "any", broken)
+    assert told(steps(10)) == [("perf.a", 5.0)]
+    assert "perf.broken failed and was skipped" in capsys.readouterr().err
+
+
+# -- the text ---------------------------------------------------------------------------------------------------------
+
+
+def test_reads_as_a_person_would_say_it(only: Any, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("a = 1\nloader = DataLoader(data)\n")
+    where = (str(tmp_path / "train.py"), 2)
+    only(
+        ("perf.a", tip(31, where=where, part="data")),
+        ("perf.b", tip(22, part="data", evidence={"measured": {"gain": 3.1, "steps": 180, "noise": 0.04}})),
+    )
+    assert verdict(Told(steps(49, data=41))).text(root=tmp_path) == (
+        "84% of each step is spent waiting for data (41 ms of 49 ms)\n"
+        "  1  train.py:2  something\n"
+        "                 do it: saves about 31 ms a step (2.7x)\n"
+        "  2              something\n"
+        "                 do it: 3.1x, measured on 180 steps (noise 4%)\n"
+        "together: a step of about 11 ms instead of 49 ms (4.3x)\n"
+        "stepscope explain perf.a says more about the first"
+    )
+
+
+def test_fits_the_width_and_has_colour_only_when_asked(only: Any, tmp_path: Path) -> None:
+    only(("perf.a", tip(31, where=(str(tmp_path / "a_rather_long_name_of_a_script.py"), 234))))
+    found = verdict(Told(steps(49, data=41)))
+    assert max(map(len, found.text(width=60, root=tmp_path).splitlines())) <= 60
+    assert "\x1b" not in found.text()
+    assert "\x1b[1m" in found.text(color=True)
+
+
+def test_findings_carry_share_saving_and_source(only: Any, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("a = 1\nloader = DataLoader(data)\n")
+    only(("perf.a", tip(31, where=(str(tmp_path / "train.py"), 2), share=0.8, how="by hand")))
+    (finding,) = verdict(Told(steps(49, data=41))).findings
+    assert (finding.rule, finding.severity, finding.line) == ("perf.a", "warning", 2)
+    assert finding.evidence == {"share": 0.8, "saving_ms": 31.0, "saving_share": 0.633, "how": "by hand"}
+    assert (2, "loader = DataLoader(data)") in finding.source
+
+
+@pytest.mark.parametrize("name", ["h200_plain", "two_ranks_rank0"])
+def test_real_traces_get_a_verdict_without_facts(name: str) -> None:
+    events = read_trace(ROOT / "tests/samples/traces" / f"{name}.json.gz", cache=False)
+    found = verdict(Profile.of_events({0: events}))
+    assert found.headline.kind == "launch"
+    assert [one.rule for one in found.findings] == ["perf.launch-bound"]
+    assert 0 < found.saving_ns < found.step_ns
