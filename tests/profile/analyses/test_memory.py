@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.profile.recorded import FILE, assert_checked, by_key, recorded
 
+from stepscope.profile.analyses.memory_categories import memory_categories
 from stepscope.profile.analyses.memory_curve import memory_curve, stretches
 from stepscope.profile.analyses.memory_events import memory_events
 from stepscope.profile.analyses.memory_lines import memory_lines
@@ -59,6 +60,22 @@ def test_the_curve_of_a_gpu_ends_at_the_allocators_own_number() -> None:
     assert curve.lines["CUDA 0 allocated"][-1] == last["args"]["Total Allocated"]
     assert max(curve.lines["CUDA 0 allocated"]) == max(e["args"]["Total Allocated"] for e in told)
     assert len(curve.at_ns) == len(curve.lines["CUDA 0 reserved"])
+
+
+@pytest.mark.parametrize("name", ["h200", "h200_plain"])
+def test_categories_over_time_sum_to_what_cuda_counts(name: str) -> None:
+    curve = memory_categories(h200(name))
+    raw = json.loads(gzip.decompress((SAMPLES / f"{name}.json.gz").read_bytes()))["traceEvents"]
+    counts = {
+        round(e["ts"] * 1000): e["args"]["Total Allocated"]
+        for e in sorted(raw, key=lambda e: e["ts"])
+        if e["name"] == "[memory]" and e["args"]["Device Type"] == 1
+    }
+    assert curve is not None
+    assert curve.stacked
+    sums = [sum(values) for values in zip(*curve.lines.values(), strict=True)]
+    assert sums == list(counts.values())
+    assert max(sums) == truth(name)["facts"]["max_memory_allocated"]
 
 
 def test_parameters_gradients_and_state_are_what_they_are_by_hand() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.library import depths_compiled, nearest_compiled
+
 __all__ = ["around", "depths", "nearest", "nearest_of", "next_above"]
 
 Ints = npt.NDArray[Any]
@@ -18,6 +20,9 @@ def nearest(parent: Ints, wanted: Ints) -> Ints:
     >>> nearest(np.array([-1, 0, 1, 2, -1]), np.array([False, True, False, False, False])).tolist()
     [-1, 1, 1, 1, -1]
     """
+    compiled = nearest_compiled(parent, wanted)
+    if compiled is not None:
+        return compiled
     n = len(parent)
     jump = np.empty(n + 1, np.int32)  # the last place stands for "none" and leads to itself
     jump[:n] = np.where(wanted, np.arange(n, dtype=np.int32), np.where(parent >= 0, parent, n))
@@ -69,6 +74,9 @@ def depths(parent: Ints) -> Ints:
     >>> depths(np.array([-1, 0, 1, 0])).tolist()
     [0, 1, 2, 1]
     """
+    compiled = depths_compiled(parent)
+    if compiled is not None:
+        return compiled
     n = len(parent)
     jump = np.empty(n + 1, np.int32)
     jump[:n] = np.where(parent >= 0, parent, n)
