@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepscope.profile.trace.events import Events, Sparse
-from stepscope.profile.trace.scan_compiled import library
+from stepscope.profile.trace.library import library
 
 TRACES = Path(__file__).parents[2] / "samples" / "traces"
 SCANNERS = ["wheel", *(["compiled"] if library() is not None else [])]

@@ -96,7 +96,7 @@ def test_a_missing_file_and_another_format_are_said(tmp_path: Path) -> None:
     save_events(small(), tmp_path / "t.events")
     raw = (tmp_path / "t.events").read_bytes()
     (tmp_path / "t.events").write_bytes(raw[:8] + struct.pack("<H", 99) + raw[10:])
-    with pytest.raises(BadData, match=r"of format 99; this version reads 1: upgrade"):
+    with pytest.raises(BadData, match=r"of format 99; this version reads 2: upgrade"):
         load_events(tmp_path / "t.events")
 
 

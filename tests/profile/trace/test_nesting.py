@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from stepscope.profile.trace import nesting
+from stepscope.profile.trace import ancestors, nesting
+from stepscope.profile.trace.ancestors import depths, nearest
+from stepscope.profile.trace.library import library, nearest_compiled
 from stepscope.profile.trace.nesting import nest
-from stepscope.profile.trace.scan_compiled import library
 
 _span = st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(0, 10))
 
@@ -47,3 +50,32 @@ def test_many_runs_out_of_order() -> None:
     start = rng.permutation(20_000).astype(np.int64) * 10
     parent = nest(np.zeros(20_001, np.uint32), np.append(start, -1), np.append(np.full(20_000, 9), 10**9))
     assert parent.tolist() == [20_000] * 20_000 + [-1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 40), st.booleans()), max_size=40), st.randoms(use_true_random=False))
+def test_ancestors_are_the_same_compiled_and_with_numpy(nodes: list[tuple[int, bool]], random: Random) -> None:
+    """Any forest, its events in any order."""
+    names = list(range(len(nodes)))
+    random.shuffle(names)
+    parent = np.full(len(nodes), -1, np.int32)
+    for i, (above, _) in enumerate(nodes):
+        parent[names[i]] = names[above] if above < i and above >= 0 else -1
+    wanted = np.array([flag for _, flag in nodes], bool)
+    if library() is None:
+        pytest.skip("the library is not built")
+    compiled = [nearest(parent, wanted).tolist(), depths(parent).tolist()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ancestors, "nearest_compiled", lambda *_: None)
+        patch.setattr(ancestors, "depths_compiled", lambda *_: None)
+        assert compiled == [nearest(parent, wanted).tolist(), depths(parent).tolist()]
+
+
+def test_parents_that_point_outside_or_in_a_ring_end_nowhere() -> None:
+    if library() is None:
+        pytest.skip("the library is not built")
+    nobody = np.zeros(3, bool)
+    assert nearest_compiled(np.array([9, 0, 1], np.int32), nobody) is None
+    ring = nearest_compiled(np.array([2, 0, 1], np.int32), nobody)
+    assert ring is not None
+    assert ring.tolist() == [-1, -1, -1]

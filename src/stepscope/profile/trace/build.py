@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from stepscope.profile.trace.events import ARGUMENTS, Events, Header, Sparse
+from stepscope.profile.trace.events import ARGUMENTS, Events, Header, Sparse, narrowed
 
 __all__ = ["Builder", "events_of"]
 
@@ -129,7 +129,7 @@ class Builder:
             lane_names=dict(self.lane_names),
             texts=tuple(self._texts.index),
             args={
-                key: Sparse(np.array(rows, np.uint32), np.array(values, _DTYPES[kind]), kind)
+                key: Sparse(np.array(rows, np.uint32), narrowed(np.array(values, _DTYPES[kind])), kind)
                 for key, (kind, rows, values) in self._args.items()
             },
             header=self.header,

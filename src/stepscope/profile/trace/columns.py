@@ -26,10 +26,10 @@ from stepscope.profile.trace.packed import Packed, pack_numbers, pack_strings, u
 __all__ = ["COLUMNS_FORMAT", "load_events", "load_kept_events", "save_events"]
 
 MAGIC = b"SSEVENTS"
-COLUMNS_FORMAT = 1
+COLUMNS_FORMAT = 2
 _PREFIX = struct.Struct("<8sHII")
 _FULL = {"start": np.int64, "dur": np.int64, "ph": np.uint8, "cat": np.uint16, "name": np.uint32, "lane": np.uint32}
-_VALUES = {"int": np.int64, "float": np.float64, "text": np.uint32}
+_VALUES = {"int": np.int32, "float": np.float64, "text": np.uint32}
 
 
 class _Argument(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +37,8 @@ class _Argument(msgspec.Struct, frozen=True, kw_only=True):
     rows: int
     """The number of its block: arguments that the same rows have share one."""
     values: int
+    wide: bool = False
+    """Whole numbers of eight bytes instead of four."""
 
 
 class _Index(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +95,12 @@ def _packed(events: Events, key: str) -> tuple[_Index, list[bytes]]:
         lanes=add(pack_strings([part for lane in events.lanes for part in lane])),
         texts=add(pack_strings(events.texts)),
         args={
-            name: _Argument(kind=c.kind, rows=add(pack_numbers(c.rows)), values=add(pack_numbers(c.values)))
+            name: _Argument(
+                kind=c.kind,
+                rows=add(pack_numbers(c.rows)),
+                values=add(pack_numbers(c.values)),
+                wide=c.values.dtype == np.int64,
+            )
             for name, c in events.args.items()
         },
         lane_names=events.lane_names,
@@ -232,5 +239,5 @@ class _Stored(Sparse):
     def values(self) -> Ints:
         file, entry = self.__dict__["_file"], self.__dict__["_entry"]
         below = file.n_texts if self.kind == "text" else None
-        found: Ints = file.numbers(entry.values, _VALUES[self.kind], len(self.rows), below)
+        found: Ints = file.numbers(entry.values, np.int64 if entry.wide else _VALUES[self.kind], len(self.rows), below)
         return found

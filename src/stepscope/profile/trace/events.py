@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ARGUMENTS", "Events", "Header", "Sparse", "joined"]
+__all__ = ["ARGUMENTS", "Events", "Header", "Sparse", "joined", "narrowed"]
 
 Ints = npt.NDArray[Any]
 
@@ -85,7 +85,17 @@ class Sparse:
     rows: Ints
     """uint32"""
     values: Ints
+    """int: int32 where it holds all of them, else int64 (`Events.number` is always int64) · float: float64 · text:
+    uint32, into `texts`"""
     kind: str
+
+
+def narrowed(values: Ints) -> Ints:
+    """Whole numbers in four bytes each where those hold them all: arguments are most of a table."""
+    if not len(values) or values.dtype != np.int64:
+        return values
+    limits = np.iinfo(np.int32)
+    return values.astype(np.int32) if values.min() >= limits.min and values.max() <= limits.max else values
 
 
 @dataclass(frozen=True)

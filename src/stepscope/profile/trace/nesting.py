@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.scan_compiled import nest_compiled
+from stepscope.profile.trace.library import nest_compiled
 
 __all__ = ["nest"]
 

@@ -15,7 +15,7 @@ __all__ = ["Packed", "pack_numbers", "pack_strings", "unpack_numbers", "unpack_s
 
 _MOST_DEFLATE_SAVES = 1032
 """To one: the most that deflate can unpack to (zlib's technical notes)."""
-_NARROW = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
+_NARROW: tuple[np.dtype[Any], ...] = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
 _SEPARATOR = "\x00"
 
 
@@ -49,8 +49,7 @@ def _stored(raw: bytes, **how: Any) -> tuple[Packed, bytes]:
 def pack_numbers(values: Ints) -> tuple[Packed, bytes]:
     """The smaller of two ways: values less their minimum, or differences less theirs."""
     if values.dtype.kind == "f" or not len(values):
-        dtype = np.dtype("<f8")
-        return _stored(values.astype(dtype).tobytes(), dtype=dtype.str, count=len(values))
+        return _stored(values.astype("<f8").tobytes(), dtype="<f8", count=len(values))
     wide = values.astype(np.int64)
     base, first = int(wide.min()), int(wide[0])
     plain = _width(int(wide.max()) - base)

@@ -18,9 +18,10 @@ from typing import Literal
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.profile.trace.cache import Cache
 from stepscope.profile.trace.events import Events
+from stepscope.profile.trace.library import library
 from stepscope.profile.trace.rank_of import rank_in_fields, ranks_of_names
 from stepscope.profile.trace.reading import Reading
-from stepscope.profile.trace.scan_compiled import CompiledScanner, library
+from stepscope.profile.trace.scan_compiled import CompiledScanner
 from stepscope.profile.trace.scanning import Scanner
 from stepscope.profile.trace.source import LARGEST, Source
 

@@ -1,14 +1,11 @@
-"""The compiled scanner (scanner.c) through ctypes: where it is, and its columns as numpy arrays without a copy."""
+"""The compiled scanner (scanner.c): pieces of a trace in, its columns as numpy arrays without a copy out."""
 
 from __future__ import annotations
 
 import ctypes
 import json
 import os
-import sys
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,85 +13,14 @@ import numpy as np
 from stepscope.errors import StepscopeError
 from stepscope.profile.trace.build import MORE_CATS, MOST_ARGUMENTS, MOST_CATS
 from stepscope.profile.trace.events import ARGUMENTS, Events, Header, Ints, Sparse
+from stepscope.profile.trace.library import Column, Strings, library
 from stepscope.profile.trace.scanning import Found, Status
 
-__all__ = ["CompiledScanner", "library", "nest_compiled"]
+__all__ = ["CompiledScanner"]
 
-_VERSION = 1
-_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
-"""Made by scripts/build-scanner, or shipped in a wheel for a platform."""
 _KINDS = ("", "int", "float", "text")
 _DTYPES = {"int": np.dtype(np.int64), "float": np.dtype(np.float64), "text": np.dtype(np.uint32)}
 _CATS, _NAMES, _WORDS, _LANES, _TEXTS, _KEYS, _FIELDS, _METADATA = range(8)
-
-
-class _State(ctypes.Structure):
-    """The head of `Scanner` in scanner.c."""
-
-    _fields_ = (
-        ("start", ctypes.c_void_p),
-        ("dur", ctypes.c_void_p),
-        ("ph", ctypes.c_void_p),
-        ("cat", ctypes.c_void_p),
-        ("name", ctypes.c_void_p),
-        ("lane", ctypes.c_void_p),
-        ("n", ctypes.c_uint64),
-        ("skipped", ctypes.c_uint64),
-        ("dropped", ctypes.c_uint64),
-        ("n_columns", ctypes.c_uint64),
-        ("consumed", ctypes.c_uint64),
-        ("in_events", ctypes.c_uint64),
-        ("has_events", ctypes.c_uint64),
-    )
-
-
-class _Strings(ctypes.Structure):
-    _fields_ = (("blob", ctypes.c_void_p), ("ends", ctypes.c_void_p), ("count", ctypes.c_uint64))
-
-
-class _Column(ctypes.Structure):
-    _fields_ = (
-        ("rows", ctypes.c_void_p),
-        ("values", ctypes.c_void_p),
-        ("n", ctypes.c_uint64),
-        ("key", ctypes.c_uint32),
-        ("kind", ctypes.c_int),
-        ("leader", ctypes.c_uint64),
-    )
-
-
-@cache
-def library() -> Any:
-    """The compiled library, or None where it was not built (or is of another version)."""
-    if os.environ.get("STEPSCOPE_SCANNER") == "wheel" or not LIBRARY.exists():
-        return None
-    try:
-        found = ctypes.CDLL(str(LIBRARY))
-        if found.ss_version() != _VERSION:
-            return None
-    except (OSError, AttributeError):  # built for another machine
-        return None
-    pointer, u64 = ctypes.c_void_p, ctypes.c_uint64
-    found.ss_new.restype = ctypes.POINTER(_State)
-    found.ss_new.argtypes = (u64, u64)
-    found.ss_known.argtypes = (pointer, ctypes.c_char_p, u64, ctypes.c_int)
-    found.ss_scan.argtypes = (pointer, ctypes.c_char_p, u64, u64)
-    found.ss_free.argtypes = (pointer,)
-    found.ss_strings.argtypes = (pointer, ctypes.c_int, ctypes.POINTER(_Strings))
-    found.ss_column.argtypes = (pointer, u64, ctypes.POINTER(_Column))
-    found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer)
-    return found
-
-
-def nest_compiled(lane: Ints, start: Ints, dur: Ints, parent: Ints) -> bool:
-    """`nest` of nesting.py into `parent`; False where the library is not built."""
-    code = library()
-    if code is None:
-        return False
-    columns = [np.ascontiguousarray(lane, np.uint32), *(np.ascontiguousarray(one, np.int64) for one in (start, dur))]
-    pointers = [column.ctypes.data for column in columns]
-    return bool(code.ss_nest(len(parent), *pointers, parent.ctypes.data) == Status.OK)
 
 
 class _Memory:
@@ -192,7 +118,7 @@ class CompiledScanner:
         keys, memory = self._strings(_KEYS), self._memory
         found: dict[str, Sparse] = {}
         rows: dict[int, Ints] = {}
-        column = _Column()
+        column = Column()
         for number in range(int(self._state.contents.n_columns)):
             self._code.ss_column(self._state, number, column)
             n, kind = int(column.n), _KINDS[column.kind]
@@ -200,12 +126,13 @@ class CompiledScanner:
             if mine is None or len(mine) < n:  # a leader comes before those that share its rows
                 mine = rows[int(column.leader)] = memory.array(column.rows, n, np.uint32)
             if n:
-                values = memory.array(column.values, n, _DTYPES[kind])
+                dtype = np.dtype(np.int32) if kind == "int" and column.size == 4 else _DTYPES[kind]
+                values = memory.array(column.values, n, dtype)
                 found[keys[int(column.key)]] = Sparse(mine[:n], values, kind)
         return found
 
     def _blob(self, which: int) -> tuple[bytes, list[int]]:
-        strings = _Strings()
+        strings = Strings()
         self._code.ss_strings(self._state, which, strings)
         ends = self._memory.array(strings.ends, int(strings.count), np.uint64).tolist()
         return (ctypes.string_at(strings.blob, ends[-1]) if ends and ends[-1] else b""), ends

@@ -73,15 +73,19 @@ static u64 mixed(u64 a, u64 b) {
 #endif
 }
 
+static u64 eight(const u8 *p) {
+    u64 word;
+    memcpy(&word, p, 8);
+    return word;
+}
+
 static u32 hash_of(u64 seed, const u8 *p, size_t n) {
-    u64 h = seed ^ (n * 0x9e3779b97f4a7c15u), word = 0;
-    for (; n >= 8; p += 8, n -= 8) {
-        memcpy(&word, p, 8);
-        h = mixed(h ^ word, 0xd6e8feb86659fd93u);
-    }
-    word = 0;
-    if (n) memcpy(&word, p, n);
-    h = mixed(h ^ word, 0xa0761d6478bd642fu);
+    u64 h = seed ^ (n * 0x9e3779b97f4a7c15u), tail = 0;
+    const u8 *end = p + n;
+    for (; end - p > 8; p += 8) h = mixed(h ^ eight(p), 0xd6e8feb86659fd93u);
+    if (n >= 8) tail = eight(end - 8); /* may overlap what was taken: it is a hash */
+    else for (; p < end; p++) tail = tail << 8 | *p;
+    h = mixed(h ^ tail, 0xa0761d6478bd642fu);
     return (u32)(h ^ (h >> 32));
 }
 
@@ -139,9 +143,11 @@ static void pool_free(Pool *pool) {
 typedef struct {
     const u8 *p; /* in the piece; NULL when the text is in scratch, at `at` */
     size_t at, n;
-    i64 whole;
-    int kind;
-    int escaped;
+    i64 whole;     /* of a number: its digits without the point, if there are at most 18 and no exponent */
+    u8 kind;
+    u8 escaped;    /* a string with backslashes */
+    u8 simple;     /* `whole` holds */
+    u8 decimals;   /* digits behind the point */
 } Value;
 
 typedef struct {
@@ -150,7 +156,8 @@ typedef struct {
     u32 leader; /* the column whose rows these are too, as far as this one goes */
     u32 *rows;
     size_t rows_cap;
-    void *values; /* i64, double or u32, by its kind */
+    void *values; /* int32_t or i64, double or u32, by its kind */
+    size_t size;  /* of one of them */
     size_t values_cap;
     size_t n;
     u64 last; /* the row that came last */
@@ -189,7 +196,7 @@ typedef struct {
     size_t n_args, args_cap;
     Bytes scratch;
     u64 seed, serial;
-    u32 first_key, id_key, last_words[2], last_lane;
+    u32 first_key, id_key, last_words[2], last_lane, last_cat;
     int state, nested;
 } Scanner;
 
@@ -205,16 +212,13 @@ static const u8 *blank(const u8 *p, const u8 *end) {
 #define EACH(byte) ((u64)(byte) * 0x0101010101010101u)
 
 /* Behind the opening quote; *pp ends behind the closing one. */
-static int string_token(const u8 **pp, const u8 *end, Value *out) {
+static inline int string_token(const u8 **pp, const u8 *end, Value *out) {
     const u8 *p = *pp, *begin = p;
-    int escaped = 0;
+    u8 escaped = 0;
     for (;;) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         while (end - p >= 8) { /* eight bytes at once: a quote, a backslash or a control character among them? */
-            u64 word, quote, slash;
-            memcpy(&word, p, 8);
-            quote = word ^ EACH('"');
-            slash = word ^ EACH('\\');
+            u64 word = eight(p), quote = word ^ EACH('"'), slash = word ^ EACH('\\');
             u64 found = (((quote - EACH(1)) & ~quote) | ((slash - EACH(1)) & ~slash) | ((word - EACH(0x20)) & ~word)) & EACH(0x80);
             if (found) {
                 p += __builtin_ctzll(found) >> 3;
@@ -254,9 +258,7 @@ static int word_token(const u8 **pp, const u8 *end, const char *word, int kind, 
     size_t n = strlen(word), have = (size_t)(end - p);
     if (memcmp(p, word, have < n ? have : n)) return BAD;
     if (have < n) return MORE;
-    out->kind = kind;
-    out->p = p;
-    out->n = n;
+    *out = (Value){.kind = (u8)kind, .p = p, .n = n};
     *pp = p + n;
     return OK;
 }
@@ -264,26 +266,24 @@ static int word_token(const u8 **pp, const u8 *end, const char *word, int kind, 
 static int is_digit(u8 c) { return c >= '0' && c <= '9'; }
 
 /* A number runs until something that cannot be in it, so at the end of a piece there may be more of it. */
-static int number_token(const u8 **pp, const u8 *end, Value *out) {
-    const u8 *p = *pp, *begin = p;
+static inline int number_token(const u8 **pp, const u8 *end, Value *out) {
+    const u8 *p = *pp, *begin = p, *point = NULL;
     int negative = *p == '-', real = 0;
     u64 whole = 0;
-    size_t digits = 0;
     if (negative && ++p >= end) return MORE;
     const u8 *first = p;
-    while (p < end && is_digit(*p)) {
-        if (digits++ < 19) whole = whole * 10 + (u64)(*p - '0');
-        p++;
-    }
+    for (; p < end && is_digit(*p); p++) whole = whole * 10 + (u64)(*p - '0'); /* wraps when it is long: see `simple` */
     if (p >= end) return MORE;
-    if (!digits || (digits > 1 && *first == '0')) return BAD;
+    if (p == first || (p - first > 1 && *first == '0')) return BAD;
+    size_t digits = (size_t)(p - first);
     if (*p == '.') {
-        real = 1;
-        const u8 *after = ++p;
-        while (p < end && is_digit(*p)) p++;
+        point = p;
+        for (p++; p < end && is_digit(*p); p++) whole = whole * 10 + (u64)(*p - '0');
         if (p >= end) return MORE;
-        if (p == after) return BAD;
+        if (p == point + 1) return BAD;
+        digits = (size_t)(p - first) - 1;
     }
+    size_t decimals = point ? (size_t)(p - point) - 1 : 0;
     if (*p == 'e' || *p == 'E') {
         real = 1;
         if (++p >= end) return MORE;
@@ -293,18 +293,21 @@ static int number_token(const u8 **pp, const u8 *end, Value *out) {
         if (p >= end) return MORE;
         if (p == after) return BAD;
     }
-    int fits = digits < 19 || (digits == 19 && whole <= (u64)INT64_MAX);
-    out->kind = real ? REAL : fits ? INTEGER : HUGE_INTEGER;
-    out->whole = real || !fits ? 0 : negative ? -(i64)whole : (i64)whole;
+    u8 simple = !real && digits <= 18;
+    int fits = simple || (digits == 19 && *first < '9') || (digits == 19 && whole <= (u64)INT64_MAX);
+    out->kind = real || point ? REAL : fits ? INTEGER : HUGE_INTEGER;
+    out->whole = simple || out->kind == INTEGER ? negative ? -(i64)whole : (i64)whole : 0;
+    out->simple = simple;
+    out->decimals = simple ? (u8)decimals : 0;
+    out->escaped = 0;
     out->p = begin;
     out->n = (size_t)(p - begin);
     *pp = p;
     return OK;
 }
 
-static int scalar_token(const u8 **pp, const u8 *end, Value *out) {
+static inline int scalar_token(const u8 **pp, const u8 *end, Value *out) {
     const u8 *p = *pp;
-    *out = (Value){.kind = MISSING};
     switch (*p) {
     case '"': p++; { int found = string_token(&p, end, out); *pp = p; return found; }
     case 't': return word_token(pp, end, "true", TRUE_, out);
@@ -314,73 +317,90 @@ static int scalar_token(const u8 **pp, const u8 *end, Value *out) {
     }
 }
 
-/* A list or an object. Into `to`, if given, as Python's json.dumps spaces it, so that the same value is the same text. */
-static int nested_token(const u8 **pp, const u8 *end, Bytes *to) {
+/* A list or an object. `spaced`: is it written as Python's json.dumps would, a space behind each comma and colon? */
+static int nested_token(const u8 **pp, const u8 *end, int *spaced) {
     u8 objects[DEEPEST / 8 + 1]; /* a bit a level: is it an object */
-    int depth = 0, found;
-    const u8 *p = *pp;
+    int depth = 0, found, tidy = 1, is_object = 0;
+    const u8 *p = *pp, *at;
     Value value;
-    enum { FIRST, NEXT, AFTER } at = FIRST;
-#define EMIT(text, n) do { if (to && !put(to, (const u8 *)(text), (n))) return MEMORY; } while (0)
-#define IS_OBJECT (depth && (objects[(depth - 1) >> 3] >> ((depth - 1) & 7) & 1))
+    enum { FIRST, NEXT, AFTER } place = FIRST;
     do {
+        at = p;
         p = blank(p, end);
         if (p >= end) return MORE;
-        if (depth && (at == AFTER || at == FIRST) && *p == (IS_OBJECT ? '}' : ']')) {
-            EMIT(p, 1);
+        tidy &= p - at == (place == NEXT) && (p == at || *at == ' ');
+        if (depth && place != NEXT && *p == (is_object ? '}' : ']')) {
             p++;
             depth--;
-            at = AFTER;
+            is_object = depth && (objects[(depth - 1) >> 3] >> ((depth - 1) & 7) & 1);
+            place = AFTER;
             continue;
         }
-        if (depth && at == AFTER) {
-            if (*p != ',') return BAD;
-            EMIT(", ", 2);
-            p++;
-            at = NEXT;
+        if (place == AFTER) {
+            if (*p++ != ',') return BAD;
+            place = NEXT;
             continue;
         }
-        if (IS_OBJECT) {
-            const u8 *begin = p;
+        if (is_object) {
             if (*p++ != '"') return BAD;
             if ((found = string_token(&p, end, &value)) != OK) return found;
-            EMIT(begin, (size_t)(p - begin));
+            at = p;
             p = blank(p, end);
             if (p >= end) return MORE;
+            tidy &= p == at;
             if (*p++ != ':') return BAD;
-            EMIT(": ", 2);
+            at = p;
             p = blank(p, end);
             if (p >= end) return MORE;
+            tidy &= p == at + 1 && *at == ' ';
         }
         if (*p == '{' || *p == '[') {
             if (depth >= DEEPEST) return BAD;
-            u8 bit = (u8)(1u << (depth & 7));
-            objects[depth >> 3] = (u8)(depth & 7 ? objects[depth >> 3] & ~bit : 0);
-            if (*p == '{') objects[depth >> 3] |= bit;
+            u8 bit = (u8)(1u << (depth & 7)), *bits = &objects[depth >> 3];
+            is_object = *p++ == '{';
+            *bits = (u8)((depth & 7 ? *bits & ~bit : 0) | (is_object ? bit : 0));
             depth++;
-            EMIT(p, 1);
-            p++;
-            at = FIRST;
+            place = FIRST;
             continue;
         }
-        const u8 *begin = p;
         if ((found = scalar_token(&p, end, &value)) != OK) return found;
-        EMIT(begin, (size_t)(p - begin));
-        at = AFTER;
+        place = AFTER;
     } while (depth);
+    *spaced = tidy;
     *pp = p;
     return OK;
 }
 
-static int value_token(const u8 **pp, const u8 *end, Value *out, Bytes *to) {
-    if (**pp != '{' && **pp != '[') return scalar_token(pp, end, out);
-    size_t at = to ? to->len : 0;
-    int found = nested_token(pp, end, to);
-    out->kind = NESTED;
+/* The same, as json.dumps spaces it: so the same value is the same text. It is known to be valid. */
+static int put_spaced(Bytes *to, const u8 *p, const u8 *end) {
+    while (p < end) {
+        const u8 *begin = p;
+        Value value;
+        if (*p == '"') {
+            p++;
+            if (string_token(&p, end, &value) != OK) return BAD;
+        } else {
+            p++;
+        }
+        int is_blank = *begin == ' ' || *begin == '\n' || *begin == '\r' || *begin == '\t';
+        if (!is_blank && !put(to, begin, (size_t)(p - begin))) return MEMORY;
+        if ((*begin == ',' || *begin == ':') && !put(to, (const u8 *)" ", 1)) return MEMORY;
+    }
+    return OK;
+}
+
+/* Any value. The text of a list or an object goes to scratch if it is not spaced as it should be, and `to` is given. */
+static inline int value_token(const u8 **pp, const u8 *end, Value *out, Bytes *to) {
+    const u8 *begin = *pp;
+    if (*begin != '{' && *begin != '[') return scalar_token(pp, end, out);
+    int spaced = 1, found = nested_token(pp, end, &spaced);
+    if (found != OK) return found;
+    *out = (Value){.kind = NESTED, .p = begin, .n = (size_t)(*pp - begin)};
+    if (spaced || !to) return OK;
     out->p = NULL;
-    out->at = at;
-    out->n = to ? to->len - at : 0;
-    out->escaped = 0;
+    out->at = to->len;
+    found = put_spaced(to, begin, *pp);
+    out->n = to->len - out->at;
     return found;
 }
 
@@ -444,42 +464,36 @@ static u32 interned(Scanner *s, Pool *pool, const Value *value) {
     return pool_of(pool, s->seed, text_of(s, value), value->n);
 }
 
-/* As strtod reads it; exact without it for short numbers, as both factors then are. */
-static double real_of(const u8 *p, size_t n) {
-    static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-                                  1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    u64 whole = 0;
-    size_t i = n && p[0] == '-', digits = 0, after = 0;
-    int point = 0;
-    for (; i < n && digits < 16; i++) {
-        if (p[i] == '.' && !point) { point = 1; continue; }
-        if (!is_digit(p[i])) break;
-        whole = whole * 10 + (u64)(p[i] - '0');
-        digits += whole > 0;
-        after += (size_t)point;
-    }
-    if (i == n && digits <= 15 && after <= 22) return (p[0] == '-' ? -1.0 : 1.0) * ((double)whole / tens[after]);
-    char small[64], *copy = n < sizeof small ? small : malloc(n + 1);
+static const double TENS[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+
+/* As strtod reads it; without it where both factors are exact. */
+static double real_of(const Scanner *s, const Value *value) {
+    if (value->simple && value->whole < 1LL << 53 && value->whole > -(1LL << 53))
+        return value->whole || *text_of(s, value) != '-' ? (double)value->whole / TENS[value->decimals] : value->kind == INTEGER ? 0.0 : -0.0;
+    const u8 *p = text_of(s, value);
+    char small[64], *copy = value->n < sizeof small ? small : malloc(value->n + 1);
     if (!copy) return NAN;
-    memcpy(copy, p, n);
-    copy[n] = 0;
+    memcpy(copy, p, value->n);
+    copy[value->n] = 0;
     double found = strtod(copy, NULL);
     if (copy != small) free(copy);
     return found;
 }
 
-/* Microseconds, as a number or a string of one, in nanoseconds; 0 when it is none. See _ns in build.py. */
+/* Microseconds, as a number or a string of one, in nanoseconds; 0 when it is none. See ns_of in build.py. */
 static int ns_of(const Scanner *s, const Value *value, i64 *ns) {
+    static const i64 thousandth[] = {1000, 100, 10, 1};
     Value number = *value;
     if (value->kind == STRING) {
-        const u8 *p = text_of(s, value), *begin = p;
+        const u8 *text = text_of(s, value);
         char copy[64];
-        if (value->n == 0 || value->n >= sizeof copy - 1 || !(*p == '-' || is_digit(*p))) return 0;
-        memcpy(copy, begin, value->n);
+        if (value->n == 0 || value->n >= sizeof copy - 1 || !(*text == '-' || is_digit(*text))) return 0;
+        memcpy(copy, text, value->n);
         copy[value->n] = ' '; /* so that the number ends inside */
-        p = (const u8 *)copy;
-        if (number_token(&p, (const u8 *)copy + value->n + 1, &number) != OK || p != (const u8 *)copy + value->n) return 0;
-        number.p = begin;
+        const u8 *p = (const u8 *)copy, *end = p + value->n;
+        if (number_token(&p, end + 1, &number) != OK || p != end) return 0;
+        number.p = value->p;
+        number.at = value->at;
     }
     if (number.kind == INTEGER) {
         if (number.whole >= 9000000000000000 || number.whole <= -9000000000000000) return 0;
@@ -487,19 +501,11 @@ static int ns_of(const Scanner *s, const Value *value, i64 *ns) {
         return 1;
     }
     if (number.kind != REAL && number.kind != HUGE_INTEGER) return 0;
-    const u8 *p = text_of(s, &number);
-    size_t n = number.n, i = n && p[0] == '-';
-    i64 whole = 0, part = 0, unit = 1000;
-    size_t from = i;
-    while (i < n && is_digit(p[i]) && i - from < 13) whole = whole * 10 + (p[i++] - '0');
-    if (i < n && p[i] == '.' && n - i <= 4 && whole < 8000000000000) { /* thousandths: exact as they stand */
-        while (++i < n && is_digit(p[i])) part += (p[i] - '0') * (unit /= 10);
-        if (i == n) {
-            *ns = (whole * 1000 + part) * (p[0] == '-' ? -1 : 1);
-            return 1;
-        }
+    if (number.simple && number.decimals <= 3 && number.whole < 8000000000000000 && number.whole > -8000000000000000) {
+        *ns = number.whole * thousandth[number.decimals]; /* thousandths: exact as they stand */
+        return 1;
     }
-    double us = real_of(p, n);
+    double us = real_of(s, &number);
     if (!(us < 9e15 && us > -9e15)) return 0;
     double floored = floor(us);
     *ns = (i64)floored * 1000 + (i64)nearbyint((us - floored) * 1000.0);
@@ -520,7 +526,7 @@ static u32 key_of(Scanner *s, const u8 *p, size_t n) {
 
 static u32 new_column(Scanner *s, u32 key, int kind) {
     if (s->n_columns >= s->most_columns || !ROOM(s->columns, s->columns_cap, s->n_columns, 1)) return NONE;
-    s->columns[s->n_columns] = (Column){.kind = kind, .key = key, .leader = NONE};
+    s->columns[s->n_columns] = (Column){.kind = kind, .key = key, .leader = NONE, .size = kind == AS_FLOAT ? 8 : 4};
     return (u32)s->n_columns++;
 }
 
@@ -565,14 +571,13 @@ static int fitted(const Scanner *s, const Value *value, int kind, i64 *whole, do
         if (value->kind == INTEGER) { *whole = value->whole; return AS_INT; }
         if (value->kind == STRING && is_decimal(p, value->n, whole)) return AS_INT;
         if (value->kind != REAL) return AS_TEXT;
-        *real = real_of(p, value->n);
+        *real = real_of(s, value);
         if (!(*real > -9.2e18 && *real < 9.2e18) || floor(*real) != *real) return AS_TEXT;
         *whole = (i64)*real;
         return AS_INT;
     }
     if (kind == AS_TEXT || !is_numeric(value)) return AS_TEXT;
-    int exact = value->kind == INTEGER && value->whole > -(1LL << 53) && value->whole < 1LL << 53;
-    *real = exact ? (double)value->whole : real_of(p, value->n);
+    *real = real_of(s, value);
     return value->kind != REAL && isinf(*real) ? AS_TEXT : AS_FLOAT;
 }
 
@@ -586,6 +591,18 @@ static u32 text_column(Scanner *s, u32 key) {
     if (other == NONE) return NONE;
     if (s->key[other].column == NONE) s->key[other].column = new_column(s, other, AS_TEXT);
     return s->key[key].text_column = s->key[other].column;
+}
+
+/* Whole numbers are kept in four bytes until one needs eight. */
+static int widen(Column *c) {
+    i64 *wide = malloc((c->n + 16) * 2 * sizeof *wide);
+    if (!wide) return 0;
+    for (size_t i = 0; i < c->n; i++) wide[i] = ((int32_t *)c->values)[i];
+    free(c->values);
+    c->values = wide;
+    c->values_cap = (c->n + 16) * 2;
+    c->size = sizeof *wide;
+    return 1;
 }
 
 static int put_argument(Scanner *s, u32 key, Value *value, u32 *before) {
@@ -607,11 +624,12 @@ static int put_argument(Scanner *s, u32 key, Value *value, u32 *before) {
     Column *c = &s->columns[number];
     if (c->n && c->last == s->n) return OK; /* KEY (text) beside a KEY that does not fit */
     u32 text = as == AS_TEXT ? pool_of(&s->texts, s->seed, text_of(s, value), value->n) : 0;
-    size_t size = as == AS_TEXT ? sizeof text : sizeof whole;
-    if (text == NONE || !room(&c->values, &c->values_cap, c->n, 1, size) || !put_row(s, number, *before)) return MEMORY;
+    if (as == AS_INT && c->size == 4 && (whole > INT32_MAX || whole < INT32_MIN) && !widen(c)) return MEMORY;
+    if (text == NONE || !room(&c->values, &c->values_cap, c->n, 1, c->size) || !put_row(s, number, *before)) return MEMORY;
     if (as == AS_TEXT) ((u32 *)c->values)[c->n] = text;
-    else if (as == AS_INT) ((i64 *)c->values)[c->n] = whole;
-    else ((double *)c->values)[c->n] = real;
+    else if (as == AS_FLOAT) ((double *)c->values)[c->n] = real;
+    else if (c->size == 4) ((int32_t *)c->values)[c->n] = (int32_t)whole;
+    else ((i64 *)c->values)[c->n] = whole;
     c->last = s->n;
     c->n++;
     *before = number;
@@ -713,24 +731,32 @@ static int grow_rows(Scanner *s) {
     return s->n < 0x7fffffff;
 }
 
+/* Whether a value is this entry of a pool, as it was in the event before. */
+static int is_entry(const Scanner *s, const Pool *pool, u32 entry, const Value *value) {
+    size_t n;
+    if (entry >= pool->count || value->kind == MISSING || value->kind == NULL_) return 0;
+    const u8 *there = pool_at(pool, entry, &n);
+    return n == value->n && n && !memcmp(there, text_of(s, value), n);
+}
+
 static u32 lane_of(Scanner *s, const Value *pid, const Value *tid) {
+    if (s->lanes.count && is_entry(s, &s->words, s->last_words[0], pid) && is_entry(s, &s->words, s->last_words[1], tid)) return s->last_lane;
     u32 words[2] = {interned(s, &s->words, pid), interned(s, &s->words, tid)};
     if (words[0] == NONE || words[1] == NONE) return NONE;
-    if (s->lanes.count && words[0] == s->last_words[0] && words[1] == s->last_words[1]) return s->last_lane;
     memcpy(s->last_words, words, sizeof words);
     return s->last_lane = pool_of(&s->lanes, s->seed, (const u8 *)words, sizeof words);
 }
 
 static u32 cat_of(Scanner *s, const Value *value) {
-    u32 cat = interned(s, &s->cats, value);
-    return cat == NONE || cat < MOST_CATS ? cat : MOST_CATS;
+    if (!is_entry(s, &s->cats, s->last_cat, value)) s->last_cat = interned(s, &s->cats, value);
+    return s->last_cat == NONE || s->last_cat < MOST_CATS ? s->last_cat : MOST_CATS;
 }
 
 static int put_event(Scanner *s, Value *field, const u8 *begin, const u8 *end) {
     for (int i = 0; i < F_ARGS; i++)
         if (field[i].escaped && unescape(s, &field[i]) != OK) return MEMORY;
-    const u8 *letter = text_of(s, &field[F_PH]);
-    int has_letter = field[F_PH].kind != MISSING && field[F_PH].kind != NULL_ && field[F_PH].n && *letter < 0x80;
+    int has_letter = field[F_PH].kind != MISSING && field[F_PH].kind != NULL_ && field[F_PH].n;
+    const u8 *letter = has_letter ? text_of(s, &field[F_PH]) : (const u8 *)"?";
     if (field[F_PH].kind == STRING && field[F_PH].n == 1 && *letter == 'M') return put_piece(&s->metadata, begin, (size_t)(end - begin)) ? OK : MEMORY;
     i64 start = 0, dur = 0;
     int timeless = field[F_TS].kind == MISSING || field[F_TS].kind == NULL_;
@@ -740,7 +766,7 @@ static int put_event(Scanner *s, Value *field, const u8 *begin, const u8 *end) {
         return OK;
     }
     if (!grow_rows(s)) return MEMORY;
-    u8 ph = has_letter ? *letter : '?';
+    u8 ph = *letter < 0x80 ? *letter : '?';
     u32 lane = lane_of(s, &field[F_PID], &field[F_TID]), cat = cat_of(s, &field[F_CAT]), name = interned(s, &s->names, &field[F_NAME]);
     if (lane == NONE || cat == NONE || name == NONE) return MEMORY;
     s->start[s->n] = start;
@@ -758,25 +784,45 @@ static int put_event(Scanner *s, Value *field, const u8 *begin, const u8 *end) {
     return OK;
 }
 
+/* Which field a key names, *pp behind its colon as by member_token. Most keys are short and plain: those at a glance. */
+static inline int field_token(Scanner *s, const u8 **pp, const u8 *end, int *which) {
+    const u8 *p = *pp;
+    if (end - p > 8 && *p == '"') {
+        size_t n = p[3] == '"' ? 2 : p[4] == '"' ? 3 : p[5] == '"' ? 4 : 0;
+        *which = field_named(p + 1, n);
+        if (*which != F_OTHER && p[n + 2] == ':') {
+            p = p[n + 3] == ' ' ? p + n + 4 : p + n + 3;
+            *pp = p = blank(p, end);
+            return p >= end ? MORE : OK;
+        }
+    }
+    Value name;
+    int found = member_token(pp, end, &name);
+    if (found != OK) return found;
+    if (name.escaped && unescape(s, &name) != OK) return MEMORY;
+    *which = field_named(text_of(s, &name), name.n);
+    return OK;
+}
+
 static int event_token(Scanner *s, const u8 **pp, const u8 *end) {
     const u8 *p = *pp + 1;
-    Value field[F_OTHER + 1], name;
-    int found;
-    for (int i = 0; i <= F_OTHER; i++) field[i] = (Value){.kind = MISSING, .p = (const u8 *)""};
+    Value field[F_OTHER + 1];
+    int found, which;
+    for (int i = 0; i <= F_OTHER; i++) {
+        field[i].kind = MISSING;
+        field[i].escaped = 0;
+    }
     s->scratch.len = 0;
     s->n_args = 0;
     for (int first = 1;; first = 0) {
         p = blank(p, end);
         if (p >= end) return MORE;
         if (first && *p == '}') break;
-        if ((found = member_token(&p, end, &name)) != OK) return found;
-        if (name.escaped && unescape(s, &name) != OK) return MEMORY;
-        int which = field_named(text_of(s, &name), name.n);
+        if ((found = field_token(s, &p, end, &which)) != OK) return found;
         if (which == F_ARGS) {
             s->n_args = 0;
             found = *p == '{' ? arguments_token(s, &p, end) : value_token(&p, end, &field[F_OTHER], NULL);
         } else {
-            field[which] = (Value){.kind = MISSING};
             found = value_token(&p, end, &field[which], which == F_OTHER ? NULL : &s->scratch);
         }
         if (found != OK) return found;
@@ -860,7 +906,7 @@ int ss_scan(Scanner *s, const u8 *piece, u64 from, u64 n) {
     return found;
 }
 
-int ss_version(void) { return 1; }
+int ss_version(void) { return 2; }
 
 Scanner *ss_new(u64 seed, u64 most_columns) {
     Scanner *s = calloc(1, sizeof *s);
@@ -904,11 +950,11 @@ void ss_strings(const Scanner *s, int which, Strings *out) {
     else *out = (Strings){pieces[which - 6]->blob.data, pieces[which - 6]->ends, pieces[which - 6]->count};
 }
 
-typedef struct { const u32 *rows; const void *values; u64 n; u32 key; int kind; u64 leader; } Sparse;
+typedef struct { const u32 *rows; const void *values; u64 n; u32 key; int kind; u64 leader, size; } Sparse;
 
 void ss_column(const Scanner *s, u64 number, Sparse *out) {
     const Column *c = &s->columns[number], *first = c->leader == NONE ? c : &s->columns[c->leader];
-    *out = (Sparse){first->rows, c->values, c->n, c->key, c->kind, c->leader == NONE ? number : c->leader};
+    *out = (Sparse){first->rows, c->values, c->n, c->key, c->kind, c->leader == NONE ? number : c->leader, c->size};
 }
 
 /* -- which span lies in which; nesting.py is the same in Python ---------------------------------------------------- */
@@ -977,4 +1023,40 @@ int ss_nest(u64 n, const u32 *lane, const i64 *start, const i64 *dur, i64 *paren
     free(spare);
     free(ends);
     return found;
+}
+
+/* -- questions about a forest of parents; ancestors.py is the same in numpy ----------------------------------------- */
+
+/* For each event: itself if it is wanted, else its nearest ancestor that is, else -1. */
+int ss_nearest(u64 n, const int32_t *parent, const u8 *wanted, int32_t *found) {
+    enum { OPEN = -2, ON_THE_WAY = -3 };
+    for (u64 i = 0; i < n; i++) {
+        if (parent[i] >= 0 && (u64)parent[i] >= n) return BAD;
+        found[i] = OPEN;
+    }
+    for (u64 i = 0; i < n; i++) {
+        int32_t row = (int32_t)i, answer = -1;
+        for (; row >= 0 && found[row] == OPEN && !wanted[row]; row = parent[row]) found[row] = ON_THE_WAY;
+        if (row >= 0) answer = found[row] == OPEN ? row : found[row]; /* OPEN: it is wanted */
+        if (answer == ON_THE_WAY) answer = -1; /* a ring, which no trace has */
+        if (row >= 0 && found[row] == OPEN) found[row] = row;
+        for (row = (int32_t)i; row >= 0 && found[row] == ON_THE_WAY; row = parent[row]) found[row] = answer;
+    }
+    return OK;
+}
+
+/* How many ancestors each event has. */
+int ss_depths(u64 n, const int32_t *parent, int32_t *depth) {
+    for (u64 i = 0; i < n; i++) {
+        if (parent[i] >= 0 && (u64)parent[i] >= n) return BAD;
+        depth[i] = -1;
+    }
+    for (u64 i = 0; i < n; i++) {
+        int32_t row = (int32_t)i, way = 0;
+        for (; row >= 0 && depth[row] == -1; row = parent[row], way++) depth[row] = -2;
+        int32_t above = row < 0 ? -1 : depth[row] < 0 ? 0 : depth[row];
+        way += above;
+        for (row = (int32_t)i; row >= 0 && depth[row] == -2; row = parent[row]) depth[row] = way--;
+    }
+    return OK;
 }

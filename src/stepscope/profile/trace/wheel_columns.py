@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stepscope.profile.trace.build import MORE_CATS, MOST_ARGUMENTS, MOST_CATS, fitted, text_of
-from stepscope.profile.trace.events import ARGUMENTS, Ints, Sparse
+from stepscope.profile.trace.events import ARGUMENTS, Ints, Sparse, narrowed
 
 __all__ = ["Arguments", "Cats", "Lanes", "Pool", "spaced", "whole_text"]
 
@@ -71,7 +71,7 @@ class _Column:
         if len(rows) > 1 and not bool((rows[1:] > rows[:-1]).all()):  # categories were taken one after the other
             order = np.argsort(rows, kind="stable")
             rows, values = rows[order], values[order]
-        return Sparse(rows, values, self.kind)
+        return Sparse(rows, narrowed(values), self.kind)
 
 
 class Arguments:

@@ -1,0 +1,114 @@
+"""The compiled code (scanner.c) through ctypes: where it is, and what it answers about nesting."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Column", "State", "Strings", "depths_compiled", "library", "nearest_compiled", "nest_compiled"]
+
+Ints = npt.NDArray[Any]
+_VERSION = 2
+_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
+"""Made by scripts/build-scanner, or shipped in a wheel for a platform."""
+
+
+class State(ctypes.Structure):
+    """The head of `Scanner` in scanner.c."""
+
+    _fields_ = (
+        ("start", ctypes.c_void_p),
+        ("dur", ctypes.c_void_p),
+        ("ph", ctypes.c_void_p),
+        ("cat", ctypes.c_void_p),
+        ("name", ctypes.c_void_p),
+        ("lane", ctypes.c_void_p),
+        ("n", ctypes.c_uint64),
+        ("skipped", ctypes.c_uint64),
+        ("dropped", ctypes.c_uint64),
+        ("n_columns", ctypes.c_uint64),
+        ("consumed", ctypes.c_uint64),
+        ("in_events", ctypes.c_uint64),
+        ("has_events", ctypes.c_uint64),
+    )
+
+
+class Strings(ctypes.Structure):
+    _fields_ = (("blob", ctypes.c_void_p), ("ends", ctypes.c_void_p), ("count", ctypes.c_uint64))
+
+
+class Column(ctypes.Structure):
+    _fields_ = (
+        ("rows", ctypes.c_void_p),
+        ("values", ctypes.c_void_p),
+        ("n", ctypes.c_uint64),
+        ("key", ctypes.c_uint32),
+        ("kind", ctypes.c_int),
+        ("leader", ctypes.c_uint64),
+        ("size", ctypes.c_uint64),
+    )
+
+
+@cache
+def library() -> Any:
+    """The compiled library, or None where it was not built (or is of another version)."""
+    if os.environ.get("STEPSCOPE_SCANNER") == "wheel" or not LIBRARY.exists():
+        return None
+    try:
+        found = ctypes.CDLL(str(LIBRARY))
+        if found.ss_version() != _VERSION:
+            return None
+    except (OSError, AttributeError):  # built for another machine
+        return None
+    pointer, u64 = ctypes.c_void_p, ctypes.c_uint64
+    found.ss_new.restype = ctypes.POINTER(State)
+    found.ss_new.argtypes = (u64, u64)
+    found.ss_known.argtypes = (pointer, ctypes.c_char_p, u64, ctypes.c_int)
+    found.ss_scan.argtypes = (pointer, ctypes.c_char_p, u64, u64)
+    found.ss_free.argtypes = (pointer,)
+    found.ss_strings.argtypes = (pointer, ctypes.c_int, ctypes.POINTER(Strings))
+    found.ss_column.argtypes = (pointer, u64, ctypes.POINTER(Column))
+    found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer)
+    found.ss_nearest.argtypes = (u64, pointer, pointer, pointer)
+    found.ss_depths.argtypes = (u64, pointer, pointer)
+    return found
+
+
+def nest_compiled(lane: Ints, start: Ints, dur: Ints, parent: Ints) -> bool:
+    """`nest` of nesting.py into `parent`; False where the library is not built."""
+    code = library()
+    if code is None:
+        return False
+    lane = np.ascontiguousarray(lane, np.uint32)
+    start, dur = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(dur, np.int64)
+    pointers = [column.ctypes.data for column in (lane, start, dur, parent)]
+    return bool(code.ss_nest(len(parent), *pointers) == 0)
+
+
+def nearest_compiled(parent: Ints, wanted: Ints) -> Ints | None:
+    """`nearest` of ancestors.py; None where the library is not built."""
+    code = library()
+    if code is None or wanted.dtype != np.bool_ or len(wanted) != len(parent):
+        return None
+    parent, wanted = np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(wanted)
+    found = np.empty(len(parent), np.int32)
+    done = code.ss_nearest(len(parent), parent.ctypes.data, wanted.ctypes.data, found.ctypes.data) == 0
+    return found if done else None
+
+
+def depths_compiled(parent: Ints) -> Ints | None:
+    """`depths` of ancestors.py; None where the library is not built."""
+    code = library()
+    if code is None:
+        return None
+    parent = np.ascontiguousarray(parent, np.int32)
+    found = np.empty(len(parent), np.int32)
+    return found if code.ss_depths(len(parent), parent.ctypes.data, found.ctypes.data) == 0 else None
