@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -417,3 +419,19 @@ def test_what_was_not_recorded_cannot_be_saved(ctx: Context, store: Path) -> Non
             saved(ctx, run, kind)
     assert isinstance(profile_of(ctx, run, "p1").answer("operators", 0), Sheet)
     assert not isinstance(profile_of(ctx, run, "p1").answer("operators", 0), Failed)
+
+
+def test_two_pages_at_once_both_find_every_analysis(tmp_path: Path) -> None:
+    """The second thread must not take for all there is what the first has imported so far."""
+    script = """
+import sys, threading
+from stepscope.profile.advice.advice import all_advice
+from stepscope.profile.analyses.analysis import all_analyses
+sys.setswitchinterval(1e-6)
+found = []
+threads = [threading.Thread(target=lambda: found.append((len(all_analyses()), len(all_advice())))) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert len(set(found)) == 1 and min(found[0]) > 20, found
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

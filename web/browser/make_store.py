@@ -229,5 +229,9 @@ if __name__ == "__main__":
         from profile_store import profile
 
         profile(folder)
+    elif kind == "timeline":
+        from timeline_store import timeline
+
+        timeline(folder)
     else:
         {"usual": usual, "hostile": hostile, "empty": empty}[kind](folder)

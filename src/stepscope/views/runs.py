@@ -139,7 +139,8 @@ def columns(ctx: Context, request: ColumnsRequest) -> Columns:
     """What the table can show, and what to show first."""
     found = ctx.catalogue.columns(request.query)
     shown = [
-        RunColumn(key=one.key, label=one.label, source=one.source, type=one.type, distinct=one.distinct) for one in found
+        RunColumn(key=one.key, label=one.label, source=one.source, type=one.type, distinct=one.distinct)
+        for one in found
     ]
     return Columns(columns=shown, default=default_columns(found, ctx.catalogue.entries(request.query)))
 

@@ -89,9 +89,9 @@ def all_advice() -> dict[str, Advice]:
     """Every piece of advice by its id."""
     global _loaded
     if not _loaded:
-        _loaded = True
         import stepscope.profile.advice.rules as folder
 
         for found in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
             importlib.import_module(found.name)
+        _loaded = True  # not before: a second thread would take what the first has so far for all there is
     return dict(sorted(_advice.items()))

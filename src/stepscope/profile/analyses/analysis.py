@@ -66,11 +66,11 @@ def all_analyses() -> dict[str, Analysis]:
     """Every analysis by its id."""
     global _loaded
     if not _loaded:
-        _loaded = True
         import stepscope.profile.analyses as folder
 
         for found in pkgutil.iter_modules(folder.__path__, folder.__name__ + "."):
             importlib.import_module(found.name)
+        _loaded = True  # not before: a second thread would take what the first has so far for all there is
     return dict(sorted(_analyses.items()))
 
 

@@ -10,7 +10,7 @@ import { formatFactor, formatNs, formatShare } from "../../lib/profile-format";
 import type { ProfileAdvice, ShownAdvice } from "../../lib/schema";
 import { FindingCard } from "../run/findings";
 import "../../style/run.css";
-import type { Spot } from "./data";
+import { type Spot, spotKey } from "./data";
 import { Notes } from "./words";
 
 const kept = new Map<string, ProfileAdvice>();
@@ -21,7 +21,7 @@ export interface AskedAdvice {
 }
 
 export function useAdvice(spot: Spot): AskedAdvice {
-  const key = `${spot.run} ${spot.profile} ${spot.rank}`;
+  const key = spotKey(spot);
   const [state, setState] = useState<AskedAdvice & { key: string }>({ key: "", advice: null, fault: null });
   useEffect(() => {
     const control = new AbortController();

@@ -116,7 +116,6 @@ export async function loadPage(): Promise<void> {
   loading.value = true;
   await guarded(pageFault, async () => {
     const found = await call("POST /api/profile", { run: of, profile: one.id, rank: wanted }, { signal: aborted });
-    if (found.profile.bytes !== page.peek()?.page.profile.bytes) kept.clear(); // another profile, or it has grown
     page.value = { run: of, page: found };
   });
   if (!aborted.aborted) loading.value = false;
@@ -153,6 +152,11 @@ export function spotOf(shown: { run: string; page: ProfilePage }): Spot {
   return { run: shown.run, profile: shown.page.profile.id, rank: shown.page.rank };
 }
 
+/** Names what is kept of a profile; one that has grown, because a rank came later, is another. */
+export function spotKey(spot: Spot): string {
+  return `${spot.run} ${spot.profile} ${spot.rank} ${page.value?.page.profile.bytes ?? 0}`;
+}
+
 const MOST_KEPT = 40;
 const kept = new Map<string, ProfileAnswer>();
 
@@ -163,7 +167,7 @@ export interface Asked {
 
 /** What an analysis answered; kept, so that going back to a tab shows it at once. */
 export function useAnswer(spot: Spot, analysis: string): Asked {
-  const key = `${spot.run} ${spot.profile} ${spot.rank} ${analysis}`;
+  const key = `${spotKey(spot)} ${analysis}`;
   const [state, setState] = useState<Asked & { key: string }>({ key: "", answer: null, fault: null });
   useEffect(() => {
     if (!analysis || kept.has(key)) return;
