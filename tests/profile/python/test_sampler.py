@@ -10,6 +10,7 @@ import weakref
 
 import pytest
 
+from stepscope import fence
 from stepscope.profile.python.sampler import Sampler
 from stepscope.profile.python.samples import Samples
 from stepscope.records.profile import Stack
@@ -179,3 +180,18 @@ def test_a_forked_child_is_not_sampled_and_can_end() -> None:
     _, status = os.waitpid(child, 0)
     sampler.stop()
     assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_our_own_threads_and_what_our_hooks_call_are_left_out() -> None:
+    thread = threading.Thread(target=compute, args=(0.1,), name="stepscope-writer")
+    sampler = Sampler(0.002)
+    thread.start()
+    sampler.start()
+    fence.fenced("a hook of ours")(time.sleep)(0.05)  # in our frame
+    fence.fenced("a hook of ours")(threading.Event().wait)(0.05)  # a library that our frame calls
+    fence.fenced("a hook of ours")(compute)(0.05)  # what stands behind our wrapper is the program's
+    sampler.stop()
+    thread.join()
+    names = {name.split(" ")[0] for name in sampler.result().names}
+    assert "compute" in names
+    assert not [name for name in sampler.result().names if "stepscope" in name or "fence" in name or "wait" in name]

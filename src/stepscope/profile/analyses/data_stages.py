@@ -76,8 +76,14 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
                 ok=abs(got - expected) <= 0.01 * max(expected, 1),
             )
         ],
-        notes=[f"{closely} of {fetched} batches were looked at closely; the others only as a whole, to save time."],
+        notes=[_looked_at(closely, fetched)],
     )  # fmt: skip
+
+
+def _looked_at(closely: int, fetched: int) -> str:
+    if closely == fetched:
+        return f"All {fetched} batches were looked at closely."
+    return f"{closely} of {fetched} batches were looked at closely, the others only as a whole: timing takes time."
 
 
 def _rows(timings: DataTimings, mask: Any, loader: str, whole: int | None, fetches: int) -> list[list[Any]]:

@@ -18,6 +18,8 @@ Rows = npt.NDArray[Any]
 _WARM = 2
 """Batches of a pass that are left out of what is typical: workers start, queues fill."""
 
+_ODD = 3.0
+
 
 @dataclass(frozen=True)
 class Waits:
@@ -45,11 +47,16 @@ class Waits:
         return np.diff(self.pass_of, prepend=-1) > 0
 
     def turns(self) -> tuple[Rows, Rows]:
-        """(wait, time from one asking to the next) of steady batches that have a next one in their pass."""
+        """(wait, time from one asking to the next) of steady batches that have a next one in their pass.
+
+        Turns far longer than the others are left out: an evaluation or the writing of a profile was in them.
+        """
         if len(self.start) < 2:
             return self.wait[:0], self.wait[:0]
         same = (np.diff(self.pass_of) == 0) & self.is_steady[:-1]
-        return self.wait[:-1][same], np.diff(self.start)[same]
+        wait, turn = self.wait[:-1][same], np.diff(self.start)[same]
+        usual = (turn <= _ODD * np.median(turn)) if len(turn) else same[:0]
+        return wait[usual], turn[usual]
 
 
 class DataTimings:

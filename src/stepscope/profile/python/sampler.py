@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 import threading
 import time
 from types import CodeType, FrameType
@@ -25,7 +26,21 @@ MOST_COST = 0.008
 _HANDOVER_S = 20e-6
 """What a look costs the thread that gives way, beside the look itself: two switches between threads."""
 MOST_FRAMES = 400
+_OUR_THREADS = "stepscope"
 _OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+
+_OURS_KIND, _THEIRS, _LIBRARY = range(3)
+_LIBRARIES = tuple(
+    os.path.join(sysconfig.get_paths()[name], "") for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
+_TORCH = os.sep + "torch" + os.sep
+
+
+def _kind_of(file: str) -> int:
+    """Ours, theirs (the user's and torch's, which call the user's), or of a library that anybody may call."""
+    if file.startswith(_OURS):
+        return _OURS_KIND
+    return _LIBRARY if file.startswith((*_LIBRARIES, "<frozen")) and _TORCH not in file else _THEIRS
 
 
 class Sampler:
@@ -48,7 +63,7 @@ class Sampler:
         self._enough = threading.Event()
         self._pid = os.getpid()
         self._known: dict[int, CodeType] = self.samples.codes
-        self._skipped: dict[str, bool] = {}
+        self._kinds: dict[str, int] = {}
 
     @property
     def is_on(self) -> bool:
@@ -100,30 +115,34 @@ class Sampler:
         samples.wall_ns += worth_ns
         frames = sys._current_frames()
         frames.pop(own, None)
+        for thread in frames.keys() - samples.threads.keys():
+            samples.threads[thread] = samples.name_of(thread)
         for thread, frame in frames.items():
+            if samples.threads[thread].startswith(_OUR_THREADS):
+                continue
             stack = self._stack(frame)
             if stack:
                 key = (thread, *stack)
                 samples.time_ns[key] = samples.time_ns.get(key, 0) + worth_ns
-        for thread in frames.keys() - samples.threads.keys():
-            samples.threads[thread] = samples.name_of(thread)
 
     def _stack(self, frame: FrameType | None) -> list[int]:
         """(id of the code, place in it) from the innermost frame outwards, in one flat list."""
         found: list[int] = []
-        known, skipped = self._known, self._skipped
+        known, kinds, is_theirs = self._known, self._kinds, False
         for _ in range(MOST_FRAMES):
             if frame is None:
                 break
             code = frame.f_code
-            file = code.co_filename
-            skip = skipped.get(file)
-            if skip is None:
-                skip = skipped[file] = file.startswith(_OURS)
-            if skip:
+            kind = kinds.get(code.co_filename)
+            if kind is None:
+                kind = kinds[code.co_filename] = _kind_of(code.co_filename)
+            if kind == _OURS_KIND:
                 if code.co_name == "run_as_main":  # what stands outside of the script is ours
                     break
+                if not is_theirs:  # a library that a hook of ours has called: the time counts where the hook stands
+                    found.clear()
             else:
+                is_theirs = is_theirs or kind == _THEIRS
                 if id(code) not in known:
                     known[id(code)] = code  # kept, so that no other code gets its id
                 found.append(id(code))
