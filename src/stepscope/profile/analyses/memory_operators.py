@@ -73,7 +73,7 @@ def _total(trace: Trace, op: Ints, change: Ints, mask: Ints, size: int) -> Ints:
     seen: list[Ints] = []
     here = np.where(mask, op, -1)
     while (here >= 0).any():
-        names = np.where(here >= 0, name[here], -1)
+        names = np.where(here >= 0, name[here].astype(np.int64), -1)
         fresh = here >= 0
         for earlier in seen:
             fresh &= names != earlier
