@@ -46,3 +46,9 @@ def h200_plain_truth() -> dict[str, Any]:
 def two_ranks() -> Trace:
     """Rank 0 of a DistributedDataParallel training over gloo."""
     return Trace(read_trace(TRACES / "two_ranks_rank0.json.gz", cache=False))
+
+
+@pytest.fixture(scope="session")
+def h200_busy() -> Trace:
+    """Four steps of large matrix products: the device is never idle for long."""
+    return Trace(read_trace(TRACES / "h200_busy.json.gz", cache=False))

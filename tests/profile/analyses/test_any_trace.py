@@ -16,7 +16,7 @@ from stepscope.profile.analyses.kernels import kernel_kinds, kernels
 from stepscope.profile.analyses.launches import launches
 from stepscope.profile.analyses.operators import operators, operators_by_shape
 from stepscope.profile.analyses.overview import devices
-from stepscope.profile.analyses.phases import phases
+from stepscope.profile.analyses.phases import phases, phases_on_device
 from stepscope.profile.analyses.ranges import ranges
 from stepscope.profile.analyses.steps import steps
 from stepscope.profile.profile import Profile
@@ -37,6 +37,7 @@ OF_A_TRACE = [
     operators,
     operators_by_shape,
     phases,
+    phases_on_device,
     ranges,
     steps,
 ]

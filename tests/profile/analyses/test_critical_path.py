@@ -85,7 +85,7 @@ def test_a_wait_for_nothing_binds_nothing() -> None:
     assert scene.path() == {("host", "between operators (Python)"): 100}
 
 
-@pytest.mark.parametrize("name", ["h200", "h200_plain", "two_ranks"])
+@pytest.mark.parametrize("name", ["h200", "h200_plain", "h200_busy", "two_ranks"])
 def test_the_path_of_a_real_step_is_as_long_as_the_step(name: str, request: pytest.FixtureRequest) -> None:
     sheet = on_critical_path(request.getfixturevalue(name))
     assert sheet is not None
@@ -93,3 +93,9 @@ def test_the_path_of_a_real_step_is_as_long_as_the_step(name: str, request: pyte
     assert check.ok
     assert check.got == check.expected > 10_000_000
     assert sum(row[2] for row in sheet.rows) == check.expected
+
+
+def test_a_busy_device_is_the_path(h200_busy: Trace) -> None:
+    found = path_of(on_critical_path(h200_busy))
+    products = sum(length for (where, what), length in found.items() if where == "kernel" and what.startswith("nvjet"))
+    assert products > 0.85 * sum(found.values())

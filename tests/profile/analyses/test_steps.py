@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stepscope.profile.analyses.phases import phases
+from stepscope.profile.analyses.phases import phases, phases_on_device
 from stepscope.profile.analyses.steps import steps
 from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.trace import Trace
@@ -129,3 +129,18 @@ def test_phases_of_a_real_trace_match_its_marks(h200: Trace, h200_raw: list[Any]
     spans = [max(e["ts"] + e["dur"] for e in half) - min(e["ts"] for e in half) for half in halves]
     assert abs(total["backward"] - sum(spans)) < 0.1
     assert total["forward"] > 0
+
+
+def test_work_on_a_device_belongs_to_the_phase_that_launched_it(h200_busy: Trace) -> None:
+    """Four products forward; in backward a gradient for each weight and for each input but the first: 4 and 4 + 3."""
+    sheet = phases_on_device(h200_busy)
+    assert sheet is not None
+    assert all(check.ok for check in sheet.checks)
+    found = {row[0]: row[1] for row in sheet.rows}
+    assert 0.5 < found["Forward"] / found["Backward"] < 0.8
+    assert found["Forward"] > 10 * found["Optimizer"] > 0
+    # The host has long launched all of it when the device is done, and waits in `loss.item()`.
+    host = by_key(phases(h200_busy))[1]
+    assert host["other"] > 10 * host["forward"]
+    device = by_key(steps(h200_busy))[1]
+    assert device["kernel"] > 0.95 * sum(device.values())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from stepscope.profile.analyses.analysis import analysis
+from stepscope.profile.analyses.table import column, share, sheet_of
 from stepscope.profile.trace.phases import phase_stretches
 from stepscope.profile.trace.step_parts import Cover, cut_steps
 from stepscope.profile.trace.trace import Trace
-from stepscope.records.profile import Part, StepParts
+from stepscope.records.profile import Check, Part, Sheet, StepParts
 
-__all__ = ["phases"]
+__all__ = ["phases", "phases_on_device"]
 
 _LABELS = {
     "data": ("Data", "Waiting for the next batch."),
@@ -33,3 +36,37 @@ def phases(trace: Trace) -> StepParts | None:
     if trace.has_device:
         notes.append("these are times of the host: the device may still be at work on an earlier phase")
     return cut_steps("phases", "The phases of each step", trace.steps, covers, _REST, notes, shown=list(_LABELS))
+
+
+@analysis("phases-on-device", view="overview")
+def phases_on_device(trace: Trace) -> Sheet | None:
+    """The device's time by the phase of training that launched its work: what forward, backward, optimizer cost it."""
+    if not trace.has_device or not trace.steps:
+        return None
+    when, _ = phase_stretches(trace)
+    work = trace.device_rows
+    work = work[trace.step_of[work] >= 0]
+    if not len(work) or not any(len(stretch.begin) for stretch in when.values()):
+        return None
+    call = trace.launch[work]
+    moment = np.where(call >= 0, trace.events.start[call], trace.events.start[work])
+    keys = list(_LABELS)
+    number = np.full(len(work), len(keys))
+    for key, stretch in reversed(when.items()):  # the first of them wins
+        number[stretch.holds(moment) >= 0] = keys.index(key)
+    dur, steps = trace.events.dur[work], len(trace.steps)
+    total = np.bincount(number, dur, len(keys) + 1).astype(np.int64)
+    columns = [
+        column("phase", "Phase", [*(_LABELS[key][0] for key in keys), _REST.label], help="Where the host launched it."),
+        column(
+            "step_ns", "Device a step", total / steps, "ns", "Time of the work it launched, for each step.", sums=True
+        ),
+        column("total_ns", "Device", total, "ns", "The same of all steps.", hidden=True, sums=True),
+        column("share", "Share", share(total, float(dur.sum())), "share", "Of the device's work.", sums=True),
+        column(
+            "work", "Kernels and copies", np.bincount(number, minlength=len(keys) + 1), "count", "How many.", sums=True
+        ),
+    ]
+    got, expected = int(total.sum()), int(dur.sum())
+    check = Check(name="phases sum to the device's work", got=got, expected=expected, ok=got == expected)
+    return sheet_of("phases-on-device", "The device by phase", columns, checks=[check])
