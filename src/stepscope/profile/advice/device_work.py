@@ -22,7 +22,8 @@ _WAIT_NS = 15_000
 
 
 class DeviceWork:
-    """Figures are nanoseconds (or counts) a step."""
+    """Figures are nanoseconds (or counts) a step of the window. Times of the device are what they are without it too;
+    times of the host are longer inside a window."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
@@ -55,8 +56,9 @@ class DeviceWork:
         return {part.key: int(value) for part, value in zip(found.parts, table.mean(axis=0), strict=True)}
 
     @property
-    def idle_ns(self) -> int:
-        return sum(self.parts.get(key, 0) for key in ("data", "runtime", "host", "other"))
+    def busy_ns(self) -> int:
+        """In which the device did anything."""
+        return sum(self.parts.get(key, 0) for key in ("kernel", "communication", "memcpy", "memset"))
 
     @cached_property
     def kernels(self) -> Rows:

@@ -41,34 +41,34 @@ def _waiting(run: Measured) -> Headline | None:
 
 def _device(run: Measured) -> Headline | None:
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns:
+    if gpu is None:
         return None
-    parts = {key: value / gpu.step_ns for key, value in gpu.parts.items()}
+    parts = {key: run.share(value) for key, value in gpu.parts.items()}
     talking, copying = parts.get("communication", 0.0), parts.get("memcpy", 0.0)
-    idle = gpu.idle_ns / gpu.step_ns
+    idle = run.share(run.idle_ns)
     if talking >= 0.2 and talking >= idle:
-        ns = run.of_trace(gpu.parts["communication"])
+        ns = run.on_device(gpu.parts["communication"])
         return Headline(
             "communication", f"{talking:.0%} of each step the GPU only exchanges data {_of(ns, run)}", talking
         )
     if copying >= 0.2 and copying >= idle:
-        ns = run.of_trace(gpu.parts["memcpy"])
+        ns = run.on_device(gpu.parts["memcpy"])
         return Headline("copy", f"{copying:.0%} of each step the GPU only copies {_of(ns, run)}", copying)
     if idle >= 0.25:
         return _idle(run, gpu, idle)
     busy = parts.get("kernel", 0.0)
     if busy >= 0.5:
         kind, most = max(gpu.kinds.items(), key=lambda one: one[1], default=("", 0))
-        text = f"the GPU computes {busy:.0%} of each step {_of(run.of_trace(gpu.parts['kernel']), run)}"
+        text = f"the GPU computes {busy:.0%} of each step {_of(run.on_device(gpu.parts['kernel']), run)}"
         return Headline("compute", f"{text}; most of it is {kind} ({most / max(1, gpu.kernel_ns):.0%})", busy)
     return None
 
 
 def _idle(run: Measured, gpu: DeviceWork, idle: float) -> Headline:
-    ns = run.of_trace(gpu.idle_ns)
-    waits, waited = len(gpu.waits) / gpu.steps, gpu.per_step(gpu.waits)
+    ns = run.idle_ns
+    waits, waited = len(gpu.waits) / gpu.steps, run.on_host(gpu.per_step(gpu.waits))
     said = f"the GPU is idle {idle:.0%} of each step {_of(ns, run)}"
-    if waits >= 0.5 and waited / gpu.step_ns >= 0.1 and waited >= 0.4 * gpu.idle_ns:
+    if waits >= 0.5 and run.share(waited) >= 0.1 and waited >= 0.4 * ns:
         return Headline(
             "sync", f"{said}: the host waits for it {_times(waits)} a step and then starts from nothing", idle
         )

@@ -76,8 +76,12 @@ class Measured:
         """Of the typical step, 0 to 1."""
         return min(1.0, max(0.0, nanoseconds / self.step_ns)) if self.step_ns else 0.0
 
-    def of_trace(self, nanoseconds: float) -> int:
-        """A time inside the profiler's window, as a time of the typical step."""
+    def on_device(self, nanoseconds: float) -> int:
+        """A time of the device's work: a window makes the host slower, not the device, so it stands as it is."""
+        return int(min(nanoseconds, self.step_ns))
+
+    def on_host(self, nanoseconds: float) -> int:
+        """A time of the host inside the profiler's window, as a time of the typical step, which is shorter."""
         inside = self.gpu.step_ns if self.gpu is not None else sum(self._traced_phases.values())
         return int(nanoseconds * min(1.0, self.step_ns / inside)) if inside else 0
 
@@ -92,6 +96,17 @@ class Measured:
     def gpu(self) -> DeviceWork | None:
         """The work on an accelerator, when the trace has any."""
         return DeviceWork(self.trace) if self.trace is not None and self.trace.has_device else None
+
+    @cached_property
+    def idle_ns(self) -> int:
+        """What of the typical step the device did nothing. By the step as it is outside the profiler's window: inside
+        it the host is slower, and the device idles because it is watched."""
+        return max(0, self.step_ns - self.gpu.busy_ns) if self.gpu is not None else 0
+
+    @property
+    def idle_beside_data_ns(self) -> int:
+        """The same, without the time in which the loop waits for data."""
+        return max(0, self.idle_ns - self.part("data"))
 
     @cached_property
     def kind(self) -> str:

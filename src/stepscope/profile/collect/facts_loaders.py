@@ -6,7 +6,7 @@ import random
 import sys
 import weakref
 from functools import wraps
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
@@ -34,6 +34,8 @@ class _Loader:
         """Of each pass: the wait for its first batch, in which workers start."""
         self.waits: list[int] = []
         self.turns: list[int] = []
+        self.worked_ns = self.waited_ns = 0
+        """Of all waits: what this thread has computed itself. The rest is waiting for a disk, the net or workers."""
         self.batches = 0
         self.trains = 0
         self.evaluated_ns = 0
@@ -99,13 +101,16 @@ class LoaderFacts:
             if not self._facts.is_on:
                 return ask(iterator)
             self._asked = self._iterators.get(iterator)
-            began = perf_counter_ns()
+            began, worked = perf_counter_ns(), thread_time_ns()
             try:
                 batch = ask(iterator)
             except StopIteration:
                 self._exhausted(iterator)
                 raise
             ended = perf_counter_ns()
+            if self._asked is not None:
+                self._asked.worked_ns += thread_time_ns() - worked
+                self._asked.waited_ns += ended - began
             self._facts.waited(ended - began)
             self._delivered(iterator, batch, began, ended)
             return batch
@@ -267,6 +272,7 @@ class LoaderFacts:
             "evaluated_with_grad": known.peeked if known.peeked and not known.trains else False,
             "wait_ns": int(statistics.median(settled)) if settled else None,
             "mean_wait_ns": int(statistics.fmean(settled)) if settled else None,
+            "working_share": round(known.worked_ns / known.waited_ns, 3) if known.waited_ns else None,
             "first_wait_ns": int(statistics.median(known.first_waits[1:] or known.first_waits)),
             "batch": known.batch,
             "dataset": known.data,

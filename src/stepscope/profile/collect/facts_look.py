@@ -75,6 +75,7 @@ class Tally:
         self.calls = self.nanoseconds = self.around = self.bytes = self.same = self.made = self.pinned = (
             self.waits_not
         ) = 0
+        self.least = 1 << 62
         self.device = self.target = ""
         self.steps: set[int] = set()
 
@@ -210,6 +211,7 @@ class Look(TorchFunctionMode):
     def _time(self, tally: Tally, code: Any, began: int, took: int) -> None:
         tally.calls += 1
         tally.nanoseconds += took
+        tally.least = min(tally.least, took)
         tally.steps.add(self.steps)
         last, ended = self._last
         if last is code and began - ended < _AROUND:
@@ -293,6 +295,7 @@ class Look(TorchFunctionMode):
                 "fetching": fetching,
                 "calls": tally.calls / steps,
                 "ns": tally.nanoseconds // steps,
+                "least_ns": tally.least,
                 "around_ns": tally.around // steps,
                 "every_step": len(tally.steps) >= self.steps > 0,
             }

@@ -28,7 +28,7 @@ def allocator_churn(run: Measured) -> Iterator[Tip]:
             train(x, y)
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns:
+    if gpu is None or not run.step_ns:
         return
     count, time = gpu.calls(lambda name: name in _ALLOCATIONS)
     if count < 0.5:
@@ -37,8 +37,8 @@ def allocator_churn(run: Measured) -> Iterator[Tip]:
         where=run.line_with("empty_cache"),
         message=f"the runtime allocates or frees device memory {count:.0f}x in each step",
         fix="no empty_cache() in the loop; steady shapes; expandable_segments:True",
-        share=run.share(run.of_trace(time)),
-        saving_ns=run.of_trace(time),
+        share=run.share(run.on_host(time)),
+        saving_ns=run.on_host(time),
         how="the time of these calls",
         evidence={"calls": round(count, 1), "ms": round(time / 1e6, 3)},
         part="idle",

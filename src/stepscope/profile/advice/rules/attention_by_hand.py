@@ -49,7 +49,7 @@ def attention_by_hand(run: Measured) -> Iterator[Tip]:
         took = run.of_look(_forward(calls) * 3)
         if run.gpu is not None:  # calls only start the work there: the kernels' time tells
             kinds = run.gpu.kinds
-            took = min(run.of_trace(kinds.get("softmax and loss", 0) * 3), run.step_ns)
+            took = min(run.on_device(kinds.get("softmax and loss", 0) * 3), run.step_ns)
         yield Tip(
             where=where,
             message=f"attention is written out as matmul, softmax, matmul ({found['calls']:.0f}x a step)",

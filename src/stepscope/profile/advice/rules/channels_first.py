@@ -24,18 +24,18 @@ def channels_first(run: Measured) -> Iterator[Tip]:
         x = x.to(memory_format=torch.channels_last)
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns:
+    if gpu is None or not run.step_ns:
         return
     turning = gpu.kernel_time(lambda name: "nchwtonhwc" in name.lower() or "nhwctonchw" in name.lower())
-    if turning / gpu.step_ns < 0.01:
+    if run.share(turning) < 0.01:
         return
     lines = run.by_line(run.calls("conv2d", "conv3d"))
     yield Tip(
         where=max(lines, key=lambda place: sum(one["ns"] for one in lines[place]), default=None),
-        message=f"tensors are transposed around convolutions, {turning / gpu.step_ns:.0%} of the step",
+        message=f"tensors are transposed around convolutions, {run.share(turning):.0%} of the step",
         fix="model and input .to(memory_format=torch.channels_last)",
-        share=run.share(run.of_trace(turning)),
-        saving_ns=run.of_trace(turning),
+        share=run.share(run.on_device(turning)),
+        saving_ns=run.on_device(turning),
         how="the time of the transposing kernels",
         evidence={"ms": round(turning / 1e6, 3)},
         part="products",

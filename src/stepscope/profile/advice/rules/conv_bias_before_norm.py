@@ -28,7 +28,7 @@ def conv_bias_before_norm(run: Measured) -> Iterator[Tip]:
     """
     gpu = run.gpu
     pairs = run.facts.get("conv_bias_before_norm", [])
-    if gpu is None or not gpu.step_ns or not pairs:
+    if gpu is None or not run.step_ns or not pairs:
         return
     took = _bias_time(gpu)
     several = len(pairs) > 1
@@ -37,8 +37,8 @@ def conv_bias_before_norm(run: Measured) -> Iterator[Tip]:
         message=f"{', '.join(pairs[:3])}{' ...' * (len(pairs) > 3)} {'add biases' if several else 'adds a bias'} "
         "that the batch norm after removes",
         fix="bias=False",
-        share=run.share(run.of_trace(took)),
-        saving_ns=run.of_trace(took),
+        share=run.share(run.on_device(took)),
+        saving_ns=run.on_device(took),
         how="the kernels that add the bias and sum its gradient",
         evidence={"layers": pairs[:20], "ms": round(took / 1e6, 3)},
         part="kernels",

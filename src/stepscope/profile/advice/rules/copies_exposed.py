@@ -26,10 +26,10 @@ def copies_exposed(run: Measured) -> Iterator[Tip]:
         features = [model(x.cuda(non_blocking=True)) for x in batches]    # and one .cpu() at the end
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns:
+    if gpu is None or not run.step_ns:
         return
     exposed = gpu.parts.get("memcpy", 0)
-    if exposed / gpu.step_ns < 0.1:
+    if run.share(exposed) < 0.1:
         return
     times = {name: gpu.per_step(gpu.copies(name)) for name in _NAMES}
     most = max(times, key=lambda name: times[name])
@@ -40,10 +40,10 @@ def copies_exposed(run: Measured) -> Iterator[Tip]:
     largest = max(towards_host, key=lambda one: int(one["bytes"]), default={})
     yield Tip(
         where=run.where(largest) if most in ("HtoD", "DtoH") and largest else None,
-        message=f"{exposed / gpu.step_ns:.0%} of the step is copying that nothing hides, most of it {_NAMES[most]}",
+        message=f"{run.share(exposed):.0%} of the step is copying that nothing hides, most of it {_NAMES[most]}",
         fix="copy while the device computes, keep on it what is used again",
-        share=run.share(run.of_trace(exposed)),
-        saving_ns=run.of_trace(exposed * times[most] / total * 0.7),
+        share=run.share(run.on_device(exposed)),
+        saving_ns=run.on_device(exposed * times[most] / total * 0.7),
         how="most of the exposed copies, if they ran beside kernels",
         evidence={"exposed_ms": round(exposed / 1e6, 3), "bytes": moved, "direction": most},
         part="copy",

@@ -33,7 +33,7 @@ def cpu_threads(run: Measured) -> Iterator[Tip]:
     if not threads or not cores:
         return
     free = max(1, cores - int(run.loader.get("num_workers") or 0))
-    large = [one for one in run.calls(fetching=False) if one["ns"] / max(1, one["calls"]) >= _LARGE_NS]
+    large = [one for one in run.calls(fetching=False) if one.get("least_ns", 0) >= _LARGE_NS]
     time = run.part("forward") + run.part("backward") or run.step_ns - run.part("data") - run.part("optimizer")
     if threads > 2 * cores:
         saving, how = time * (1 - cores / threads) * 0.3, "a third of what threads that take turns lose"

@@ -39,13 +39,13 @@ def debug_switches(run: Measured) -> Iterator[Tip]:
         )
     environment = run.facts.get("environment", {})
     if environment.get("CUDA_LAUNCH_BLOCKING") == "1" and run.gpu is not None:
-        idle = run.gpu.idle_ns - run.gpu.parts.get("data", 0)
-        yield _environment(run, "CUDA_LAUNCH_BLOCKING=1", run.of_trace(idle), "the idle time of the device")
+        idle = run.idle_beside_data_ns
+        yield _environment(run, "CUDA_LAUNCH_BLOCKING=1", idle, "the idle time of the device")
     if environment.get("TORCH_DISTRIBUTED_DEBUG", "").upper() == "DETAIL":
         yield _environment(run, "TORCH_DISTRIBUTED_DEBUG=DETAIL", 0, "")
     if environment.get("PYTORCH_NO_CUDA_MEMORY_CACHING") == "1" and run.gpu is not None:
         _, time = run.gpu.calls(lambda name: "Malloc" in name or "Free" in name)
-        yield _environment(run, "PYTORCH_NO_CUDA_MEMORY_CACHING=1", run.of_trace(time), "allocating and freeing")
+        yield _environment(run, "PYTORCH_NO_CUDA_MEMORY_CACHING=1", run.on_host(time), "allocating and freeing")
     if run.kind != "cpu" and run.flags.get("deterministic"):
         yield Tip(
             where=run.line_with("use_deterministic_algorithms"),

@@ -28,7 +28,7 @@ def double_precision(run: Measured) -> Iterator[Tip]:
     if not total or double < 0.5 * total:
         return
     if run.gpu is not None:
-        time = run.of_trace(
+        time = run.on_device(
             run.gpu.kernel_time(lambda name: "double" in name or "f64" in name or "dgemm" in name.lower())
         )
         saving = 0.7 * time

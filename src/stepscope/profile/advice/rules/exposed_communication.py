@@ -25,23 +25,23 @@ def exposed_communication(run: Measured) -> Iterator[Tip]:
         model = DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True, static_graph=True)
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns:
+    if gpu is None or not run.step_ns:
         return
     exposed = gpu.parts.get("communication", 0)
-    if exposed / gpu.step_ns < 0.1:
+    if run.share(exposed) < 0.1:
         return
     collectives = gpu.rows_of_collectives
     total = gpu.per_step(collectives)
     unused = any(one.get("find_unused_parameters") for one in run.facts.get("models", []))
     yield Tip(
         where=None,
-        message=f"{exposed / gpu.step_ns:.0%} of the step is communication that nothing hides "
+        message=f"{run.share(exposed):.0%} of the step is communication that nothing hides "
         f"({exposed / max(1, total):.0%} of all of it)",
         fix="find_unused_parameters=False, larger buckets"
         if unused
         else "larger buckets, bf16 gradients, a larger batch",
-        share=run.share(run.of_trace(exposed)),
-        saving_ns=run.of_trace(exposed * 0.5),
+        share=run.share(run.on_device(exposed)),
+        saving_ns=run.on_device(exposed * 0.5),
         how="half of the exposed communication",
         evidence={"exposed_ms": round(exposed / 1e6, 3), "collectives": round(len(collectives) / gpu.steps)},
         part="communication",

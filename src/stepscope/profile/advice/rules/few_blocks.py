@@ -26,19 +26,19 @@ def few_blocks(run: Measured) -> Iterator[Tip]:
         model(batch)
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns:
+    if gpu is None or not run.step_ns:
         return
     small = gpu.few_blocks_ns()
-    if small / gpu.step_ns < 0.2:
+    if run.share(small) < 0.2:
         return
     occupancy, blocks = gpu.occupancy()
     seen = "" if math.isnan(occupancy) else f"; occupancy {occupancy:.0%}, {blocks:.1f} blocks per multiprocessor"
     yield Tip(
         where=None,
-        message=f"{small / gpu.step_ns:.0%} of the step are kernels that fill only part of the device{seen}",
+        message=f"{run.share(small):.0%} of the step are kernels that fill only part of the device{seen}",
         fix="a larger batch, or torch.compile to join small kernels",
-        share=run.share(run.of_trace(small)),
-        saving_ns=run.of_trace(small * 0.4),
+        share=run.share(run.on_device(small)),
+        saving_ns=run.on_device(small * 0.4),
         how="kernels with less than one block a multiprocessor, twice as full",
         evidence={"ms": round(small / 1e6, 3), "occupancy": None if math.isnan(occupancy) else round(occupancy, 3)},
         part="kernels",

@@ -25,11 +25,11 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
         model = torch.compile(Net().cuda(), mode="reduce-overhead")
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns or not gpu.kernel_count:
+    if gpu is None or not run.step_ns or not gpu.kernel_count:
         return
-    idle = gpu.idle_ns - gpu.parts.get("data", 0) - min(gpu.per_step(gpu.waits), gpu.idle_ns)
+    idle = run.idle_beside_data_ns - run.on_host(gpu.per_step(gpu.waits))
     mean = gpu.kernel_ns / gpu.kernel_count
-    if idle / gpu.step_ns < 0.25 or gpu.kernel_count < 50 or mean > max(30_000, idle / gpu.kernel_count):
+    if run.share(idle) < 0.25 or gpu.kernel_count < 50 or mean > max(30_000, idle / gpu.kernel_count):
         return
     compiled = bool(run.facts.get("compile", {}).get("used"))
     fix = 'torch.compile(model, mode="reduce-overhead")'
@@ -37,8 +37,8 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
         where=None,
         message=f"the device is idle between {gpu.kernel_count:.0f} kernels a step of {mean / 1e3:.0f} us each",
         fix=fix if not compiled else f"{fix}: CUDA graphs, or a larger batch",
-        share=run.share(run.of_trace(idle)),
-        saving_ns=run.of_trace(idle * 0.7),
+        share=run.share(run.on_device(idle)),
+        saving_ns=run.on_device(idle * 0.7),
         how="most of the idle time outside data loading",
         evidence={"kernels": round(gpu.kernel_count), "mean_us": round(mean / 1e3, 1), "idle_ms": round(idle / 1e6, 2)},
         part="idle",

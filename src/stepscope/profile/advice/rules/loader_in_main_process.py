@@ -33,12 +33,15 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
     if not loader or loader.get("num_workers") != 0 or run.share(wait) < 0.1 or run.cores < 2:
         return
     rest = max(1, run.step_ns - wait)
-    workers = min(run.cores if run.kind != "cpu" else max(1, run.cores - 1), 1 + math.ceil(wait / rest), 8)
+    # What only waits for a disk or the net needs no processor: there may be more workers than processors.
+    working = min(1.0, float(loader.get("working_share") or 1.0))
+    room = run.cores if run.kind != "cpu" else max(1, run.cores - 1)
+    workers = min(max(room, math.floor(room / max(working, 0.1))), 1 + math.ceil(wait / rest), 8)
     then = max(rest + _HAND_OVER_NS, wait / workers)
     if run.kind == "cpu":  # they compete with the training for the processors
         threads = min(run.cores, int(run.facts.get("cpu", {}).get("threads", 1)))
-        then = max(then, (wait + rest * threads) / run.cores)
-    setting = f"num_workers={workers}, persistent_workers=True"
+        then = max(then, (wait * working + rest * threads) / run.cores)
+    setting = f"num_workers={workers}, persistent_workers=True (stepscope tune-data measures it)"
     yield Tip(
         where=run.where(loader, "made", "iterated"),
         message="the DataLoader runs in the main process, and training waits for it",

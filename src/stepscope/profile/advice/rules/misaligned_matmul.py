@@ -33,17 +33,17 @@ def misaligned_matmul(run: Measured) -> Iterator[Tip]:
         nn.Linear(768, 50304)
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns:
+    if gpu is None or not run.step_ns:
         return
     slow, worst = _misaligned(gpu)
-    if slow / gpu.step_ns < 0.03:
+    if run.share(slow) < 0.03:
         return
     yield Tip(
         where=None,
-        message=f"half-precision products with unaligned sizes take {slow / gpu.step_ns:.0%} of the step, e.g. {worst}",
+        message=f"half-precision products with unaligned sizes take {run.share(slow):.0%} of the step, e.g. {worst}",
         fix="round the sizes up to a multiple of 8, better 64",
-        share=run.share(run.of_trace(slow)),
-        saving_ns=run.of_trace(slow * 0.3),
+        share=run.share(run.on_device(slow)),
+        saving_ns=run.on_device(slow * 0.3),
         how="30% of the time of these products",
         evidence={"ms": round(slow / 1e6, 3), "sizes": worst},
         part="products",

@@ -27,19 +27,19 @@ def no_cudnn_benchmark(run: Measured) -> Iterator[Tip]:
     """
     gpu = run.gpu
     flags, convolutions = run.flags, run.facts.get("convolutions", {})
-    if gpu is None or not gpu.step_ns or flags.get("cudnn_benchmark", True) or flags.get("cudnn_deterministic"):
+    if gpu is None or not run.step_ns or flags.get("cudnn_benchmark", True) or flags.get("cudnn_deterministic"):
         return
     if not convolutions.get("calls") or not convolutions.get("steady_shapes") or flags.get("deterministic"):
         return
     time = gpu.kinds.get("convolution", 0)
-    if time / gpu.step_ns < 0.2:
+    if run.share(time) < 0.2:
         return
     yield Tip(
         where=None,
-        message=f"convolutions take {time / gpu.step_ns:.0%} of the step, and cuDNN may not try its algorithms",
+        message=f"convolutions take {run.share(time):.0%} of the step, and cuDNN may not try its algorithms",
         fix="torch.backends.cudnn.benchmark = True",
-        share=run.share(run.of_trace(time)),
-        saving_ns=run.of_trace(time * 0.1),
+        share=run.share(run.on_device(time)),
+        saving_ns=run.on_device(time * 0.1),
         how="an assumption: a tenth of the convolutions",
         evidence={"ms": round(time / 1e6, 3)},
         part="products",

@@ -26,21 +26,21 @@ def no_mixed_precision(run: Measured) -> Iterator[Tip]:
             loss = criterion(model(x), y)
     """
     gpu, amp = run.gpu, run.facts.get("amp", {})
-    if gpu is None or not gpu.step_ns or run.capability < (7, 0):
+    if gpu is None or not run.step_ns or run.capability < (7, 0):
         return
     if amp.get("matmuls") and amp.get("autocast", 0) >= 0.5 * amp["matmuls"]:
         return
     slow = gpu.without_tensor_cores_ns
-    if slow / gpu.step_ns < 0.1:
+    if run.share(slow) < 0.1:
         return
     dtype = "bfloat16" if run.capability >= (8, 0) else "float16"
     lines = run.by_line(run.calls("linear", "matmul", "bmm", "mm", "addmm", "conv2d", "conv1d", "conv3d"))
     yield Tip(
         where=max(lines, key=lambda place: sum(one["ns"] for one in lines[place]), default=None),
-        message=f"matrix products take {slow / gpu.step_ns:.0%} of the step without the tensor cores of this device",
+        message=f"matrix products take {run.share(slow):.0%} of the step without the tensor cores of this device",
         fix=f'torch.autocast("cuda", dtype=torch.{dtype}) around forward and loss',
-        share=run.share(run.of_trace(slow)),
-        saving_ns=run.of_trace(slow * 0.6),
+        share=run.share(run.on_device(slow)),
+        saving_ns=run.on_device(slow * 0.6),
         how="60% of the time of products that did not use tensor cores",
         evidence={"ms": round(slow / 1e6, 3), "device": run.device.get("name", "")},
         part="products",

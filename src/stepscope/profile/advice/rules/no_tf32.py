@@ -31,19 +31,19 @@ def no_tf32(run: Measured) -> Iterator[Tip]:
         model = Net().cuda()
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns or run.capability < (8, 0):
+    if gpu is None or not run.step_ns or run.capability < (8, 0):
         return
     if run.flags.get("matmul_precision", "highest") != "highest":
         return
     slow = gpu.per_step(gpu.named(gpu.eligible, _is_float32_product))
-    if slow / gpu.step_ns < 0.05:
+    if run.share(slow) < 0.05:
         return
     yield Tip(
         where=None,
-        message=f"float32 matrix products take {slow / gpu.step_ns:.0%} of the step and may not use TF32",
+        message=f"float32 matrix products take {run.share(slow):.0%} of the step and may not use TF32",
         fix='torch.set_float32_matmul_precision("high")',
-        share=run.share(run.of_trace(slow)),
-        saving_ns=run.of_trace(slow * 0.5),
+        share=run.share(run.on_device(slow)),
+        saving_ns=run.on_device(slow * 0.5),
         how="half of the time of these products",
         evidence={"ms": round(slow / 1e6, 3), "precision": run.flags.get("matmul_precision", "not known")},
         part="products",

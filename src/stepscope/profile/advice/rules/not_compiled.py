@@ -26,19 +26,19 @@ def not_compiled(run: Measured) -> Iterator[Tip]:
         model = torch.compile(Net().cuda())
     """
     gpu = run.gpu
-    if gpu is None or not gpu.step_ns or run.facts.get("compile", {}).get("used"):
+    if gpu is None or not run.step_ns or run.facts.get("compile", {}).get("used"):
         return
     if any(name.startswith("triton_") for name in gpu.trace.events.names):
         return
     small = sum(gpu.kinds.get(kind, 0) for kind in _FUSABLE)
-    if small / gpu.step_ns < 0.25:
+    if run.share(small) < 0.25:
         return
     yield Tip(
         where=None,
-        message=f"{small / gpu.step_ns:.0%} of the step are elementwise kernels, norms and copies, each on its own",
+        message=f"{run.share(small):.0%} of the step are elementwise kernels, norms and copies, each on its own",
         fix="torch.compile(model)",
-        share=run.share(run.of_trace(small)),
-        saving_ns=run.of_trace(small * 0.5),
+        share=run.share(run.on_device(small)),
+        saving_ns=run.on_device(small * 0.5),
         how="half of the time of kernels that can be joined",
         evidence={"ms": round(small / 1e6, 3), "kernels": round(gpu.kernel_count)},
         part="kernels",

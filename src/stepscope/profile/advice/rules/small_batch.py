@@ -27,18 +27,18 @@ def small_batch(run: Measured) -> Iterator[Tip]:
     """
     gpu, device = run.gpu, run.device
     peak, total = int(device.get("peak_reserved_bytes") or device.get("peak_bytes") or 0), device.get("total_bytes", 0)
-    if gpu is None or not gpu.step_ns or not peak or not total or peak / total >= 0.5:
+    if gpu is None or not run.step_ns or not peak or not total or peak / total >= 0.5:
         return
-    idle = gpu.idle_ns - gpu.parts.get("data", 0)
-    if idle / gpu.step_ns < 0.2:
+    idle = run.idle_beside_data_ns
+    if run.share(idle) < 0.2:
         return
     size = run.loader.get("batch_size")
     yield Tip(
         where=run.where(run.loader, "made", "iterated"),
         message=f"the batch{f' of {size}' if size else ''} uses {peak / total:.0%} of the device's memory",
         fix=f"a larger batch: {total / max(peak, 1):.0f}x as much memory is there",
-        share=run.share(run.of_trace(idle)),
-        saving_ns=run.of_trace(idle * 0.5),
+        share=run.share(run.on_device(idle)),
+        saving_ns=run.on_device(idle * 0.5),
         how="half of the idle time for each sample, with twice the batch",
         evidence={"peak_bytes": peak, "total_bytes": total, "batch_size": size},
         part="idle",

@@ -38,7 +38,7 @@ def straggler(run: Measured) -> Iterator[Tip]:
         return
     slowest = max(own, key=lambda rank: own[rank])
     others = int(np.median([time for rank, time in own.items() if rank != slowest]))
-    late = own[slowest] - others
+    late = run.on_host(own[slowest] - others)
     if not run.step_ns or late / run.step_ns < 0.05:
         return
     yield Tip(
