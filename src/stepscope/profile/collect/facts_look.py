@@ -62,6 +62,7 @@ class Tally:
         "bytes",
         "calls",
         "device",
+        "least",
         "made",
         "nanoseconds",
         "pinned",
