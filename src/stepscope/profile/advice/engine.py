@@ -115,6 +115,6 @@ def in_words(nanoseconds: float) -> str:
     milliseconds = nanoseconds / 1e6
     if milliseconds >= 1000:
         return f"{milliseconds / 1000:.1f} s"
-    if milliseconds >= 10:
+    if milliseconds >= 9.95:
         return f"{milliseconds:.0f} ms"
     return f"{milliseconds:.1f} ms" if milliseconds >= 1 else f"{milliseconds:.2g} ms"
