@@ -66,7 +66,7 @@ export function drawCurve(ctx: CanvasRenderingContext2D, picture: CurvePicture, 
   axes(ctx, curve, at, inks);
   ctx.save();
   ctx.beginPath();
-  ctx.rect(LEFT, 0, at.width + RIGHT, size.height);
+  ctx.rect(LEFT - 4, 0, at.width + 8, size.height);
   ctx.clip();
   const tops = edges(curve);
   for (let line = tops.length - 1; line >= 0; line--) {

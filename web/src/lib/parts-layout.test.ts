@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { bars, firstEffect, GREY, partHues, slices, tallest, typicalParts } from "./parts-layout";
+import { bars, firstEffect, slices, tallest, typicalParts } from "./parts-layout";
 import { rankParts } from "./parts-ranks";
+import { GREY, hues } from "./profile-hues";
 import type { Sheet, StepParts } from "./schema";
 
 const steps: StepParts = {
@@ -35,11 +36,13 @@ test("the typical step leaves the odd one out, and its slices come largest first
 });
 
 test("a part has the same colour in every breakdown, no two share one, and idle time is grey", () => {
-  const hues = partHues(["kernel", "communication", "memcpy", "data", "runtime", "something", "idle"]);
-  expect(new Set(hues).size).toBe(hues.length);
-  expect(hues.at(-1)).toBe(GREY);
-  expect(partHues(["data", "forward"])[0]).toBe(hues[3]);
-  expect(partHues(["computation_ns", "rest_ns"])).toEqual([partHues(["forward"])[0], GREY]);
+  const found = hues(["something", "kernel", "communication", "memcpy", "data", "runtime", "forward", "idle"]);
+  expect(new Set(found).size).toBe(found.length);
+  expect(found.at(-1)).toBe(GREY);
+  expect(hues(["data", "forward"])[0]).toBe(found[4]);
+  expect(hues(["computation_ns", "rest_ns"])).toEqual([hues(["forward"])[0], GREY]);
+  expect(hues(["optimizer state", "activations"])).toEqual(hues(["Optimizer", "activations"]));
+  expect(hues(Array.from({ length: 30 }, (_, i) => `line ${i}`)).every((hue) => hue >= 0 && hue < 12)).toBe(true);
 });
 
 test("the table of ranks becomes a bar a rank", () => {

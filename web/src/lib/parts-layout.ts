@@ -80,32 +80,3 @@ export function firstEffect(data: StepParts): number | null {
   const first = data.wall_ns[0];
   return data.first_is_odd && first !== undefined && whole > 0 ? first / whole : null;
 }
-
-/** Colours by what a part is, the same in every breakdown; the numbers are places in the palette. */
-const HUES: Record<string, number> = {
-  data: 1, dataloader: 1, data_loading: 1, loading: 1,
-  h2d: 6, memcpy: 6, copy: 6,
-  forward: 0, kernel: 0, compute: 0, kernels: 0, computation: 0, copies: 6, exposed: 3,
-  backward: 5, communication: 3, exposed_communication: 3, collective: 3,
-  optimizer: 2, memset: 9, runtime: 4, launch: 4, sync: 7, synchronize: 7, wait: 7,
-  host: 8, cpu: 8,
-}; // prettier-ignore
-const SPARE = [11, 4, 7, 9, 8, 2, 3];
-/** Idle and other: grey, because nothing useful happens there. */
-export const GREY = 10;
-
-export function partHues(keys: readonly string[]): number[] {
-  const used = new Set<number>();
-  const spare = [...SPARE];
-  return keys.map((key) => {
-    if (/^(other|idle|rest|unknown|outside)/.test(key)) return GREY;
-    let hue = HUES[key] ?? HUES[key.split(/[_\-. ]/)[0] ?? ""]; // computation_ns too
-    while (hue === undefined || used.has(hue)) {
-      const next = spare.shift();
-      if (next === undefined) return GREY;
-      hue = next;
-    }
-    used.add(hue);
-    return hue;
-  });
-}

@@ -1,7 +1,7 @@
 /** Numbers of a profile as people read them, by the unit that their column or curve names. */
 
 import { formatBytes, formatNumber } from "./format";
-import type { Unit } from "./schema";
+import type { Column, Unit } from "./schema";
 
 /** Three digits: `850 ns`, `12.4 µs`, `3.1 ms`, `2.05 s`, `3.4 min`. */
 export function formatNs(ns: number): string {
@@ -58,6 +58,12 @@ export function formatUnit(value: unknown, unit: Unit = "text"): string {
     default:
       return formatNumber(value, 3);
   }
+}
+
+/** A cell under its column: a rate of arithmetic says that it is one. */
+export function formatCell(value: unknown, column: Column): string {
+  const text = formatUnit(value, column.unit);
+  return column.unit === "flops" && typeof value === "number" && /(\/s|per second)$/.test(column.label) ? `${text}/s` : text;
 }
 
 const EXACT: Partial<Record<Unit, string>> = { ns: " ns", bytes: " bytes", flops: " FLOP" };

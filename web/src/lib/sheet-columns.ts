@@ -1,6 +1,6 @@
 /** Which columns of a sheet are shown, and how wide each is. */
 
-import { formatUnit, isNumeric } from "./profile-format";
+import { formatCell, isNumeric } from "./profile-format";
 import type { Column, Sheet } from "./schema";
 
 /** Changes to what a sheet shows by itself: keys that are shown though hidden, and hidden though shown. */
@@ -36,7 +36,7 @@ export function readChoice(stored: string | null): Choice {
   }
 }
 
-const LETTER = 6.6;
+const LETTER = 7;
 const PADDING = 26;
 const LOOKED_AT = 400;
 
@@ -53,7 +53,7 @@ export function columnWidth(sheet: Sheet, at: number): number {
 /** Letters of the longest text in a column, its head included. */
 function longest(sheet: Sheet, at: number): number {
   const column = sheet.columns[at];
-  const texts = sheet.rows.slice(0, LOOKED_AT).map((row) => formatUnit(row[at], column?.unit).length);
+  const texts = sheet.rows.slice(0, LOOKED_AT).map((row) => (column ? formatCell(row[at], column).length : 0));
   return Math.max((column?.label.length ?? 0) + 2, ...texts);
 }
 

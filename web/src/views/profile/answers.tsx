@@ -19,7 +19,8 @@ import { Prose } from "./words";
 const table = param<string>("table", "", text);
 
 export function Answers({ spot, tab }: { spot: Spot; tab: ProfileTab }) {
-  const drawn = tab.answers.filter((one) => one.kind === "parts" || one.kind === "curve" || BARS.has(one.id));
+  const pictures = tab.answers.filter((one) => one.kind === "parts" || one.kind === "curve");
+  const drawn = [...pictures, ...tab.answers.filter((one) => BARS.has(one.id))];
   return (
     <div class="answers">
       {drawn.length > 0 ? (

@@ -2,7 +2,7 @@
 
 import { lookOf } from "../../lib/colour";
 import { visibleText } from "../../lib/format";
-import { GREY } from "../../lib/parts-layout";
+import { hues } from "../../lib/profile-hues";
 import { exactUnit, formatShare, formatUnit } from "../../lib/profile-format";
 import type { Sheet } from "../../lib/schema";
 import { sheetSlices } from "../../lib/sheet-bars";
@@ -15,7 +15,7 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
   const found = sheetSlices(sheet);
   if (!found) return null;
   const { column, slices, of } = found;
-  const colour = (at: number, row: number) => lookOf(row < 0 || /^(other|unknown)/i.test(slices[at]?.name ?? "") ? GREY : at % GREY, isDark.value).colour;
+  const colours = hues(slices.map((one) => one.name)).map((hue) => lookOf(hue, isDark.value).colour);
   const tell = (name: string, value: number, share: number) =>
     visibleText(`${name}: ${exactUnit(value, column.unit)}, ${formatShare(share)}\n${column.label}. ${column.help ?? ""}`);
   return (
@@ -29,13 +29,13 @@ export function SheetBars({ sheet }: { sheet: Sheet }) {
       <div class="typical">
         <div class="typical-bar" role="img" aria-label={visibleText(sheet.title)}>
           {slices.map((one, at) => (
-            <span key={at} style={{ flexGrow: one.share, background: colour(at, one.row) }} title={tell(one.name, one.value, one.share)} />
+            <span key={at} style={{ flexGrow: one.share, background: colours[at] }} title={tell(one.name, one.value, one.share)} />
           ))}
         </div>
         <ul class="legend">
           {slices.map((one, at) => (
             <li key={at} title={tell(one.name, one.value, one.share)}>
-              <span class="swatch" style={{ background: colour(at, one.row) }} />
+              <span class="swatch" style={{ background: colours[at] }} />
               <span class="isolate ellipsis">{visibleText(one.name)}</span>
               <b>{formatShare(one.share)}</b>
               <span class="quiet">{formatUnit(one.value, column.unit)}</span>

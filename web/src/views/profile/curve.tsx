@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { curveSpot, drawCurve, peakOf } from "../../charts/draw-curve";
 import { lookOf } from "../../lib/colour";
 import { visibleText } from "../../lib/format";
+import { hues } from "../../lib/profile-hues";
 import { exactUnit, formatNs, formatUnit } from "../../lib/profile-format";
 import type { Curve } from "../../lib/schema";
 import { isDark } from "../../theme";
@@ -13,7 +14,7 @@ import { Notes } from "./words";
 
 export function CurveCard({ curve }: { curve: Curve }) {
   const names = Object.keys(curve.lines);
-  const colours = names.map((_, at) => lookOf(at, isDark.value).colour);
+  const colours = hues(names).map((hue) => lookOf(hue, isDark.value).colour);
   const peak = useMemo(() => peakOf(curve), [curve]);
   const [hover, setHover] = useState<number | null>(null);
   const [tip, setTip] = useState<TipPlace | null>(null);

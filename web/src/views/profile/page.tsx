@@ -43,7 +43,7 @@ export function Profile() {
   useSignalEffect(() => void data.loadPage());
   useEffect(() => onLive((event) => event.changed.some((change) => change.id === (data.listed.peek()?.run || change.id)) && data.lookSoon()), []);
   useKeys({
-    "/": () => document.querySelector<HTMLInputElement>(".sheet-filter input")?.focus(),
+    "/": () => document.querySelector<HTMLInputElement>(".timeline-find-box input, .sheet-filter input")?.focus(),
     ...Object.fromEntries(data.TABS.map((tab, at) => [String((at + 1) % 10), () => (data.tab.value = tab)])),
   });
   return (

@@ -4,7 +4,8 @@ import { useMemo, useState } from "preact/hooks";
 import { drawParts, mostBars, type PartsSpot, partsSpot } from "../../charts/draw-parts";
 import { lookOf } from "../../lib/colour";
 import { count, visibleText } from "../../lib/format";
-import { type Bar, bars, firstEffect, partHues, slices } from "../../lib/parts-layout";
+import { type Bar, bars, firstEffect, slices } from "../../lib/parts-layout";
+import { hues } from "../../lib/profile-hues";
 import { exactUnit, formatFactor, formatNs, formatShare } from "../../lib/profile-format";
 import type { StepParts } from "../../lib/schema";
 import { isDark } from "../../theme";
@@ -14,7 +15,7 @@ import { Checks, Notes } from "./words";
 
 export function PartsCard({ data, noun = "step" }: { data: StepParts; noun?: string }) {
   const [part, setPart] = useState<number | null>(null);
-  const colours = partHues(data.parts.map((one) => one.key)).map((hue) => lookOf(hue, isDark.value).colour);
+  const colours = hues(data.parts.map((one) => one.key)).map((hue) => lookOf(hue, isDark.value).colour);
   return (
     <section class="card parts" aria-label={visibleText(data.title)}>
       <header class="card-head">

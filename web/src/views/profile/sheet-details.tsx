@@ -3,7 +3,7 @@
 import { copyText, IconButton } from "../../components";
 import { CloseIcon, CopyIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
-import { formatUnit } from "../../lib/profile-format";
+import { formatCell, formatUnit } from "../../lib/profile-format";
 import type { Sheet } from "../../lib/schema";
 import { tellCell } from "./sheet-row";
 
@@ -28,7 +28,7 @@ export function RowDetails({ sheet, row, onClose }: { sheet: Sheet; row: number;
           return (
             <div key={column.key} title={tellCell(column, value)}>
               <dt>{visibleText(column.label)}</dt>
-              <dd class={column.unit === "line" ? "mono isolate" : "isolate"}>{visibleText(formatUnit(value, column.unit))}</dd>
+              <dd class={column.unit === "line" ? "mono isolate" : "isolate"}>{visibleText(formatCell(value, column))}</dd>
             </div>
           );
         })}

@@ -2,7 +2,7 @@
 
 import { CheckIcon, ChevronDownIcon, ChevronRightIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
-import { exactUnit, formatUnit, isNumeric } from "../../lib/profile-format";
+import { exactUnit, formatCell, formatUnit, isNumeric } from "../../lib/profile-format";
 import type { Column, Sheet } from "../../lib/schema";
 
 interface RowProps {
@@ -77,7 +77,7 @@ function CellOf({ column, value, most, sorted }: { column: Column; value: unknow
       </span>
     );
   }
-  const text = visibleText(formatUnit(value, column.unit));
+  const text = visibleText(formatCell(value, column));
   if (!isNumeric(column.unit) || typeof value !== "number") {
     return (
       <span class={column.unit === "line" ? "mono ellipsis isolate" : "ellipsis isolate"} role="gridcell" title={tip}>
