@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -77,6 +78,18 @@ BLOCK = """
             optimizer.zero_grad(); w(torch.ones(2, 3)).sum().backward(); optimizer.step()
     print(p.result.meta.first_step, p.result.meta.last_step, p.profiles[0].parent.name)
     """
+COMPILED = """
+    import torch
+    torch.manual_seed(0)
+    layers = torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)
+    model = torch.compile(torch.nn.Sequential(*layers), backend="eager")
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for i in range(14):
+        optimizer.zero_grad(); loss = model(torch.randn(2, 4)).sum(); loss.backward(); optimizer.step()
+        print("step", f"{loss.item():.9f}")
+    counters = torch._dynamo.utils.counters
+    print("weights", counters["stats"]["unique_graphs"], dict(counters["graph_break"]))
+    """
 STEPS = ["--steps", "10:13"]
 CASES: dict[str, tuple[str, list[str], list[str]]] = {
     "plain": (TRAIN, ["run", "--no-run", "--no-diagnose"], ["0", "3"]),
@@ -99,6 +112,8 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
     "own": (OWN, ["profile", "--dir", "own"], []),
     "own run": (OWN, ["run", "--dir", "own-run", "--profile-on", "3:6"], []),
     "block": (BLOCK, ["profile", "--dir", "block", "--steps", "2:4", "--keep-running"], []),
+    "compiled plain": (COMPILED, ["run", "--no-run", "--no-diagnose"], []),
+    "compiled": (COMPILED, ["profile", "--dir", "compiled", "--steps", "8:10", "--keep-running"], []),
     "nothing": ("print('no training')", ["profile", "--dir", "nothing"], []),
 }
 BREAKS = {
@@ -160,6 +175,55 @@ def test_a_profiled_training_is_the_same_to_the_bit(done: dict[str, tuple[Done, 
 
 def test_and_so_it_is_with_workers(done: dict[str, tuple[Done, Path]]) -> None:
     assert of_script(done["workers"][0].out) == of_script(done["workers plain"][0].out)
+
+
+def test_compiled_models_stay_compiled_in_one_piece(profile_of: Callable[..., Profile], done: Any) -> None:
+    assert of_script(done["compiled"][0].out) == of_script(done["compiled plain"][0].out)
+    assert of_script(done["compiled"][0].out)[-1] == "weights 1 {}"
+    trace = profile_of("compiled").trace()
+    assert trace is not None
+    assert [step.number for step in trace.steps] == [8, 9]
+
+
+RANKS = """
+    import torch, torch.distributed as dist
+    dist.init_process_group("gloo")
+    torch.manual_seed(0)
+    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 1))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for i in range(1000):
+        optimizer.zero_grad(); model(torch.randn(2, 4)).sum().backward(); optimizer.step()
+    print("not ended")
+    """
+
+
+def test_all_ranks_record_the_same_steps_and_end_together(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(textwrap.dedent(RANKS))
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    job = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    cases = [
+        {
+            "args": ["profile", "train.py"],
+            "cwd": str(tmp_path),
+            "env": {**job, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+        }
+        for rank in (0, 1)
+    ]
+    for result in launch_all(cases, torch=True):
+        assert result.code == 0, result.err
+        assert "not ended" not in result.out
+    (run,) = [path for path in (tmp_path / "stepscope-runs").iterdir() if not path.name.startswith(".")]
+    (folder,) = profiles_in(run)
+    profile = Profile.load(folder)
+    assert (profile.ranks, profile.meta.world) == ([0, 1], 2)
+    for rank in profile.ranks:
+        trace = profile.trace(rank)
+        assert trace is not None
+        assert [step.number for step in trace.steps] == [20, 21, 22]
+        assert profile.phases(rank) is not None
+        assert profile.facts(rank)
 
 
 @pytest.mark.parametrize("name", ["auto", "workers", "run", "stops"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 from stepscope import fence
 from stepscope.profile.collect.phases import PhaseTable
@@ -39,9 +39,11 @@ class Iterations:
         self._loop = loop
         self._stepped = False
         self._fetched = 0
-        self._last_loader: Any = None
         self._training: WeakSet[Any] = WeakSet()
-        self._before: tuple[float, ...] = ()
+        self._iterator: Callable[[], Any] = lambda: None
+        self._is_training = True
+        """Whether batches of that iterator are trained on; unknown counts as yes."""
+        self._before: list[float] = []
 
     # -- stations -------------------------------------------------------------------------------------------------
 
@@ -49,26 +51,40 @@ class Iterations:
     def batch_is_asked(self, iterator: Any) -> None:
         if self.number is not None and not self._stepped:
             return
-        loader = self._loop.loader_of.get(iterator)
+        if self._iterator() is not iterator:
+            self._look_at(iterator)
         self.asking = True
         try:
-            if self._training and loader not in self._training:
-                self.end()
-            else:
+            if self._is_training:
                 self.begin()
+            else:
+                self.end()
         finally:
             self.asking = False
 
+    def _look_at(self, iterator: Any) -> None:
+        self._iterator = ref(iterator)
+        self._is_training = not self._training or self._loop.loader_of.get(iterator) in self._training
+
     def batch_is_given(self, iterator: Any) -> None:
         self._fetched += 1
-        self._last_loader = self._loop.loader_of.get(iterator)
+        if self._iterator() is not iterator:
+            self._look_at(iterator)
 
     @fence.fenced("following the turns of the loop")
     def backward_begins(self) -> None:
-        if self._fetched and self._last_loader is not None:
-            self._training.add(self._last_loader)
+        if self._fetched == 1:
+            self._learn()
         if self.number is None:
             self.begin()
+
+    def _learn(self) -> None:
+        """What the last batch came from is trained on."""
+        iterator = self._iterator()
+        loader = None if iterator is None else self._loop.loader_of.get(iterator)
+        if loader is not None:
+            self._training.add(loader)
+            self._is_training = True
 
     @fence.fenced("following the turns of the loop")
     def step_is_made(self) -> None:
@@ -88,7 +104,7 @@ class Iterations:
         self.end()
         self._stepped, self._fetched = False, 0
         self.number = self._loop.steps
-        self._before = tuple(self._loop.phase_s.values())
+        self._before = [*self._loop.phase_s.values()]
         self._tell(self.on_begin, self.number)
 
     def end(self) -> None:
@@ -99,10 +115,9 @@ class Iterations:
         if self.disturbed:
             self.phases.leave_out()
         elif self._stepped:  # a turn that was broken off would be no step
-            after = self._loop.phase_s
-            spent: dict[str, float] = {name: after[name] - then for name, then in zip(after, self._before, strict=True)}
-            self.last_s = sum(spent.values())
-            self.phases.add(number, spent)
+            spent = [now - then for now, then in zip(self._loop.phase_s.values(), self._before, strict=True)]
+            self.last_s = sum(spent)
+            self.phases.append(number, spent, self.last_s)
         self.disturbed = False
         self._tell(self.on_end, number)
 

@@ -24,7 +24,7 @@ from stepscope.records.profile import ProfileMeta
 
 __all__ = ["Deep"]
 
-READ_WITHIN_S = 300.0
+READ_WITHIN_S, OTHERS_WITHIN_S = 300.0, 15.0
 THEIRS = "own"
 """The id of a profile that the script took itself."""
 STEPS_OF_RANKS = 3
@@ -81,8 +81,8 @@ class Deep:
             why = f"the steps {steps.first} to {steps.last - 1} were asked for"
             self.windows.ask(Request(why, steps.first, steps.last - steps.first))
         elif self._auto and self._world > 1:
-            why = f"{STEPS_OF_RANKS} steps after the first {SKIP_STEPS}, on every rank"
-            self.windows.ask(Request(why, SKIP_STEPS + 2, STEPS_OF_RANKS))
+            why = f"{STEPS_OF_RANKS} steps after the first {2 * SKIP_STEPS}, on every rank"
+            self.windows.ask(Request(why, 2 * SKIP_STEPS, STEPS_OF_RANKS))
         self.windows.before_recording.append(lambda: self._loop.on_phase.append(self._phase))
         self.windows.after_recording.append(lambda: self._loop.on_phase.remove(self._phase))
         self._loop.iterations.on_begin.append(self._begins)
@@ -178,4 +178,18 @@ class Deep:
     def wait(self) -> list[str]:
         """Wait until all windows are read; what went wrong with any."""
         said = [one.reading.wait(READ_WITHIN_S) for one in self.saved if one.reading is not None]
+        if self._world > 1 and self._rank == 0 and self.saved:
+            said.append(self._wait_for_others(self.saved[0].folder))
         return [text for text in said if text is not None]
+
+    def _wait_for_others(self, folder: Path) -> str | None:
+        """The other ranks end at about the same time, if they can be seen from here at all."""
+        deadline = time.monotonic() + OTHERS_WITHIN_S
+        while True:
+            there = set(os.listdir(folder))
+            missing = [rank for rank in range(self._world) if f"rank{rank}.events" not in there]
+            if not missing:
+                return None
+            if time.monotonic() >= deadline:
+                return f"of {self._world} ranks, {len(missing)} are not in {folder} yet; their files may come later"
+            time.sleep(0.1)

@@ -59,12 +59,17 @@ class PhaseTable:
 
     def add(self, step: int, seconds: Mapping[str, float]) -> None:
         """One step, over just now."""
+        row = [seconds.get(phase, 0.0) for phase in PHASES]
+        self.append(step, row, sum(row))
+
+    def append(self, step: int, row: list[float], wall_s: float) -> None:
+        """The same, as a row in the order of PHASES."""
         self.steps += 1
-        self.seconds += sum(seconds.values())
+        self.seconds += wall_s
         if self.steps > FIRST_STEPS and self.steps % self._stride:
             return
         self._numbers.append(step)
-        self._seconds.extend([seconds.get(phase, 0.0) for phase in PHASES])
+        self._seconds.extend(row)
         if len(self._numbers) > self._kept:
             self._thin_out()
 
