@@ -51,7 +51,7 @@ def copies(trace: Trace) -> Sheet | None:
         column("exposed_ns", "Exposed", exposed, "ns", "The part of it in which no kernel ran.", sums=True),
         column("share", "Share", share(total, float(dur.sum())), "share", "Of the time of all copies and fills."),
         column("mean_bytes", "Mean size", mean(moved, groups.counts), "bytes", "Bytes of one."),
-        column("bandwidth", "Bytes per s", np.where(total > 0, moved / np.maximum(total, 1) * 1e9, np.nan), "bytes",
+        column("bandwidth", "Per second", np.where(total > 0, moved / np.maximum(total, 1) * 1e9, np.nan), "bytes",
                "Bytes by their time; small ones are slow because of what each costs at least."),
     ]  # fmt: skip
     raw = int(events.dur[rows].sum())

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import column, mean, share, sheet_of
-from stepscope.profile.trace.gaps import outer_host_rows
+from stepscope.profile.trace.ancestors import next_above
+from stepscope.profile.trace.gaps import named_ranges, outer_ops
 from stepscope.profile.trace.intervals import Stretches, without_overlap
 from stepscope.profile.trace.kernel_names import short_kernel_name
 from stepscope.profile.trace.path import DEVICE, HOST, LAUNCH, QUEUE, WAKE, Path, critical_path
@@ -91,33 +92,53 @@ def _add_device(trace: Trace, path: Path, lines: Lines) -> None:
 def _add_host(trace: Trace, path: Path, lines: Lines) -> None:
     """Pieces on the host by operator or range; the rest is Python, or waiting for what is not in the trace.
 
-    Every moment counts once: data loading before operators, those before communication (which has threads of its
-    own) and named ranges; where two of a sort overlap, the one that began first has it.
+    Data loading wins over operators, those over communication (which has threads of its own) and named ranges.
     """
     on_host = path.kind == HOST
     host = Stretches(path.begin[on_host], path.end[on_host])
     if not len(host.begin):
         return
-    free, start, dur = host, trace.events.start, trace.events.dur
+    free = host
     for where, rows in _layers(trace, int(host.begin[0]), int(host.end[-1])):
-        begin, end, place = without_overlap(start[rows], start[rows] + dur[rows])
-        amount = free.within(begin, end)
-        name = trace.events.name[rows[place]]
+        amount = _innermost(trace, rows, free)
+        name = trace.events.name[rows]
         for one in np.unique(name[amount > 0]).tolist():
             mine = (name == one) & (amount > 0)
-            _add(lines, where, plain_op_name(trace.events.names[one]), int(amount[mine].sum()), int(mine.sum()))
-        free = free & Stretches.union(begin, end).gaps(int(host.begin[0]), int(host.end[-1]))
+            what = plain_op_name(trace.events.names[one]) if where != "data" else "waiting for the next batch"
+            _add(lines, where, what, int(amount[mine].sum()), int(mine.sum()))
+        covered = Stretches.union(trace.events.start[rows], trace.events.end[rows])
+        free = free & covered.gaps(int(host.begin[0]), int(host.end[-1]))
     _add(lines, "host", "between operators (Python)", free.total, len(host.begin))
+
+
+def _innermost(trace: Trace, rows: Values, free: Stretches) -> Values:
+    """How much of the free time lies in each span and in no span inside it; every moment counts once.
+
+    Where spans of several threads overlap, the one that began first has it.
+    """
+    begin, end = trace.events.start[rows], trace.events.end[rows]
+    mine = np.zeros(len(trace), bool)
+    mine[rows] = True
+    place = np.full(len(trace) + 1, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    above = place[next_above(trace.parent, rows, mine)]
+    amount = free.within(begin, end)
+    nested = np.bincount(above[above >= 0], amount[above >= 0], len(rows)).astype(np.int64)
+    own = amount - nested
+    if (own >= 0).all() and own.sum() == (free & Stretches.union(begin, end)).total:
+        return np.asarray(own)
+    cut_begin, cut_end, kept = without_overlap(begin, end)
+    found = np.zeros(len(rows), np.int64)
+    found[kept] = free.within(cut_begin, cut_end)
+    return found
 
 
 def _layers(trace: Trace, begin: int, end: int) -> list[tuple[str, Values]]:
     """The spans of the host by sort, those that win first."""
     events = trace.events
-    ops = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0) & (events.dur > 0))
-    ranges = trace.once(outer_host_rows)
-    ranges = ranges[trace.kind[ranges] == Kind.ANNOTATION]
     ops, ranges = (
-        rows[(events.start[rows] < end) & (events.start[rows] + events.dur[rows] > begin)] for rows in (ops, ranges)
+        rows[(events.start[rows] < end) & (events.end[rows] > begin)]
+        for rows in (trace.once(outer_ops), trace.once(named_ranges))
     )
     speaking = events.named(is_communication)
     return [

@@ -50,7 +50,7 @@ def flops(trace: Trace) -> Sheet | None:
         column("share", "Share", share(total, float(total.sum())), "share", "Of all FLOPs.", sums=True),
         column("time_ns", "Time", time, "ns",
                "On the device, of the work it launched; on the host where nothing was launched.", sums=True),
-        column("rate", "FLOP/s", rate, "flops", "FLOPs by its time."),
+        column("rate", "Per second", rate, "flops", "FLOPs by its time."),
         column("peak_share", "Of peak", np.where(time > 0, ideal / np.maximum(time, 1) * 1e9, np.nan), "share",
                "FLOP/s as a share of what the device can do in this dtype, as its maker publishes it."),
         column("unknown", "Not counted", unknown, "count",

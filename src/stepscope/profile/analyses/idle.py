@@ -16,6 +16,7 @@ from stepscope.profile.trace.gaps import CAUSES, Gaps, device_gaps, doing_in, ga
 from stepscope.profile.trace.groups import group
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.op_lines import top_lines
+from stepscope.profile.trace.ranges import plain_op_name
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Check, Column, Sheet
 
@@ -122,9 +123,9 @@ def idle_causes(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet |
     total, first = groups.sums(length), groups.first
     columns = [
         column("cause", "Cause", [_LABELS[CAUSES[i]] for i in gaps.cause[first].tolist()], help="Why it stood idle."),
-        column("doing", "The host was in", named(trace, doing[first]),
-               help="The outermost operator or range of the host that filled most of the longest such gap; a dash: "
-                    "Python, or nothing."),
+        column("doing", "The host was in", [name and plain_op_name(name) for name in named(trace, doing[first])],
+               help="The outermost operator, or else the named range, that the host was in for most of the gap; "
+                    "a dash: Python, or nothing."),
         column("next", "Until", named(trace, next_op[first]),
                help="The operator whose work ended the gap."),
         column("gaps", "Gaps", groups.counts, "count", "How many.", sums=True),

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.ancestors import next_above
 from stepscope.profile.trace.devices import devices_of, window
 from stepscope.profile.trace.intervals import Stretches
 from stepscope.profile.trace.ranges import data_rows, is_step_mark, is_sync_call
 from stepscope.profile.trace.trace import Kind, Trace
 
-__all__ = ["CAUSES", "Gaps", "device_gaps", "doing_in", "gaps_of_devices", "outer_host_rows", "sync_rows"]
+__all__ = ["CAUSES", "Gaps", "device_gaps", "doing_in", "gaps_of_devices", "named_ranges", "outer_ops", "sync_rows"]
 
 Rows = npt.NDArray[Any]
 
@@ -62,18 +61,18 @@ def sync_rows(trace: Trace) -> Rows:
     return np.asarray(calls[mask[calls]])
 
 
-def outer_host_rows(trace: Trace) -> Rows:
-    """Outermost operators and ranges of the host, without the marks of steps, in order of time."""
+def outer_ops(trace: Trace) -> Rows:
+    """Outermost operators, in order of time."""
     events = trace.events
-    marks = events.named(is_step_mark)
-    span = ((trace.kind == Kind.OP) | (trace.kind == Kind.ANNOTATION)) & ~marks & (events.dur > 0)
-    rows = np.flatnonzero(span)
-    above = trace.parent[rows]
-    outer = above < 0
-    # A mark, a Python frame or a phase around it does not count.
-    through = np.flatnonzero(~outer & ~span[above])
-    outer[through] = next_above(trace.parent, rows[through], span) < 0
-    rows = rows[outer]
+    rows = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0) & (events.dur > 0))
+    return rows[np.argsort(events.start[rows], kind="stable")]
+
+
+def named_ranges(trace: Trace) -> Rows:
+    """Ranges the program named, without the marks of steps, in order of time."""
+    events = trace.events
+    rows = np.flatnonzero((trace.kind == Kind.ANNOTATION) & (events.dur > 0))
+    rows = rows[~events.named(is_step_mark)[rows]]
     return rows[np.argsort(events.start[rows], kind="stable")]
 
 
@@ -117,19 +116,24 @@ def _waiting(trace: Trace) -> tuple[Stretches, Stretches]:
 
 
 def doing_in(trace: Trace, free: Gaps) -> Rows:
-    """The outermost host span that covers most of each gap, among those that cover its middle or an end; -1: none."""
-    rows = trace.once(outer_host_rows)
-    if not len(rows) or not len(free.begin):
-        return np.full(len(free.begin), -1, np.int64)
+    """What the host did for most of each gap: an outermost operator, else a named range; -1: Python, or nothing."""
+    op, in_op = _covering(trace, trace.once(outer_ops), free)
+    other, in_other = _covering(trace, trace.once(named_ranges), free)
+    return np.where((2 * in_op >= free.end - free.begin) | (in_op >= in_other), op, other)
+
+
+def _covering(trace: Trace, rows: Rows, free: Gaps) -> tuple[Rows, Rows]:
+    """Of these spans the one that covers most of each gap, among those open at its ends and its middle; how much."""
+    best, most = np.full(len(free.begin), -1, np.int64), np.zeros(len(free.begin), np.int64)
+    if not len(rows):
+        return best, most
     start = trace.events.start[rows]
     stop = start + trace.events.dur[rows]
-    best, most = np.full(len(free.begin), -1, np.int64), np.zeros(len(free.begin), np.int64)
-    middle = (free.begin + free.end) // 2
-    for moment in (free.begin, middle, free.end):
+    for moment in (free.begin, (free.begin + free.end) // 2, free.end):
         at = np.searchsorted(start, moment, side="right") - 1
         for back in (0, 1):  # the last to begin before it, and the one before that (another thread)
             place = np.maximum(at - back, 0)
             overlap = np.minimum(stop[place], free.end) - np.maximum(start[place], free.begin)
             better = (at >= back) & (overlap > most)
             best, most = np.where(better, rows[place], best), np.where(better, overlap, most)
-    return best
+    return best, most
