@@ -82,11 +82,10 @@ def test_an_event_without_an_end_lasts_to_the_end() -> None:
 
 
 def test_a_clock_that_is_off_by_decades_does_not_stretch_the_axis() -> None:
-    trace = trace_of(
-        ("op", 0, 1_000), ("wrong", -(10**18), 5, {"cat": "Trace", "pid": "Spans"}), base=1_700_000_000_000_000_000
-    )
+    wrong = [("long ago", -1_600_000_000_000_000_000, 5), ("some day", 10**18, 10**17, {"tid": 9})]
+    trace = trace_of(("op", 0, 1_000), ("next", 2_000, 50), *wrong, base=1_700_000_000_000_000_000)
     lines = lay_out(trace)
-    assert (lines.span_ns, lines.moved) == (1_000, 1)
+    assert (lines.base_ns, lines.span_ns, lines.moved) == (1_700_000_000_000_000_000, 2_050, 2)
 
 
 def test_an_empty_trace_has_no_lines() -> None:

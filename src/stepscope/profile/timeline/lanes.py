@@ -87,19 +87,24 @@ def _sort(trace: Trace, lane: str) -> int | None:
     return int(said) if said.lstrip("-").isdecimal() else None
 
 
-def _lane_order(trace: Trace, lane: int) -> tuple[bool, bool, int, str]:
+def _natural(text: str) -> tuple[int, str]:
+    """9 before 10, and numbers before words."""
+    return (int(text), "") if text.lstrip("-").isdecimal() else (1 << 62, text)
+
+
+def _lane_order(trace: Trace, lane: int) -> tuple[bool, bool, int, tuple[int, str]]:
     """The main thread first (its number is the process's), then as the trace says, then by name."""
     pid, tid = trace.events.lanes[lane]
     said = _sort(trace, f"{pid}/{tid}")
-    return pid != tid, said is None, said or 0, tid
+    return pid != tid, said is None, said or 0, _natural(tid)
 
 
 _ORDER = {"host": 0, "device": 1, "worker": 2, "profiler": 3}
 
 
-def _group_order(trace: Trace, pid: str, kinds: list[LaneKind]) -> tuple[int, bool, int, str]:
+def _group_order(trace: Trace, pid: str, kinds: list[LaneKind]) -> tuple[int, bool, int, tuple[int, str]]:
     said = _sort(trace, pid)
-    return min(_ORDER[kind] for kind in kinds), said is None, said or 0, pid
+    return min(_ORDER[kind] for kind in kinds), said is None, said or 0, _natural(pid)
 
 
 def _group_name(trace: Trace, pid: str, kind: LaneKind) -> str:

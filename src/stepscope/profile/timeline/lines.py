@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.ancestors import depths
+from stepscope.profile.trace.library import order_in_groups
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -21,6 +23,9 @@ Ints = npt.NDArray[Any]
 SLACK_NS = 1_000
 """Profilers round to microseconds: neighbours that overlap by less still share a line."""
 MOST_BITS = 62
+LONG_NS = 7 * 86_400 * 1_000_000_000
+"""A week: no trace is that long, but one event with a wrong clock makes it look so."""
+PAUSE_NS = 3_600 * 1_000_000_000
 MOST_CROSSING = 200
 """Lines for spans that cross each other; more of them at one time are drawn over each other in the last."""
 
@@ -129,7 +134,7 @@ def lay_out(trace: Trace) -> Lines:
         )
     open_ended = dur < 0
     dur[open_ended] = np.maximum(int((start + np.maximum(dur, 0)).max()) - start[open_ended], 0)
-    base, start, dur, moved = _on_axis(trace, start, dur, len(events.lanes))
+    base, start, dur, moved = _on_axis(start, dur, len(events.lanes))
     marks = _step_marks(trace, drawn)
     marked = np.zeros(len(events.lanes), np.int64)
     marked[lane[marks]] = 1
@@ -164,16 +169,24 @@ def lay_out(trace: Trace) -> Lines:
     )
 
 
-def _on_axis(trace: Trace, start: Ints, dur: Ints, lanes: int) -> tuple[int, Ints, Ints, int]:
+def _on_axis(start: Ints, dur: Ints, lanes: int) -> tuple[int, Ints, Ints, int]:
     """Times from the first event on. A clock that is absurdly off does not stretch the axis over centuries."""
     base, end = int(start.min()), int((start + dur).max())
-    program = max(trace.end_ns - trace.begin_ns, 1)
-    if end - base <= 1_000 * program and (end - base).bit_length() + (lanes << 10).bit_length() <= MOST_BITS:
-        return base, start - base, dur, 0
-    base, end = trace.begin_ns, trace.end_ns
-    outside = (start < base) | (start + dur > end)
+    if end - base > LONG_NS:
+        base, end = _densest(start)
+        end = min(max(end, int((start + dur)[(start >= base) & (start <= end)].max())), base + LONG_NS)
+    end = min(end, base + (1 << (MOST_BITS - (lanes << 10).bit_length())) - 1)
     begins = np.clip(start, base, end)
-    return base, begins - base, np.clip(start + dur, base, end) - begins, int(outside.sum())
+    ends = np.clip(start + dur, base, end)
+    return base, begins - base, ends - begins, int(((start < base) | (start + dur > end)).sum())
+
+
+def _densest(start: Ints) -> tuple[int, int]:
+    """The first and last of the events that have the most others near them."""
+    ordered = np.sort(start)
+    edges = np.concatenate(([0], np.flatnonzero(np.diff(ordered) > PAUSE_NS) + 1, [len(ordered)]))
+    most = int(np.diff(edges).argmax())
+    return int(ordered[edges[most]]), int(ordered[edges[most + 1] - 1])
 
 
 def _step_marks(trace: Trace, drawn: Ints) -> Ints:
@@ -186,22 +199,16 @@ def _depths(lane: Ints, start: Ints, dur: Ints, marks: Ints) -> Ints:
     """How many events are around each, marks of steps not counted."""
     depth = np.zeros(len(start), np.int64)
     others = np.flatnonzero(~marks)
-    parent = nest(lane[others], start[others], dur[others])
-    inside = np.flatnonzero(parent >= 0)
-    above = parent[inside]
-    while len(inside):
-        depth[others[inside]] += 1
-        above = parent[above]
-        more = above >= 0
-        inside, above = inside[more], above[more]
+    depth[others] = depths(nest(lane[others], start[others], dur[others]))
     return depth
 
 
 def _in_lines(lane: Ints, depth: Ints, start: Ints, dur: Ints, bits: int) -> tuple[Ints, Ints]:
     """The events by lane, depth and time, and those that begin before the one before them in their line has ended."""
-    line = lane * (int(depth.max()) + 1) + depth
+    deepest = int(depth.max()) + 1
+    line = lane * deepest + depth
     key = (line << bits) | start
-    order = np.argsort(key, kind="stable")
+    order = order_in_groups(line, (int(lane.max()) + 1) * deepest, start)
     return order, order[_late(key[order], dur[order])]
 
 

@@ -21,7 +21,7 @@ describeKeys("Timeline", {
   f: "zoom to the chosen event",
   v: "drag selects or moves",
   c: "open or close all lanes",
-  "0": "show all of it",
+  r: "show all of it",
 });
 
 export interface TimelineProps {
@@ -37,7 +37,7 @@ export function Timeline({ run, profile, rank }: TimelineProps) {
   useEffect(() => void state.load(all.value ? [rank, ...ranks.filter((one) => one !== rank)] : [rank]), [state, all.value]);
   useEffect(() => () => state.close(), [state]);
   useKeys({
-    "0": () => state.fitAll(),
+    r: () => state.fitAll(),
     c: () => state.toggleAll(),
     v: () => (state.selecting.value = !state.selecting.value),
     f: () => state.chosen.value && state.show(state.chosen.value.source, state.chosen.value.event.at, true),

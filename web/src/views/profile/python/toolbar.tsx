@@ -6,13 +6,11 @@ import { SearchIcon } from "../../../components/icons";
 import { count, visibleText } from "../../../lib/format";
 import { pathTo } from "../../../lib/icicle-tree";
 import { formatShare } from "../../../lib/profile-format";
-import { useKeys } from "../../../keys";
 import type { PythonState } from "./state";
 import { FrameNumbers, frameWords } from "./tip";
 
 export function Toolbar({ state }: { state: PythonState }) {
   const box = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => box.current?.focus() });
   const sources = state.sources.value ?? [];
   const search = state.search.value;
   const tree = state.tree.value;

@@ -45,7 +45,7 @@ export function Toolbar({ state, ranks, all, onAll }: ToolbarProps) {
       <IconButton label="Further away (s)" onClick={() => state.zoomBy(1 / 1.6)}>
         <MinusIcon />
       </IconButton>
-      <IconButton label="Show all of it (0)" onClick={() => state.fitAll()}>
+      <IconButton label="Show all of it (r)" onClick={() => state.fitAll()}>
         <ExpandIcon />
       </IconButton>
       <a
@@ -63,7 +63,7 @@ export function Toolbar({ state, ranks, all, onAll }: ToolbarProps) {
 function SearchBox({ state }: { state: TimelineState }) {
   const box = useRef<HTMLInputElement>(null);
   const text = useSignal("");
-  useKeys({ "/": () => box.current?.focus(), n: () => void state.step(1), N: () => void state.step(-1) });
+  useKeys({ n: () => void state.step(1), N: () => void state.step(-1) });
   useEffect(() => {
     const timer = setTimeout(() => void state.find(text.value), text.value ? REST_MS : 0);
     return () => clearTimeout(timer);

@@ -1,0 +1,183 @@
+/** The Timeline tab in a real browser: a real trace, two ranks, thousands of lanes, names that would be markup. */
+
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+
+/** What the blocks' canvas shows, as a number that changes when a pixel does. */
+const picture = (page: Page): Promise<number> =>
+  page
+    .locator(".timeline-stage canvas")
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const data = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+      let hash = 0;
+      for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
+      return hash;
+    });
+
+/** Until the picture stays as it is: tiles, names and flights have arrived. */
+async function settled(page: Page): Promise<number> {
+  for (let last = Number.NaN; ; ) {
+    const now = await picture(page);
+    if (now === last) return now;
+    last = now;
+    await page.waitForTimeout(250);
+  }
+}
+
+const colours = (page: Page): Promise<number> =>
+  page
+    .locator(".timeline-stage canvas")
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const pixels = new Uint32Array(canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data.buffer ?? new ArrayBuffer(0));
+      return new Set(pixels).size;
+    });
+
+describe.skipIf(noBrowser)("the timeline", () => {
+  let server: Server;
+  let tab: Tab;
+  let tiles: { level: number; first: number; lanes: number[] }[] = [];
+
+  beforeAll(async () => {
+    server = await Server.start("timeline");
+  });
+  afterEach(async () => {
+    expect([tab.errors, tab.strangers]).toEqual([[], []]);
+    await tab.context.close();
+  });
+  afterAll(async () => {
+    await closeBrowser();
+    await server.stop();
+  });
+
+  async function open(run: string, options: { theme?: "light" | "dark" } = {}): Promise<Page> {
+    tab = await openTab(server, "#/profile?tab=timeline", options);
+    const { page } = tab;
+    tiles = [];
+    page.on("request", (request) => request.url().endsWith("/tiles") && tiles.push(request.postDataJSON()));
+    await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: run });
+    await page.locator(".timeline[data-ready] .timeline-lane").first().waitFor();
+    await expect.poll(() => colours(page)).toBeGreaterThan(3);
+    await settled(page);
+    return page;
+  }
+
+  async function at(page: Page, x: number, y: number): Promise<[number, number]> {
+    const box = await page.locator(".timeline-stage").boundingBox();
+    if (!box) throw new Error("no stage");
+    return [box.x + box.width * x, box.y + y];
+  }
+
+  const panel = (page: Page) => page.getByRole("region", { name: "The chosen event" });
+
+  test("shows threads and streams, says what the pointer is on, and all of an event on a click", async () => {
+    const page = await open("gpt");
+    expect(await page.locator(".timeline-head").first().textContent()).toContain("python3 444");
+    await page.mouse.move(...(await at(page, 0.3, 38)));
+    await page.locator(".timeline-tip", { hasText: "ProfilerStep#4" }).waitFor();
+    expect(await page.locator(".timeline-tip").textContent()).toMatch(/16\.860\s928 ms · annotation/);
+    await page.mouse.down();
+    await page.mouse.up();
+    await panel(page).getByRole("heading", { name: "ProfilerStep#4" }).waitFor();
+    expect(await panel(page).locator("dl").first().textContent()).toContain("Step4");
+    await page.keyboard.press("Escape");
+    await panel(page).waitFor({ state: "detached" });
+  });
+
+  test("zooms with the wheel and keys to finer tiles, and shows all of it again", async () => {
+    const page = await open("gpt");
+    const before = await picture(page);
+    const coarse = Math.min(...tiles.map((tile) => tile.level));
+    await page.mouse.move(...(await at(page, 0.1, 200)));
+    for (let turn = 0; turn < 12; turn++) await page.mouse.wheel(0, -200);
+    await expect.poll(() => Math.min(...tiles.map((tile) => tile.level))).toBeLessThan(coarse - 3);
+    await expect.poll(() => picture(page)).not.toBe(before);
+    const close = await settled(page);
+    await page.locator(".timeline-stage").focus();
+    await page.keyboard.press("d");
+    await expect.poll(() => picture(page)).not.toBe(close);
+    await page.mouse.move(5, 5);
+    await page.keyboard.press("r");
+    await expect.poll(() => picture(page)).toBe(before);
+  });
+
+  test("finds events, goes from hit to hit, and follows the arrow of a launch", async () => {
+    const page = await open("gpt");
+    await page.keyboard.press("/");
+    await page.keyboard.type("/^cudaLaunchKernel/");
+    await page.getByText(/^[\d,]+ events, \d+ names?$/).waitFor();
+    const faded = await settled(page);
+    await page.keyboard.press("Enter");
+    await page.getByText(/^1 of \d+$/).waitFor();
+    await panel(page).getByRole("heading", { name: "cudaLaunchKernel" }).waitFor();
+    await expect.poll(() => picture(page)).not.toBe(faded);
+    await page.keyboard.press("Enter");
+    await page.getByText(/^2 of \d+$/).waitFor();
+    await page.keyboard.press("Shift+Enter");
+    await page.getByText(/^1 of \d+$/).waitFor();
+    await panel(page).getByText("Launches on the device").waitFor();
+    await panel(page).locator(".timeline-part", { hasText: "Launches on the device" }).getByRole("button").first().click();
+    await panel(page).getByText("Launched by").waitFor();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByLabel("Find events by name").fill("/(/");
+    await page.locator(".timeline-find-error").waitFor();
+  });
+
+  test("a drag over the ruler selects; the statistics sort and export", async () => {
+    const page = await open("gpt");
+    const box = await page.locator(".timeline-ruler").boundingBox();
+    if (!box) throw new Error("no ruler");
+    await page.mouse.move(box.x + 200, box.y + 14);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 600, box.y + 14, { steps: 4 });
+    await page.mouse.up();
+    const region = page.getByRole("region", { name: "The selection" });
+    await region.getByText(/ms selected/).waitFor();
+    await region.getByRole("columnheader", { name: "Count" }).click();
+    expect(await region.locator(".timeline-shares li").first().textContent()).toMatch(/python3 444 · Thread 444.*%/);
+    await region.getByRole("button", { name: /export|save/i }).click();
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByText(/CSV/).first().click()]);
+    expect(readFileSync((await file.path()) as string, "utf8")).toMatch(/^name,kind,count,/i);
+    await page.keyboard.press("Escape");
+    await region.waitFor({ state: "detached" });
+  });
+
+  test("lanes close and open, and ranks stand below each other on one axis", async () => {
+    const page = await open("two ranks");
+    const lane = page.locator(".timeline-lane").first();
+    const tall = (await lane.boundingBox())?.height ?? 0;
+    await lane.click();
+    expect((await lane.boundingBox())?.height ?? 0).toBeLessThan(tall);
+    await page.getByText("All 2 ranks").click();
+    await page.locator(".timeline-head", { hasText: "Rank 0" }).first().waitFor();
+    await page.locator(".timeline-stage").focus();
+    await page.keyboard.press("c");
+    await page.locator(".timeline-head", { hasText: "Rank 1" }).first().waitFor();
+    await expect.poll(() => new Set(tiles.map((tile) => (tile as unknown as { rank: number }).rank)).size).toBe(2);
+  });
+
+  test("thousands of lanes: only those on the screen are in the page", async () => {
+    const page = await open("many lanes");
+    expect(await page.locator(".timeline-lane").count()).toBeLessThan(60);
+    await page.locator(".timeline-names").hover();
+    for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, 2000);
+    await page.locator(".timeline-lane", { hasText: /Thread [4-9]\d\d/ }).first().waitFor();
+    await expect.poll(() => colours(page)).toBeGreaterThan(2);
+  });
+
+  test("names that would be markup are text, in the dark too", async () => {
+    const page = await open("names", { theme: "dark" });
+    expect(await page.locator(".timeline-head").first().textContent()).toContain("<img src=x");
+    await page.mouse.move(...(await at(page, 0.2, 38)));
+    await page.locator(".timeline-tip", { hasText: "<img src=x" }).waitFor();
+    await page.mouse.down();
+    await page.mouse.up();
+    await panel(page).waitFor();
+    expect(await panel(page).locator("img").count()).toBe(0);
+    expect(await page.title()).not.toContain("PWNED");
+    await page.getByText("times far outside the training").waitFor();
+  });
+});
