@@ -26,6 +26,8 @@ _ENOUGH = 0.97
 _WORTH = 1.03
 """What another worker must bring to be worth its memory."""
 
+_CLOSE = 1.05
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -218,7 +220,9 @@ class Tuner:
     def _worth_staying(self, best: Trial) -> Trial | None:
         """The setting that would be faster if its workers were not started anew in each pass."""
         tried = [one for one in self.trials if one.settings.workers and one.turns and not one.error]
-        fastest = min([best, *tried], key=lambda one: one.steady_s or float("inf"))
+        least = min((one.steady_s or float("inf") for one in [best, *tried]), default=0.0)
+        close = [one for one in [best, *tried] if (one.steady_s or float("inf")) <= least * _CLOSE]
+        fastest = min(close, key=lambda one: (one.settings.workers, one is not best))
         steady, start = fastest.steady_s or 0.0, fastest.start_s / (self.length or float("inf"))
         is_other = fastest is not best and steady * _WORTH < (best.step_s(self.length) or 0.0)
         if not fastest.settings.workers or fastest.settings.persistent or not (is_other or fastest is best):

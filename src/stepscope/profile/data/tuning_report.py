@@ -149,9 +149,11 @@ class TuningReport:
         """How many workers are enough, or what is left to gain."""
         if self.free_s is None or self.best_s is None:
             return "what training would take with free data is not known"
-        left = self.best_s / self.free_s - 1
-        if left < 0.05:
-            return f"that is enough: with free data a step takes {_ms(self.free_s)}, no less"
+        if self.best_s / self.free_s < 1.05:
+            return f"that is enough: with free data a step takes {_ms(self.free_s)}, hardly less"
+        waits = self.best.wait_s / self.best_s if self.best is not None else 1.0
+        if waits < 0.05:
+            return f"that is enough: training waits for data {waits * 100:.0f} % of a step now"
         most = max(one.settings.workers for one in self.tuner.trials)
         if self.best is not None and self.best.settings.workers == most and self.tuner.most_workers is not None:
             what = "more workers may still help: --max-workers"
