@@ -34,7 +34,8 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
         return
     rest = max(1, run.step_ns - wait)
     # What only waits for a disk or the net needs no processor: there may be more workers than processors.
-    working = min(1.0, float(loader.get("working_share") or 1.0))
+    share = float(loader.get("working_share") or 1.0)
+    working = share if share < 0.5 else 1.0  # on a busy machine a thread that works is held up, too
     room = run.cores if run.kind != "cpu" else max(1, run.cores - 1)
     workers = min(max(room, math.floor(room / max(working, 0.1))), 1 + math.ceil(wait / rest), 8)
     then = max(rest + _HAND_OVER_NS, wait / workers)
