@@ -32,6 +32,18 @@ def read(path: str) -> str:
         return file.read()
 
 
+def know_profiles() -> None:
+    """Import what every profile is looked at with."""
+    import stepscope.cli.profile
+    import stepscope.launch.profiling.session
+    import stepscope.profile.advice.verdict  # noqa: F401
+    from stepscope.profile.advice.advice import all_advice
+    from stepscope.profile.analyses.analysis import all_analyses
+
+    all_advice()
+    all_analyses()
+
+
 def start(case: dict[str, object], folder: str, number: int) -> int:
     given = os.path.join(folder, f"{number}.in")
     with open(given, "w", encoding="utf-8") as file:
@@ -80,6 +92,8 @@ def leave_soon(args: list[str]) -> None:
 
 def main() -> None:
     cases = json.loads(sys.stdin.read())
+    if "--torch" in sys.argv and any(case["args"][0] == "profile" for case in cases):
+        know_profiles()
     folder = tempfile.mkdtemp()
     gc.freeze()  # children look at none of it, and so copy none of it
     children = []

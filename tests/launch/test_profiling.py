@@ -116,13 +116,12 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
     "compiled": (COMPILED, ["profile", "--dir", "compiled", "--steps", "8:10", "--keep-running"], []),
     "nothing": ("print('no training')", ["profile", "--dir", "nothing"], []),
 }
+WINDOW, TORCH, FACTS = (f"stepscope.profile.collect.{name}" for name in ("windows", "torch_window", "facts"))
 BREAKS = {
-    "broken windows": ["stepscope.profile.collect.windows:Windows"],
-    "broken window": ["stepscope.profile.collect.torch_window:TorchWindow.start"],
-    "broken saving": ["stepscope.profile.collect.torch_window:TorchWindow.save"],
+    "broken windows": [f"{WINDOW}:Windows"],
+    "broken window": [f"{TORCH}:TorchWindow.start"],
     "broken turns": ["stepscope.launch.iterations:Iterations.begin", "stepscope.launch.iterations:Iterations.end"],
-    "broken facts": ["stepscope.profile.collect.facts:Facts.install", "stepscope.profile.collect.facts:Facts.result"],
-    "broken child": ["stepscope.profile.collect.child:Reading"],
+    "broken end": [f"{TORCH}:TorchWindow.save", f"{FACTS}:Facts.install", f"{FACTS}:Facts.result"],
 }
 
 

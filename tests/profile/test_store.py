@@ -87,6 +87,20 @@ def test_a_trace_without_columns_is_read_itself(tmp_path: Path) -> None:
     assert set(trace.events.names) == {"op", "forward"}
 
 
+def test_a_trace_is_read_itself_where_its_columns_are_damaged(tmp_path: Path) -> None:
+    folder = new_folder(tmp_path, "x", 0)
+    write_part(folder, "rank0.events", b"SSEVENTS of another age")
+    write_meta(folder, meta(), 0)
+    with pytest.raises(BadData):
+        Profile.load(folder).trace()
+    write_part(
+        folder, "rank0.trace.json", {"traceEvents": [{"ph": "X", "name": "op", "cat": "cpu_op", "ts": 1, "dur": 2}]}
+    )
+    trace = Profile.load(folder).trace()
+    assert trace is not None
+    assert trace.events.names == ("op",)
+
+
 def test_names_outside_of_the_folder_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret.json").write_text("{}")
     folder = new_folder(tmp_path, "x", 0)

@@ -96,11 +96,23 @@ class Profile:
     def _read_events(self, rank: int) -> Events | None:
         from stepscope.profile.trace.columns import load_events
 
-        files = [self.path(file) for file in self.files("events", rank)]
-        tables = [load_events(path) for path in files if path.exists()]
-        if f"rank{rank}.events" not in {path.name for path in files}:  # the columns of torch's trace are not made yet
-            tables = [*self._read_traces(rank), *tables]
+        main = f"rank{rank}.events"
+        paths = [self.path(file) for file in self.files("events", rank)]
+        beside = [load_events(path) for path in paths if path.name != main and path.exists()]
+        tables = [*self._read_main(rank, [path for path in paths if path.name == main and path.exists()]), *beside]
         return joined(tables) if tables else None
+
+    def _read_main(self, rank: int, columns: list[Path]) -> list[Events]:
+        """Torch's trace: its columns, or itself where they are not made yet, damaged, or of an older version."""
+        from stepscope.profile.trace.columns import load_events
+
+        try:
+            return [load_events(path) for path in columns] or self._read_traces(rank)
+        except BadData:
+            found = self._read_traces(rank)
+            if not found:
+                raise
+            return found
 
     def _read_traces(self, rank: int) -> list[Events]:
         from stepscope.profile.trace.read import read_trace
