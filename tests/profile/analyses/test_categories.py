@@ -28,7 +28,7 @@ def test_unknown_categories_are_shown() -> None:
     trace = events_of([{"ph": "X", "cat": "quantum_op", "ts": 1, "dur": 4, "name": "h"}, {"ph": "i", "ts": 3}])
     sheet = categories(Trace(trace))
     assert sheet is not None
-    assert sheet.rows == [["quantum_op", "other", 1, 4000, 1], ["(none)", "other", 1, None, 1]]
+    assert sheet.rows == [["quantum_op", "other", 1, 4000], ["(none)", "other", 1, None]]
 
 
 def test_what_was_mended_and_cut_off_is_said(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ _COLUMNS = [
     Column(
         key="total_ns", label="Time", unit="ns", help="Their durations added up, nested ones too; none for instants."
     ),
-    Column(key="lanes", label="Lanes", unit="count", help="Threads and streams that have such events.", hidden=True),
 ]
 
 
@@ -29,25 +28,19 @@ def categories(trace: Trace) -> Sheet | None:
     events = trace.events
     if not len(events):
         return None
-    n_kinds, n_lanes = len(Kind), len(events.lanes)
+    n_kinds = len(Kind)
     group = events.cat.astype(np.int64) * n_kinds + trace.kind
     counts = np.bincount(group, minlength=len(events.cats) * n_kinds)
+    total = np.bincount(group, np.maximum(events.dur, 0), len(counts))
     found = np.flatnonzero(counts)
-    place = np.zeros(len(counts), np.int64)
-    place[found] = np.arange(len(found))
-    at = place[group]
-    total, timed = np.bincount(at, np.maximum(events.dur, 0)), np.bincount(at, events.dur > 0)
-    lanes = np.bincount(np.flatnonzero(np.bincount(at * n_lanes + events.lane)) // n_lanes)
-    order = np.argsort(-counts[found], kind="stable").tolist()
     rows = [
         [
-            events.cats[int(found[i]) // n_kinds] or "(none)",
-            Kind(int(found[i]) % n_kinds).name.lower().replace("_", " "),
-            int(counts[found[i]]),
-            int(total[i]) if timed[i] else None,
-            int(lanes[i]),
+            events.cats[one // n_kinds] or "(none)",
+            Kind(one % n_kinds).name.lower().replace("_", " "),
+            int(counts[one]),
+            int(total[one]) or None,
         ]
-        for i in order
+        for one in found[np.argsort(-counts[found], kind="stable")].tolist()
     ]
     counted = int(counts.sum())
     return Sheet(

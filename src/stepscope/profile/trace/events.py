@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.library import take_flags
+
 __all__ = ["ARGUMENTS", "Events", "Header", "Sparse", "joined", "narrowed"]
 
 Ints = npt.NDArray[Any]
@@ -150,7 +152,7 @@ class Events:
     def __len__(self) -> int:
         return len(self.start)
 
-    @property
+    @cached_property
     def end(self) -> Ints:
         return self.start + np.maximum(self.dur, 0)
 
@@ -206,7 +208,7 @@ class Events:
     def named(self, test: Any) -> Ints:
         """A mask: rows whose name passes `test`, which is asked once a distinct name."""
         passes = np.fromiter((bool(test(name)) for name in self.names), bool, len(self.names))
-        return passes[self.name] if len(passes) else np.zeros(len(self), bool)
+        return take_flags(passes, self.name) if len(passes) else np.zeros(len(self), bool)
 
 
 def joined(tables: Sequence[Events]) -> Events:

@@ -12,10 +12,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Column", "State", "Strings", "depths_compiled", "library", "nearest_compiled", "nest_compiled"]
+__all__ = [
+    "Column",
+    "State",
+    "Strings",
+    "depths_compiled",
+    "library",
+    "nearest_compiled",
+    "nest_compiled",
+    "order_in_groups",
+    "take_flags",
+]
 
 Ints = npt.NDArray[Any]
-_VERSION = 2
+_VERSION = 3
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
 """Made by scripts/build-scanner, or shipped in a wheel for a platform."""
@@ -79,6 +89,8 @@ def library() -> Any:
     found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer)
     found.ss_nearest.argtypes = (u64, pointer, pointer, pointer)
     found.ss_depths.argtypes = (u64, pointer, pointer)
+    found.ss_order.argtypes = (u64, ctypes.c_uint32, pointer, pointer, pointer)
+    found.ss_take.argtypes = (u64, pointer, pointer, u64, pointer)
     return found
 
 
@@ -112,3 +124,32 @@ def depths_compiled(parent: Ints) -> Ints | None:
     parent = np.ascontiguousarray(parent, np.int32)
     found = np.empty(len(parent), np.int32)
     return found if code.ss_depths(len(parent), parent.ctypes.data, found.ctypes.data) == 0 else None
+
+
+def order_in_groups(group: Ints, groups: int, start: Ints) -> Ints:
+    """The order by group, and by start within each; those that begin together stay as they are.
+
+    >>> order_in_groups(np.array([1, 0, 1, 0]), 2, np.array([5, 9, 4, 9])).tolist()
+    [1, 3, 2, 0]
+    """
+    code = library()
+    if code is None or groups >= 1 << 32:
+        return np.lexsort((start, group))
+    group, start = np.ascontiguousarray(group, np.uint32), np.ascontiguousarray(start, np.int64)
+    found = np.empty(len(group), np.uint32)
+    pointers = (group.ctypes.data, start.ctypes.data, found.ctypes.data)
+    return found if code.ss_order(len(group), groups, *pointers) == 0 else np.lexsort((start, group))
+
+
+def take_flags(flags: Ints, index: Ints) -> Ints:
+    """`flags[index]` of a table of flags and a column of uint32.
+
+    >>> take_flags(np.array([True, False]), np.array([0, 1, 0], np.uint32)).tolist()
+    [True, False, True]
+    """
+    code = library()
+    if code is not None and index.dtype == np.uint32 and flags.dtype == np.bool_ and index.flags.c_contiguous:
+        found = np.empty(len(index), np.bool_)
+        if not code.ss_take(len(index), index.ctypes.data, flags.ctypes.data, len(flags), found.ctypes.data):
+            return found
+    return np.asarray(flags[index])

@@ -906,7 +906,7 @@ int ss_scan(Scanner *s, const u8 *piece, u64 from, u64 n) {
     return found;
 }
 
-int ss_version(void) { return 2; }
+int ss_version(void) { return 3; }
 
 Scanner *ss_new(u64 seed, u64 most_columns) {
     Scanner *s = calloc(1, sizeof *s);
@@ -960,10 +960,10 @@ void ss_column(const Scanner *s, u64 number, Sparse *out) {
 /* -- which span lies in which; nesting.py is the same in Python ---------------------------------------------------- */
 
 static int before(const i64 *start, const i64 *dur, u32 a, u32 b) {
-    return start[a] < start[b] || (start[a] == start[b] && dur[a] >= dur[b]);
+    return start[a] < start[b] || (start[a] == start[b] && (!dur || dur[a] >= dur[b]));
 }
 
-/* Stable: by start, longest first. Runs that are in order already are kept, so a sorted lane costs one look. */
+/* Stable: by start, longest first if durations are given. Runs that are in order already are kept, so a sorted lane costs one look. */
 static void sort_lane(u32 *a, u32 *spare, size_t n, const i64 *start, const i64 *dur) {
     for (;;) {
         size_t runs = 0, from = 0;
@@ -1023,6 +1023,38 @@ int ss_nest(u64 n, const u32 *lane, const i64 *start, const i64 *dur, i64 *paren
     free(spare);
     free(ends);
     return found;
+}
+
+/* Stable: events by group, and by time within each. */
+int ss_order(u64 n, u32 groups, const u32 *group, const i64 *start, u32 *order) {
+    u64 *from = calloc((size_t)groups + 1, sizeof *from);
+    u32 *spare = malloc((n ? n : 1) * sizeof *spare);
+    int found = from && spare && n < NONE ? OK : MEMORY;
+    for (u64 i = 0; found == OK && i < n; i++) {
+        if (group[i] >= groups) found = BAD;
+        else from[group[i] + 1]++;
+    }
+    if (found == OK) {
+        for (u32 i = 0; i < groups; i++) from[i + 1] += from[i];
+        for (u64 i = 0; i < n; i++) order[from[group[i]]++] = (u32)i;
+        for (u64 begin = 0; begin < n;) {
+            u64 end = from[group[order[begin]]];
+            sort_lane(order + begin, spare, (size_t)(end - begin), start, NULL);
+            begin = end;
+        }
+    }
+    free(from);
+    free(spare);
+    return found;
+}
+
+/* out[i] = table[index[i]], without the wide copy of the index that numpy makes. */
+int ss_take(u64 n, const u32 *index, const u8 *table, u64 entries, u8 *out) {
+    for (u64 i = 0; i < n; i++) {
+        if (index[i] >= entries) return BAD;
+        out[i] = table[index[i]];
+    }
+    return OK;
 }
 
 /* -- questions about a forest of parents; ancestors.py is the same in numpy ----------------------------------------- */

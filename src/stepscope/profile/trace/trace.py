@@ -155,13 +155,9 @@ class Trace:
     @cached_property
     def op_parent(self) -> Rows:
         """int32: the innermost *operator* around each host event, looking through Python frames and annotations."""
-        parent, is_op = self.parent, self.kind == Kind.OP
-        up: Rows = parent.copy()
-        while True:  # as many rounds as there are frames between two operators
-            through = (up >= 0) & ~is_op[up]
-            if not through.any():
-                return up
-            up[through] = parent[up[through]]
+        parent = self.parent
+        found = nearest(parent, self.kind == Kind.OP)
+        return np.where(parent >= 0, found[parent], -1)
 
     @cached_property
     def launch(self) -> Rows:
