@@ -106,7 +106,7 @@ def _add_host(trace: Trace, path: Path, lines: Lines) -> None:
             mine = (name == one) & (amount > 0)
             what = plain_op_name(trace.events.names[one]) if where != "data" else "waiting for the next batch"
             _add(lines, where, what, int(amount[mine].sum()), int(mine.sum()))
-        covered = Stretches.union(trace.events.start[rows], trace.events.end[rows])
+        covered = Stretches.union(*_span(trace, rows))
         free = free & covered.gaps(int(host.begin[0]), int(host.end[-1]))
     _add(lines, "host", "between operators (Python)", free.total, len(host.begin))
 
@@ -116,7 +116,7 @@ def _innermost(trace: Trace, rows: Values, free: Stretches) -> Values:
 
     Where spans of several threads overlap, the one that began first has it.
     """
-    begin, end = trace.events.start[rows], trace.events.end[rows]
+    begin, end = _span(trace, rows)
     mine = np.zeros(len(trace), bool)
     mine[rows] = True
     place = np.full(len(trace) + 1, -1, np.int64)
@@ -137,7 +137,7 @@ def _layers(trace: Trace, begin: int, end: int) -> list[tuple[str, Values]]:
     """The spans of the host by sort, those that win first."""
     events = trace.events
     ops, ranges = (
-        rows[(events.start[rows] < end) & (events.end[rows] > begin)]
+        rows[(events.start[rows] < end) & (events.start[rows] + events.dur[rows] > begin)]
         for rows in (trace.once(outer_ops), trace.once(named_ranges))
     )
     speaking = events.named(is_communication)
@@ -147,3 +147,8 @@ def _layers(trace: Trace, begin: int, end: int) -> list[tuple[str, Values]]:
         ("communication", np.concatenate([ops[speaking[ops]], ranges[speaking[ranges]]])),
         ("host", ranges[~speaking[ranges]]),
     ]
+
+
+def _span(trace: Trace, rows: Values) -> tuple[Values, Values]:
+    begin = trace.events.start[rows]
+    return begin, begin + np.maximum(trace.events.dur[rows], 0)

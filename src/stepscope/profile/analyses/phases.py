@@ -28,7 +28,7 @@ def phases(trace: Trace) -> StepParts | None:
     """Each step's time on the host by phase: data, host to device, forward, backward, optimizer, other."""
     if not trace.steps:
         return None
-    when, recorded = phase_stretches(trace)
+    when, recorded = trace.once(phase_stretches)
     if not any(len(stretch.begin) for stretch in when.values()):
         return None
     covers = [Cover(key, *_LABELS[key], stretch) for key, stretch in when.items()]
@@ -43,7 +43,7 @@ def phases_on_device(trace: Trace) -> Sheet | None:
     """The device's time by the phase of training that launched its work: what forward, backward, optimizer cost it."""
     if not trace.has_device or not trace.steps:
         return None
-    when, _ = phase_stretches(trace)
+    when, _ = trace.once(phase_stretches)
     work = trace.device_rows
     work = work[trace.step_of[work] >= 0]
     if not len(work) or not any(len(stretch.begin) for stretch in when.values()):

@@ -55,10 +55,10 @@ def sync_rows(trace: Trace) -> Rows:
     copies = trace.rows(Kind.MEMCPY)
     launched = trace.launch[copies]
     copies, launched = copies[launched >= 0], launched[launched >= 0]
-    blocked = launched[(events.start + events.dur)[launched] >= (events.start + events.dur)[copies]]
-    mask = waiting.copy()
-    mask[blocked] = True
-    return np.asarray(calls[mask[calls]])
+    returned = events.start[launched] + events.dur[launched]
+    blocked = launched[returned >= events.start[copies] + events.dur[copies]]
+    waiting[blocked] = True
+    return np.asarray(calls[waiting[calls]])
 
 
 def outer_ops(trace: Trace) -> Rows:
@@ -110,9 +110,12 @@ def _causes(trace: Trace, free: Stretches, following: Rows) -> Rows:
 
 def _waiting(trace: Trace) -> tuple[Stretches, Stretches]:
     """When the host waited for a device, and when the loop waited for data."""
-    start, stop = trace.events.start, trace.events.start + trace.events.dur
+    start, dur = trace.events.start, trace.events.dur
     waits, loading = trace.once(sync_rows), data_rows(trace)
-    return Stretches.union(start[waits], stop[waits]), Stretches.union(start[loading], stop[loading])
+    return (
+        Stretches.union(start[waits], start[waits] + dur[waits]),
+        Stretches.union(start[loading], start[loading] + dur[loading]),
+    )
 
 
 def doing_in(trace: Trace, free: Gaps) -> Rows:
