@@ -16,7 +16,7 @@ from stepscope.errors import NotFound, StorageError, UsageError
 if TYPE_CHECKING:
     from stepscope.profile.advice.verdict import Verdict
     from stepscope.profile.profile import Profile
-    from stepscope.records.profile import Sheet
+    from stepscope.records.profile import Sheet, StepParts
 
 __all__ = ["Wanted", "report"]
 
@@ -37,7 +37,7 @@ def report(profile: Profile, wanted: Wanted, *, see: str = "") -> Verdict:
     """Print the verdict, the steps and the tables that were asked for; write the files that were asked for."""
     from stepscope.profile.advice.verdict import verdict
 
-    found = verdict(profile)
+    found = verdict(profile, profile.ranks[0])
     if wanted.json_file is not None and str(wanted.json_file) == "-":
         click.echo(_json(profile, found))
     else:
@@ -60,10 +60,10 @@ def _print(profile: Profile, found: Verdict, wanted: Wanted, see: str) -> None:
     from stepscope.diagnose.show import terminal_width, wants_color
 
     width = terminal_width(sys.stdout)
-    click.echo(found.text(color=wants_color(sys.stdout), width=width))
-    steps = _steps(profile)
-    for text in [*([] if steps is None else [steps]), *_tables(profile, wanted, width)]:
-        click.echo(f"\n{text}")
+    texts = [*_steps(profile, width), *_tables(profile, wanted, width)]
+    if not (found.headline.kind == "none" and texts):  # a .prof has no steps to judge
+        texts.insert(0, found.text(color=wants_color(sys.stdout), width=width))
+    click.echo("\n\n".join(texts))
     if profile.meta.notes:
         click.echo()
     for note in profile.meta.notes:
@@ -72,17 +72,28 @@ def _print(profile: Profile, found: Verdict, wanted: Wanted, see: str) -> None:
         click.echo(f"\n{see}")
 
 
-def _steps(profile: Profile) -> str | None:
-    """The typical step by phase: of all steps that were timed, else of those in the trace."""
-    from stepscope.profile.analyses.analysis import analysis_named
+def _steps(profile: Profile, width: int) -> list[str]:
+    """The typical step: of the device where there is one, and by phase of the host."""
     from stepscope.profile.show import parts_text
+
+    rank = profile.ranks[0]
+    trace = profile.trace(rank)
+    texts = []
+    on_device = trace is not None and trace.has_device
+    if on_device and (parts := _parts(profile, "steps")) is not None:
+        texts.append(parts_text(parts, width=width, what="on the device, a step takes"))
+    host = _parts(profile, "run-phases") or _parts(profile, "phases")
+    if host is not None:
+        texts.append(parts_text(host, width=width, what="on the host, a step takes" if on_device else "a step takes"))
+    return texts
+
+
+def _parts(profile: Profile, id: str) -> StepParts | None:
+    from stepscope.profile.analyses.analysis import analysis_named
     from stepscope.records.profile import StepParts
 
-    for id in ("run-phases", "phases"):
-        answer = analysis_named(id)(profile, profile.ranks[0])
-        if isinstance(answer, StepParts) and answer.steps and sum(answer.typical_ns):
-            return parts_text(answer)
-    return None
+    answer = analysis_named(id)(profile, profile.ranks[0])
+    return answer if isinstance(answer, StepParts) and answer.steps and sum(answer.typical_ns) else None
 
 
 def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
@@ -93,8 +104,8 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
     names = list(wanted.tables)
     if wanted.sort is not None and not names:
         names = ["python-profile-functions" if profile.files("prof") else "operators"]
-    elif profile.meta.kind == "advanced" and not names:
-        names = ["python-profile-functions"]
+    elif not names:
+        names = _tables_of_its_own(profile)
     texts = []
     for name in names:
         answer, sort = analysis_named(name)(profile, profile.ranks[0]), wanted.sort
@@ -110,6 +121,19 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
             sheets = ", ".join(id for id in all_analyses() if not id.endswith("curve"))
             raise UsageError(f"{name!r} is a picture; open it with: stepscope ui (tables are {sheets})")
     return texts
+
+
+def _tables_of_its_own(profile: Profile) -> list[str]:
+    """What is printed of a profile that is about something else than steps."""
+    if (
+        profile.files("events")
+        or profile.files("trace")
+        or (profile.files("phases") and profile.meta.kind != "advanced")
+    ):
+        return []
+    if profile.files("prof") or profile.files("stacks"):
+        return ["python-profile-functions"]
+    return ["memory-cuda"] if profile.files("memory") else []
 
 
 def _in_order_of_pstats(profile: Profile, sort: str | None) -> Sheet | None:

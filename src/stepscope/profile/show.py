@@ -142,7 +142,7 @@ def _line(cells: list[str], widths: list[int], columns: list[Column]) -> str:
     return ("  " + "  ".join(parts)).rstrip()
 
 
-def parts_text(parts: StepParts, *, width: int = 100) -> str:
+def parts_text(parts: StepParts, *, width: int = 100, what: str = "a step takes") -> str:
     """The typical step, a line a part, with bars.
 
     >>> from stepscope.profile.collect.phases import PhaseTable
@@ -160,7 +160,7 @@ def parts_text(parts: StepParts, *, width: int = 100) -> str:
     p50, p90, p99 = (cell_text(ns, "ns") for ns in (parts.p50_ns, parts.p90_ns, parts.p99_ns))
     count = len(parts.steps)
     of = f"(p50 {p50}, p90 {p90}, p99 {p99}; {count} step{'s' * (count != 1)})"
-    lines = [f"a step takes {cell_text(whole, 'ns')} {of}"]
+    lines = [f"{what} {cell_text(whole, 'ns')} {of}"]
     room = min(_BAR, max(8, width - wide - 24))
     numbers = [cell_text(ns, "ns") for _, ns in shown]
     digits = max((len(text) for text in numbers), default=0)

@@ -84,7 +84,7 @@ class Deep:
             why = f"{STEPS_OF_RANKS} steps after the first {2 * SKIP_STEPS}, on every rank"
             self.windows.ask(Request(why, 2 * SKIP_STEPS, STEPS_OF_RANKS))
         self.windows.before_recording.append(lambda: self._loop.on_phase.append(self._phase))
-        self.windows.after_recording.append(lambda: self._loop.on_phase.remove(self._phase))
+        self.windows.after_recording.append(self._no_phases)
         self._loop.iterations.on_begin.append(self._begins)
         self._loop.iterations.on_end.append(self._ends)
 
@@ -134,6 +134,10 @@ class Deep:
     def _phase(self, phase: str, began: float, ended: float) -> None:
         if self.windows is not None and self.windows.phases is not None:
             self.windows.phases.add(phase, began, ended)
+
+    def _no_phases(self) -> None:
+        if self._phase in self._loop.on_phase:
+            self._loop.on_phase.remove(self._phase)
 
     def _make_way(self) -> None:
         if self.windows is not None:

@@ -114,6 +114,21 @@ class Windows:
 
     def begins(self, step: int) -> None:
         """A step begins."""
+        if not fence.fenced("a window", default=False)(self._begins)(step):
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """After a fault of ours: no window, and no step that is left out because of it."""
+        self._state, window, self._window, self.phases = "idle", self._window, None, None
+        self._request = None
+        self._counter.stop()
+        if window is not None:
+            fence.fenced("ending a window")(window.stop)()
+            window.drop()
+        for listener in self.after_recording:
+            fence.fenced("after a window")(listener)()
+
+    def _begins(self, step: int) -> bool:
         if self._state == "recording" and self._window is not None:
             self._window.mark(step)
             if self.phases is not None:
@@ -125,6 +140,7 @@ class Windows:
             self._prepare(step)
         elif self._waiting:
             self._consider(step)
+        return True
 
     def ends(self, step: int) -> None:
         """A step is over."""
