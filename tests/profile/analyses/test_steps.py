@@ -113,6 +113,18 @@ def test_phases_are_found_from_what_ran() -> None:
     assert by_key(found) == [{"data": 10, "h2d": 0, "forward": 20, "backward": 30, "optimizer": 10, "other": 30}]
 
 
+def test_reducing_gradients_is_backward() -> None:
+    """DistributedDataParallel's reducer works on the engine's thread, after the last node."""
+    builder = Builder()
+    builder.add("ProfilerStep#1", "user_annotation", start=0, dur=100, **HOST)
+    builder.add("aten::linear", "cpu_op", start=0, dur=20, **HOST)
+    builder.add("autograd::engine::evaluate_function: MmBackward0", "cpu_op", start=20, dur=30, pid=1, tid=2)
+    builder.add("torch.distributed.ddp.reducer::copy_bucket_to_grad", "cpu_op", start=55, dur=15, pid=1, tid=2)
+    builder.add("aten::unflatten_dense_tensors", "cpu_op", start=70, dur=10, pid=1, tid=2)
+    (found,) = by_key(phases(Trace(builder.events())))
+    assert (found["forward"], found["backward"], found["other"]) == (20, 60, 20)
+
+
 def test_phases_of_a_real_trace_match_its_marks(h200: Trace, h200_raw: list[Any]) -> None:
     found = phases(h200)
 

@@ -55,17 +55,16 @@ def phases_on_device(trace: Trace) -> Sheet | None:
     for key, stretch in reversed(when.items()):  # the first of them wins
         number[stretch.holds(moment) >= 0] = keys.index(key)
     dur, steps = trace.events.dur[work], len(trace.steps)
-    total = np.bincount(number, dur, len(keys) + 1).astype(np.int64)
+    count = np.bincount(number, minlength=len(keys) + 1)
+    there = np.flatnonzero(count)
+    total = np.bincount(number, dur, len(keys) + 1).astype(np.int64)[there]
+    labels = [*(_LABELS[key][0] for key in keys), _REST.label]
     columns = [
-        column("phase", "Phase", [*(_LABELS[key][0] for key in keys), _REST.label], help="Where the host launched it."),
-        column(
-            "step_ns", "Device a step", total / steps, "ns", "Time of the work it launched, for each step.", sums=True
-        ),
+        column("phase", "Phase", [labels[i] for i in there.tolist()], help="Where the host launched it."),
+        column("step_ns", "Device a step", total / steps, "ns", "Time of its work, for each step.", sums=True),
         column("total_ns", "Device", total, "ns", "The same of all steps.", hidden=True, sums=True),
         column("share", "Share", share(total, float(dur.sum())), "share", "Of the device's work.", sums=True),
-        column(
-            "work", "Kernels and copies", np.bincount(number, minlength=len(keys) + 1), "count", "How many.", sums=True
-        ),
+        column("work", "Kernels and copies", count[there], "count", "How many pieces of work.", sums=True),
     ]
     got, expected = int(total.sum()), int(dur.sum())
     check = Check(name="phases sum to the device's work", got=got, expected=expected, ok=got == expected)

@@ -21,6 +21,7 @@ Rows = npt.NDArray[Any]
 
 PHASES = ("data", "h2d", "optimizer", "backward", "forward")
 """In the order in which they win where two are going on at once."""
+_REDUCER = "torch.distributed.ddp.reducer::"
 _DATA, _H2D, _OPTIMIZER, _BACKWARD, _FORWARD, _NONE = range(6)
 
 
@@ -74,8 +75,12 @@ def _labelled(trace: Trace) -> tuple[Rows, Rows, Rows]:
     """Outer operators of the training thread and nodes of backward of any thread, each with its phase."""
     events, kind = trace.events, trace.kind
     lane = training_lane(trace)
-    is_node = events.named(lambda name: name.startswith(BACKWARD)) & (kind == Kind.OP)
-    nodes = np.flatnonzero(is_node)
+    is_node = events.named(lambda name: name.startswith((BACKWARD, _REDUCER))) & (kind == Kind.OP)
+    # A thread of the autograd engine does nothing but backward (and the reduction of gradients at its end).
+    engine = np.zeros(len(events.lanes), bool)
+    engine[events.lane[is_node]] = True
+    engine[lane] = False
+    elsewhere = np.flatnonzero((kind == Kind.OP) & (trace.op_parent < 0) & engine[events.lane])
     optimizing = np.flatnonzero(events.named(is_optimizer) & (kind == Kind.ANNOTATION))
     loading = data_rows(trace)
     outer = np.flatnonzero((kind == Kind.OP) & (trace.op_parent < 0) & (events.lane == lane))
@@ -85,7 +90,6 @@ def _labelled(trace: Trace) -> tuple[Rows, Rows, Rows]:
     for rows, phase in ((optimizing, _OPTIMIZER), (loading, _DATA)):
         spans = Stretches.union(events.start[rows], events.start[rows] + events.dur[rows])
         label[spans.holds(events.start[outer]) >= 0] = phase
-    elsewhere = nodes[events.lane[nodes] != lane]
     rows = np.concatenate([outer, elsewhere, optimizing, loading])
     labels = np.concatenate(
         [label, *(np.full(len(r), n, np.int8) for r, n in
