@@ -98,7 +98,7 @@ def test_the_profiles_of_a_run_are_listed_with_what_they_say_of_themselves(ctx: 
 
 def test_a_run_without_profiles_has_none(ctx: Context, store: Path) -> None:
     found = profiles(ctx, ProfilesRequest(run=write_run(store)))
-    assert (found.profiles, found.requested) == ([], False)
+    assert (found.profiles, found.waiting_s) == ([], None)
     with pytest.raises(NotFound):
         profiles(ctx, ProfilesRequest(run="nobody"))
 
@@ -353,7 +353,8 @@ def test_a_running_script_is_asked_by_a_file_in_its_folder(ctx: Context, store: 
     assert json.loads(asked.read_text()) == {"steps": None}
     assert asked.stat().st_mode & 0o777 == 0o600
     listed = profiles(ctx, ProfilesRequest(run=run))
-    assert listed.requested
+    assert listed.waiting_s is not None
+    assert 0 <= listed.waiting_s < 30
     assert listed.profiles == []
 
 

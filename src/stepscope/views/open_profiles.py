@@ -25,8 +25,8 @@ T = TypeVar("T")
 log = logging.getLogger("stepscope.views")
 
 MOST_PROFILES = 8
-MOST_BYTES = 2 << 30
-"""Of the files behind the open profiles."""
+MOST_BYTES = 256 << 20
+"""Of the files behind the open profiles; unpacked in memory they are a few times that."""
 
 FROM_DATA = (ValueError, LookupError, TypeError, ArithmeticError, AttributeError, MemoryError, OSError)
 """What code that reads somebody's trace raises when the trace is not what it seemed. One analysis that cannot take it

@@ -13,7 +13,7 @@ from stepscope.records.profile import Curve, ProfileMeta, Sheet, StepParts
 from stepscope.views.context import Context
 from stepscope.views.open_profiles import Failed, OpenProfile, guarded, profile_of, profiles_folder
 from stepscope.views.profile_answers import AnswerKind, kind_of, shown_sheet, size_of
-from stepscope.views.profile_request import is_requested, why_no_request
+from stepscope.views.profile_request import waiting_s, why_no_request
 from stepscope.views.profile_tabs import VIEWS, in_order, why_empty
 from stepscope.views.route import route
 
@@ -52,8 +52,8 @@ class RunProfiles(msgspec.Struct):
     """In the order they were taken, newest last."""
     omitted: int
     """How many older ones are not listed."""
-    requested: bool
-    """A person has asked for one, and the run has not taken it yet."""
+    waiting_s: float | None
+    """A person has asked for one so long ago, and the run has not taken it yet; None: nobody has."""
     why_no_request: str
     """Why the next steps cannot be profiled from here; empty when they can."""
 
@@ -121,7 +121,7 @@ def profiles(ctx: Context, request: ProfilesRequest) -> RunProfiles:
     return RunProfiles(
         profiles=[_listed(path) for path in paths[-MAX_PROFILES:]],
         omitted=max(0, len(paths) - MAX_PROFILES),
-        requested=is_requested(folder),
+        waiting_s=waiting_s(folder),
         why_no_request=why_no_request(ctx, request.run),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from stepscope.views.edit import is_writable
 from stepscope.views.open_profiles import profiles_folder
 from stepscope.views.route import route
 
-__all__ = ["is_requested", "profile_request", "why_no_request"]
+__all__ = ["profile_request", "waiting_s", "why_no_request"]
 
 
 class AskRequest(msgspec.Struct):
@@ -38,9 +39,12 @@ def profile_request(ctx: Context, request: AskRequest) -> Asked:
     return Asked(requested=True)
 
 
-def is_requested(folder: Path) -> bool:
-    """Whether a request lies there that the run has not taken yet."""
-    return (folder / REQUEST).is_file()
+def waiting_s(folder: Path) -> float | None:
+    """How long a request lies there that the run has not taken yet; None when there is none."""
+    try:
+        return max(0.0, time.time() - (folder / REQUEST).lstat().st_mtime)
+    except OSError:
+        return None
 
 
 def why_no_request(ctx: Context, run: str) -> str:

@@ -814,8 +814,8 @@ export interface RunProfiles {
   profiles: ShownProfile[];
   /** How many older ones are not listed. */
   omitted: number;
-  /** A person has asked for one, and the run has not taken it yet. */
-  requested: boolean;
+  /** A person has asked for one so long ago, and the run has not taken it yet; None: nobody has. */
+  waiting_s: number | null;
   /** Why the next steps cannot be profiled from here; empty when they can. */
   why_no_request: string;
 }

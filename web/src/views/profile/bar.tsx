@@ -1,6 +1,6 @@
 /** Which run, which profile, which rank; what it is, in a line; and the button that asks a run for another. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Button, Select, toast } from "../../components";
 import { now } from "../../clock";
 import { call } from "../../lib/api";
@@ -87,12 +87,18 @@ function Summary({ profile }: { profile: ShownProfile }) {
   );
 }
 
+const SILENT_S = 15;
+const SILENT = "Only a script under `stepscope run` or `stepscope profile` takes requests, when its next step begins.";
+
 /** Asks a running script to profile its next steps. */
 function AskButton() {
   const listed = data.listed.value;
   const [asking, setAsking] = useState(false);
+  const asked = listed?.found.waiting_s ?? null;
+  useEffect(() => void (asked !== null && data.lookSoon()), [asked]);
   if (!listed?.run) return null;
-  const { requested, why_no_request: why } = listed.found;
+  const { waiting_s: waiting, why_no_request: why } = listed.found;
+  const silent = waiting !== null && waiting > SILENT_S;
   const ask = async () => {
     setAsking(true);
     try {
@@ -104,10 +110,10 @@ function AskButton() {
     }
     setAsking(false);
   };
-  const hint = why || (requested ? "The run has not taken the request yet; it looks about once a second." : "Ask the running script for a profile of its next steps");
+  const hint = why || (waiting === null ? "Ask the running script for a profile of its next steps" : silent ? SILENT : "The run looks for requests about once a second.");
   return (
-    <Button disabled={asking || requested || why !== ""} title={hint} onClick={() => void ask()}>
-      {requested && !why ? "Waiting for the run …" : "Profile the next steps"}
+    <Button disabled={asking || waiting !== null || why !== ""} title={hint} onClick={() => void ask()}>
+      {why || waiting === null ? "Profile the next steps" : silent ? "The run does not answer" : "Waiting for the run …"}
     </Button>
   );
 }

@@ -76,7 +76,7 @@ export async function loadProfiles(): Promise<void> {
       if (run.peek() !== asked) return;
       if (found.profiles.length > 0 || asked || candidates.length === 1) return list(id, found);
     }
-    list("", { profiles: [], omitted: 0, requested: false, why_no_request: "" });
+    list("", { profiles: [], omitted: 0, waiting_s: null, why_no_request: "" });
   });
 }
 
