@@ -52,3 +52,9 @@ def two_ranks() -> Trace:
 def h200_busy() -> Trace:
     """Four steps of large matrix products: the device is never idle for long."""
     return Trace(read_trace(TRACES / "h200_busy.json.gz", cache=False))
+
+
+@pytest.fixture(scope="session")
+def compiled_trace() -> Trace:
+    """Five steps of a compiled function with a graph break, compiled within the trace, and again for other sizes."""
+    return Trace(read_trace(TRACES / "compiled.json.gz", cache=False))

@@ -7,6 +7,8 @@ import msgspec
 from stepscope.profile.analyses.compile import compiled
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder
+from stepscope.profile.trace.flops import arithmetic
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import ProfileFile, ProfileMeta
 
 
@@ -35,6 +37,27 @@ def test_compilations_recompilations_and_breaks_are_counted() -> None:
     assert (found["1"]["calls"], found["1"]["compiles"], found["1"]["after_break"]) == (2, 1, 2)
     assert any("3 compilations" in note and "1 of them compiled a region again" in note for note in sheet.notes)
     assert any("graph breaks" in note for note in sheet.notes)
+
+
+def test_a_real_compilation(compiled_trace: Trace) -> None:
+    """Two regions around a graph break, each compiled for the first size and once more for any size."""
+    sheet = compiled(Profile.of_events({0: compiled_trace.events}), 0)
+    assert sheet is not None
+    keys = [column.key for column in sheet.columns]
+    found = {row[0]: dict(zip(keys, row, strict=True)) for row in sheet.rows}
+    assert {name: (row["calls"], row["versions"], row["compiles"]) for name, row in found.items()} == {
+        "0": (5, 2, 2),
+        "1": (5, 2, 2),
+    }
+    assert (found["0"]["after_break"], found["1"]["after_break"]) == (0, 5)
+    assert found["0"]["compile_ns"] > 1000 * found["0"]["host_ns"]
+
+
+def test_what_a_compiler_tries_is_no_arithmetic(compiled_trace: Trace) -> None:
+    """x @ w and the gradient of w; what was traced with tensors without data does not count."""
+    found = arithmetic(compiled_trace)
+    assert found is not None
+    assert found.flops.sum() == 2 * 2 * (8 + 8 + 16 + 24 + 24) * 64 * 64
 
 
 def test_what_the_process_counted_is_told(tmp_path: Path) -> None:
