@@ -5,13 +5,15 @@
     python examples/demo.py --dir DIR   # record somewhere else than in ./stepscope-runs
 
 Two seeds of a baseline, a few variations, one run that diverges and one that crashes: enough to sort, filter, compare
-and debug.
+and debug. Then a slow training and what became of it are profiled (examples/slow_training), for the page *Profile*.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -69,6 +71,19 @@ def make(plan: Plan, folder: Path) -> str:
     return f"val/loss {loss:.2f}" if math.isfinite(loss) else f"diverged, as planned (val/loss {loss})"
 
 
+SLOW = Path(__file__).parent / "slow_training"
+
+
+def profile(name: str, script: str, folder: Path) -> str:
+    """Profile a script as a user does, from the command line; its verdict."""
+    command = [sys.executable, "-m", "stepscope", "profile", "--with-stack", "--profile-memory", "--dir", str(folder)]
+    command += ["--project", "slow-training", "--name", name, script]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=SLOW, env=environment, capture_output=True, text=True)
+    said = [line for line in done.stdout.splitlines() if "of each step" in line or "%" in line]
+    return said[0].strip() if done.returncode == 0 and said else f"no profile: {done.stderr.strip()[-300:]}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Train a few small runs and open the dashboard on them.")
     parser.add_argument("--dir", type=Path, default=Path("stepscope-runs"), help="default: ./%(default)s")
@@ -87,6 +102,9 @@ def main() -> None:
         start = time.perf_counter()
         outcome = make(plan, options.dir)
         print(f"{outcome}, {time.perf_counter() - start:.1f} s", flush=True)
+    for name, script in [("slow", "step0.py"), *([] if options.quick else [("made faster", "step5.py")])]:
+        print(f"  profile  {name:22}", end="", flush=True)
+        print(profile(name, script, options.dir.resolve()), flush=True)
     if options.no_ui:
         print(f"See them with: stepscope ui {options.dir}")
         return

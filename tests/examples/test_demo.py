@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import stepscope
+from stepscope.profile.profile import Profile, profiles_in
 from stepscope.records import Alert, End
 from stepscope.runs.artifacts import choose, restore
 from stepscope.runs.format.layout import log_files, read_meta, run_folders
@@ -50,7 +51,11 @@ def test_the_quick_demo_records_its_runs(tmp_path: Path) -> None:
                 for rows in batch.rows:
                     if "train/loss" in rows.names:
                         losses[name] = float(rows.values[-1, rows.names.index("train/loss")])
+    assert ends.pop("slow") in ("finished", "stopped")
     assert ends == {"baseline": "finished", "momentum": "finished", "diverges": "finished", "crashes": "failed"}
+    slow = next(folder for folder in run_folders(runs) if read_meta(folder).name == "slow")
+    assert any(Profile.load(one).meta.kind == "pytorch" for one in profiles_in(slow))
+    assert "no profile" not in done.stdout
     assert kinds["baseline"] >= KINDS
     assert "alert" in kinds["diverges"]
     assert math.isnan(losses["diverges"])
