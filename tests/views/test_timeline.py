@@ -56,6 +56,13 @@ def test_lanes_steps_and_times_come_once(ctx: Context, store: Path) -> None:
     assert [(lane.name, lane.events, lane.depths) for lane in found.lanes] == [("Main thread", 3, 2)]
 
 
+def test_ranks_on_one_axis_have_their_clocks_brought_together(ctx: Context, store: Path) -> None:
+    run = write_run(store)
+    profile = put(store, run, two_ops(), two_ops(5))
+    pages = [page.timeline(ctx, TimelineRequest(run=run, profile=profile, rank=rank, together=True)) for rank in (0, 1)]
+    assert [one.base_ns for one in pages] == ["1700000000000000000", "1700000000000000005"]
+
+
 def test_tiles_events_hits_and_statistics_fit_together(ctx: Context, store: Path) -> None:
     run = write_run(store)
     profile = put(store, run, two_ops())

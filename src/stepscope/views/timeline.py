@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.profile.clocks import align
 from stepscope.profile.timeline.find import FoundEvents
 from stepscope.profile.timeline.lanes import Lane, LaneGroup
 from stepscope.profile.timeline.picked import PickedEvent
@@ -27,6 +28,8 @@ class TimelineRequest(msgspec.Struct):
     run: str
     profile: str
     rank: int | None = None
+    together: bool = False
+    """Several ranks are shown on one axis: their clocks are brought together."""
 
 
 class TimelineStep(msgspec.Struct):
@@ -116,10 +119,11 @@ def timeline(ctx: Context, request: TimelineRequest) -> TimelinePage:
     rank = opened.rank(request.rank)
     made = _timeline(opened, rank)
     lines, trace = made.lines, made.trace
+    clocks = opened.keep(("clocks",), lambda: align(opened.profile)) if request.together else None
     return TimelinePage(
         rank=rank,
         ranks=opened.profile.ranks,
-        base_ns=str(lines.base_ns),
+        base_ns=str(lines.base_ns + (clocks.offset_ns.get(rank, 0) if clocks else 0)),
         span_ns=lines.span_ns,
         begin_ns=made.seen[0],
         end_ns=made.seen[1],
@@ -137,7 +141,7 @@ def timeline(ctx: Context, request: TimelineRequest) -> TimelinePage:
             for step in trace.steps
         ],
         names=min(len(trace.events.names), MOST_NAMES),
-        notes=made.notes,
+        notes=[*made.notes, *(clocks.notes if clocks else [])],
     )
 
 

@@ -36,14 +36,14 @@ def test_the_program_comes_first_then_devices_workers_and_the_profilers_own() ->
         ("python3 5", "Thread 6 (pt_autograd_0)", "host"),
         ("GPU 0", "Stream 7", "device"),
         ("Loader worker 77", "Main thread", "worker"),
-        ("Spans", "PyTorch Profiler", "profiler"),
+        ("Marks of the profiler", "PyTorch Profiler", "profiler"),
     ]
 
 
 def test_a_lane_knows_how_long_it_was_busy() -> None:
     mark = {"cat": "user_annotation"}
     [lane] = Timeline(trace_of(("ProfilerStep#1", 0, 100, mark), ("a", 0, 30), ("inside", 5, 5), ("b", 50, 10))).lanes
-    assert (lane.events, lane.depths, lane.busy_ns) == (4, 3, 40)
+    assert (lane.events, lane.depths, lane.outer, lane.busy_ns) == (4, 3, 1, 40)
 
 
 def test_thousands_of_lanes_are_laid_out() -> None:

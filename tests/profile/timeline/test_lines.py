@@ -66,6 +66,18 @@ def test_marks_of_steps_stand_over_their_lane() -> None:
     assert lines.outer.tolist() == [False, True, False]
 
 
+def test_annotations_of_a_stream_stand_over_its_kernels() -> None:
+    mark, work = {"cat": "gpu_user_annotation"}, {"cat": "kernel"}
+    trace = trace_of(
+        ("ProfilerStep#1", 0, 90, mark), ("forward", 5, 40, mark), ("gemm", 6, 10, work), ("add", 60, 5, work)
+    )
+    lines = lay_out(trace)
+    assert drawn(trace, lines) == {(0, 0): ["ProfilerStep#1"], (0, 1): ["forward"], (0, 2): ["gemm", "add"]}
+    assert (lines.marks.tolist(), lines.outer.tolist()) == ([True, True, False], [False, False, True])
+    alone = lay_out(trace_of(("ProfilerStep#1", 0, 90, mark)))
+    assert (alone.marks.tolist(), alone.outer.tolist()) == ([False], [True])
+
+
 def test_flows_and_allocations_are_not_drawn_but_counted() -> None:
     trace = trace_of(
         ("op", 0, 10),

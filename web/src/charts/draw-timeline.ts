@@ -102,10 +102,10 @@ function paintLane(picture: Picture, scene: Scene, row: LaneRow, source: DrawnSo
     if (!found) continue;
     const from = index === span.first ? 0 : Math.max(0, Math.floor((index * width - begin) / frame.scale));
     const to = index === span.last ? picture.width : Math.min(picture.width, Math.floor(((index + 1) * width - begin) / frame.scale));
-    for (let depth = 0; depth < row.lines; depth++) {
-      const top = Math.round((row.top + PAD + depth * LINE - scene.scroll) * ratio);
-      const height = Math.round((row.top + PAD + (depth + 1) * LINE - 1 - scene.scroll) * ratio) - top;
-      paintLine(picture, { tile: found.tile, depth, top, height, from, to, first: index === span.first }, frame, source.paint, labels, WORDY_CSS * ratio);
+    for (let line = 0; line < row.lines; line++) {
+      const top = Math.round((row.top + PAD + line * LINE - scene.scroll) * ratio);
+      const height = Math.round((row.top + PAD + (line + 1) * LINE - 1 - scene.scroll) * ratio) - top;
+      paintLine(picture, { tile: found.tile, depth: row.first + line, top, height, from, to, first: index === span.first }, frame, source.paint, labels, WORDY_CSS * ratio);
     }
   }
 }

@@ -367,6 +367,8 @@ export interface Lane {
   events: number;
   /** How many lines it has. */
   depths: number;
+  /** Which of them has the outermost events; marks stand over it. */
+  outer: number;
   /** How long at least one event was open. */
   busy_ns: number;
 }
@@ -1184,6 +1186,8 @@ export interface TimelineRequest {
   run: string;
   profile: string;
   rank?: number | null;
+  /** Several ranks are shown on one axis: their clocks are brought together. */
+  together?: boolean;
 }
 
 export interface TimelineStep {

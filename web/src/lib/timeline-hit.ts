@@ -21,7 +21,7 @@ export interface Hit {
 /** The line of a lane at a height inside its row; -1 between lines. */
 export function depthAt(row: LaneRow, y: number): number {
   const depth = Math.floor((y - row.top - PAD) / LINE);
-  return depth >= 0 && depth < row.lines ? depth : -1;
+  return depth >= 0 && depth < row.lines ? depth + row.first : -1;
 }
 
 /** The block of a line at a time, or one that is at most `slop` nanoseconds away. */

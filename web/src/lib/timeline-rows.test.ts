@@ -3,7 +3,7 @@ import type { Lane } from "./schema";
 import { depthAt } from "./timeline-hit";
 import { closedAtFirst, heightOf, type LaneRow, layRows, rowAt, rowsIn, type Source } from "./timeline-rows";
 
-const lane = (id: number, group: number, depths: number): Lane => ({ id, name: `lane ${id}`, group, kind: "host", events: 1, depths, busy_ns: 1 });
+const lane = (id: number, group: number, depths: number): Lane => ({ id, name: `lane ${id}`, group, kind: "host", events: 1, depths, outer: 0, busy_ns: 1 });
 const source: Source = { rank: 0, lanes: [lane(7, 0, 3), lane(8, 0, 1), lane(9, 1, 2)], groups: [{ name: "python", kind: "host" }, { name: "Spans", kind: "profiler" }] }; // prettier-ignore
 
 describe("rows", () => {
@@ -17,6 +17,8 @@ describe("rows", () => {
     const rows = layRows([source], new Set(["0.g1", "0.7"]));
     expect(rows.map((row) => row.id)).toEqual(["0.g0", "0.7", "0.8", "0.g1"]);
     expect(rows[1]?.height).toBe(24);
+    const marked = layRows([{ ...source, lanes: [{ ...lane(7, 0, 3), outer: 1 }] }], new Set(["0.7"]))[1] as LaneRow;
+    expect([marked.first, depthAt(marked, marked.top + 5)]).toEqual([1, 1]);
   });
 
   test("are found by their height", () => {

@@ -32,8 +32,9 @@ export interface LaneRow {
   top: number;
   height: number;
   open: boolean;
-  /** Lines that are drawn. */
+  /** Lines that are drawn, and the first of them: a closed lane shows its outermost events, not the marks over them. */
   lines: number;
+  first: number;
 }
 
 export type Row = HeadRow | LaneRow;
@@ -60,7 +61,7 @@ export function layRows(sources: readonly Source[], closed: ReadonlySet<string>)
       const id = laneId(source.rank, lane.id);
       const open = !closed.has(id);
       const lines = open ? lane.depths : 1;
-      rows.push({ kind: "lane", id, source: at, lane, top, height: lines * LINE + 2 * PAD, open, lines });
+      rows.push({ kind: "lane", id, source: at, lane, top, height: lines * LINE + 2 * PAD, open, lines, first: open ? 0 : lane.outer });
       top += lines * LINE + 2 * PAD;
     }
   });

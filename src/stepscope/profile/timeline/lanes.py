@@ -31,6 +31,8 @@ class Lane(msgspec.Struct):
     events: int
     depths: int
     """How many lines it has."""
+    outer: int
+    """Which of them has the outermost events; marks stand over it."""
     busy_ns: int
     """How long at least one event was open."""
 
@@ -48,7 +50,7 @@ def name_lanes(trace: Trace, lines: Lines) -> tuple[list[Lane], list[LaneGroup]]
     kinds = {lane: _kind(trace, lines, lane) for lane in ids}
     by_process: dict[str, list[int]] = {}
     for lane in sorted(ids, key=lambda lane: _lane_order(trace, lane)):
-        by_process.setdefault(trace.events.lanes[lane][0], []).append(lane)
+        by_process.setdefault("" if kinds[lane] == "profiler" else trace.events.lanes[lane][0], []).append(lane)
     ordered = sorted(by_process.items(), key=lambda one: _group_order(trace, one[0], [kinds[lane] for lane in one[1]]))
     groups = [LaneGroup(name=_group_name(trace, pid, kinds[own[0]]), kind=kinds[own[0]]) for pid, own in ordered]
     lanes = [_lane(trace, lines, lane, at, kinds[lane]) for at, (_, own) in enumerate(ordered) for lane in own]
@@ -67,6 +69,7 @@ def _lane(trace: Trace, lines: Lines, lane: int, group: int, kind: LaneKind) -> 
         kind=kind,
         events=end - first,
         depths=len(rows),
+        outer=int(lines.depth[outer[0]]) if len(outer) else 0,
         busy_ns=int(lines.dur[top].sum()),
     )
 
@@ -112,10 +115,10 @@ def _group_name(trace: Trace, pid: str, kind: LaneKind) -> str:
     name, label = names.get(pid, "").strip(), names.get(f"{pid} labels", "").strip()
     if kind == "device":
         return label or name or f"Device {pid}"
+    if kind == "profiler":
+        return "Marks of the profiler"
     if not pid:
         return name or "Events without a process"
-    if kind == "profiler":
-        return name or pid
     what = "Loader worker" if kind == "worker" else name or "Process"
     return f"{what} {pid}" if pid.isdecimal() else what if name else pid
 

@@ -55,7 +55,7 @@ class Lines:
     outer: Ints
     """bool, of each line: it has the outermost events of its lane."""
     marks: Ints
-    """bool, of each line: it has the marks of steps, over the outermost events."""
+    """bool, of each line: it has marks (of steps, or what torch projects on a stream), over the outermost events."""
     loose: Ints
     """bool, of each line: it has what crosses others, below the deepest; nothing is around that."""
     hidden: int = 0
@@ -135,10 +135,7 @@ def lay_out(trace: Trace) -> Lines:
     open_ended = dur < 0
     dur[open_ended] = np.maximum(int((start + np.maximum(dur, 0)).max()) - start[open_ended], 0)
     base, start, dur, moved = _on_axis(start, dur, len(events.lanes))
-    marks = _step_marks(trace, drawn)
-    marked = np.zeros(len(events.lanes), np.int64)
-    marked[lane[marks]] = 1
-    depth = np.where(marks, 0, _depths(lane, start, dur, marks) + marked[lane])
+    depth, marked = _stacked(lane, start, dur, _marks(trace, drawn), len(events.lanes))
     span = int((start + dur).max())
     bits = max(1, span.bit_length())
     deepest = np.zeros(len(events.lanes), np.int64)
@@ -189,18 +186,30 @@ def _densest(start: Ints) -> tuple[int, int]:
     return int(ordered[edges[most]]), int(ordered[edges[most + 1] - 1])
 
 
-def _step_marks(trace: Trace, drawn: Ints) -> Ints:
-    """A mask: the spans of whole steps. Each begins inside a call that ends long before it, so it nests in nothing."""
-    marks = trace.events.named(lambda name: name.startswith(("ProfilerStep#", "StepscopeStep#")))
-    return np.asarray(marks & (trace.kind == Kind.ANNOTATION))[drawn]
+def _marks(trace: Trace, drawn: Ints) -> Ints:
+    """A mask: spans of whole steps, and annotations on a device's stream.
+
+    A step's begins inside a call that ends long before it, so it nests in nothing; a stream's only say what the work
+    below them was for, and would hide how busy the stream is.
+    """
+    steps = trace.events.named(lambda name: name.startswith(("ProfilerStep#", "StepscopeStep#")))
+    marks = (steps & (trace.kind == Kind.ANNOTATION)) | (trace.kind == Kind.DEVICE_ANNOTATION)
+    return np.asarray(marks)[drawn]
 
 
-def _depths(lane: Ints, start: Ints, dur: Ints, marks: Ints) -> Ints:
-    """How many events are around each, marks of steps not counted."""
+def _stacked(lane: Ints, start: Ints, dur: Ints, marks: Ints, lanes: int) -> tuple[Ints, Ints]:
+    """The depth of each event, marks over all others; and of each lane how many lines its marks take."""
+    others = np.bincount(lane[~marks], minlength=lanes)
+    marks = marks & (others[lane] > 0)
     depth = np.zeros(len(start), np.int64)
-    others = np.flatnonzero(~marks)
-    depth[others] = depths(nest(lane[others], start[others], dur[others]))
-    return depth
+    marked = np.zeros(lanes, np.int64)
+    at = np.flatnonzero(marks)
+    if len(at):
+        depth[at] = depths(nest(lane[at], start[at], dur[at]))
+        np.maximum.at(marked, lane[at], depth[at] + 1)
+    at = np.flatnonzero(~marks)
+    depth[at] = depths(nest(lane[at], start[at], dur[at])) + marked[lane[at]]
+    return depth, marked
 
 
 def _in_lines(lane: Ints, depth: Ints, start: Ints, dur: Ints, bits: int) -> tuple[Ints, Ints]:

@@ -97,7 +97,7 @@ export class TimelineState {
   /** Fetches the lanes of these ranks; the view stays where it is when ranks are added. */
   async load(ranks: readonly (number | null)[]): Promise<void> {
     try {
-      const pages = await Promise.all(ranks.map((rank) => call("POST /api/timeline", { ...this.place, rank })));
+      const pages = await Promise.all(ranks.map((rank) => call("POST /api/timeline", { ...this.place, rank, together: ranks.length > 1 })));
       if (this.closing) return;
       const base = pages.map((page) => BigInt(page.base_ns)).reduce((least, one) => (one < least ? one : least));
       const made = pages.map((page) => this.source(page, Number(BigInt(page.base_ns) - base)));
@@ -245,9 +245,9 @@ export class TimelineState {
     const row = this.rows.peek().find((one) => one.kind === "lane" && one.source === source && one.lane.id === spot.lane);
     if (!from || row?.kind !== "lane") return null;
     const { begin, scale } = this.camera.peek();
-    const depth = Math.min(spot.depth, row.lines - 1);
+    const line = Math.max(0, Math.min(spot.depth - row.first, row.lines - 1));
     const x = (from.offset + spot.start_ns - begin) / scale;
-    return { x, y: row.top + PAD + depth * LINE - this.scroll.peek(), width: spot.dur_ns / scale, height: LINE - 1 };
+    return { x, y: row.top + PAD + line * LINE - this.scroll.peek(), width: spot.dur_ns / scale, height: LINE - 1 };
   }
 
   /** Brings an event to the screen: its lane opened, and no smaller than can be seen. */
@@ -257,7 +257,7 @@ export class TimelineState {
     if (!from || !lane) return;
     const next = new Set(this.closed.peek());
     next.delete(groupId(from.page.rank, lane.group));
-    if (spot.depth > 0) next.delete(laneId(from.page.rank, lane.id));
+    if (spot.depth !== lane.outer) next.delete(laneId(from.page.rank, lane.id));
     this.closed.value = next;
     const { width, height } = this.size.peek();
     const box = this.boxOf(source, spot);
