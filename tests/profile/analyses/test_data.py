@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from stepscope.profile.analyses.data_lines import data_lines
 from stepscope.profile.analyses.data_stages import data_stages
 from stepscope.profile.analyses.data_starvation import data_queue, data_starvation, data_waits, data_workers
 from stepscope.profile.profile import Profile
@@ -132,6 +133,18 @@ def test_a_profile_without_loaders_has_none_of_it() -> None:
     empty = Profile.of_events({0: builder.events()})
     for ask in (data_stages, data_starvation, data_workers, data_waits, data_queue):
         assert ask(empty, 0) is None
+
+
+def test_lines_of_workers_with_their_shares(tmp_path: Path) -> None:
+    profile = starving(tmp_path)
+    assert data_lines(profile, 0) is None
+    facts = {"lines": [[0, "data.py", 12, "Photos.__getitem__", 3 * MS], [0, "data.py", 30, "crop", MS]]}
+    (tmp_path / "rank0.data.json").write_bytes(msgspec.json.encode(facts))
+    rows = as_dicts(data_lines(profile, 0))
+    assert [(row["place"], row["time"], row["share"]) for row in rows] == [
+        ("data.py:12", 3 * MS, 0.75),
+        ("data.py:30", MS, 0.25),
+    ]
 
 
 def test_a_damaged_description_costs_only_the_names(tmp_path: Path) -> None:

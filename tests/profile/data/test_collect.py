@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -18,7 +21,7 @@ from stepscope.profile.data.collect import DataCollector
 from stepscope.profile.data.probe import Probe, read_rows
 from stepscope.profile.trace.events import Events
 
-from .conftest import READ_S, SLOW_S, Sleepy, Stream
+from .conftest import READ_S, SLOW_S, Compose, Sleepy, Slow, Stream
 
 
 def durations(events: Events, name: str) -> list[float]:
@@ -133,6 +136,41 @@ def test_the_users_objects_are_as_they_were(collector: DataCollector) -> None:
     assert set(vars(dataset)) == {"n", "transform"}
 
 
+class Curious(Sleepy):
+    """Looks at its transform from all sides."""
+
+    def __getitem__(self, index: int) -> Any:
+        seen = self.transform
+        assert isinstance(seen, Compose)
+        assert isinstance(copy.deepcopy(seen).transforms[0], Slow)
+        assert type(copy.copy(seen.transforms[0])) is Slow
+        assert seen
+        assert seen == seen.__wrapped__ if hasattr(seen, "__wrapped__") else True
+        assert list(inspect.signature(seen).parameters) == ["x"]
+        assert type(pickle.loads(pickle.dumps(seen.transforms[0]))) is Slow
+        seen.last = index  # type: ignore[attr-defined]
+        return seen(torch.zeros(2))
+
+
+def test_a_dataset_that_looks_at_its_transform_sees_its_transform(collector: DataCollector) -> None:
+    dataset = Curious(4)
+    list(DataLoader(dataset, batch_size=2))
+    collector.stop()
+    assert dataset.transform.last == 3  # type: ignore[attr-defined]
+    assert "transform Slow" in named(collector.events())
+
+
+def test_parts_of_a_sequential_are_timed(collector: DataCollector) -> None:
+    class Nets(Sleepy):
+        def __init__(self) -> None:
+            super().__init__(4)
+            self.transform = torch.nn.Sequential(torch.nn.Identity(), torch.nn.ReLU())  # type: ignore[assignment]
+
+    list(DataLoader(Nets(), batch_size=2))
+    collector.stop()
+    assert {"transform Identity", "transform ReLU"} <= named(collector.events())
+
+
 class Failing(Sleepy):
     def __getitem__(self, index: int) -> Any:
         raise ValueError(f"sample {index} is broken")
@@ -239,3 +277,16 @@ def test_spawned_workers_are_timed_too(tmp_path: Path) -> None:
     assert float(total) == sum(batch.sum().item() for batch in DataLoader(Numbers(), 2, num_workers=1))
     assert int(events) >= 8
     assert has_samples == "True"
+
+
+def test_lines_of_a_worker_are_sampled(collector: DataCollector) -> None:
+    list(DataLoader(Sleepy(160), batch_size=4, num_workers=1))
+    collector.stop()
+    lines = collector.facts()["lines"]
+    by_function = {function: (line, nanoseconds) for _, _, line, function, nanoseconds in lines}
+    first = Sleepy.__getitem__.__code__.co_firstlineno
+    read = sum(value for name, (_, value) in by_function.items() if name.endswith("__getitem__"))
+    slow = sum(value for name, (_, value) in by_function.items() if name.endswith("__call__"))
+    assert read / slow == pytest.approx(READ_S / SLOW_S, rel=0.5)
+    assert first + 1 in [line for line, _ in by_function.values()]
+    assert (read + slow) / 1e9 == pytest.approx(160 * (READ_S + SLOW_S), rel=0.5)

@@ -15,7 +15,9 @@ import msgspec
 from stepscope import fence
 from stepscope.profile.data.loaders import Loaders
 from stepscope.profile.data.probe import MAIN, Probe, read_rows, set_current
+from stepscope.profile.data.stages import shown_path
 from stepscope.profile.data.worker import WorkerDoor
+from stepscope.profile.data.worker_lines import read_lines
 from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.events import Events
 from stepscope.record.restore import Installed
@@ -24,6 +26,7 @@ from stepscope.records.profile import ProfileFile
 __all__ = ["DataCollector"]
 
 _MAIN_ROWS = "main.rows"
+_MOST_LINES = 200
 
 
 class DataCollector:
@@ -153,9 +156,19 @@ class DataCollector:
         return {
             "loaders": [msgspec.to_builtins(one) for one in self.loaders.facts.values() if one.passes],
             "start_method": start.get_start_method(allow_none=True) if start is not None else None,
+            "lines": self._lines(),
             "cpus": _cpus(),
             "untimed_batches": 0 if self._probe is None else self._probe.untimed,
         }
+
+    def _lines(self) -> list[list[Any]]:
+        """[loader, file, line, function, nanoseconds] of what workers were seen at, the most first."""
+        found: dict[tuple[Any, ...], int] = {}
+        for path in Path(self._folder).glob("*.lines") if self._folder is not None else ():
+            for *line, nanoseconds in fence.fenced("reading lines of workers", [])(read_lines)(path):
+                found[tuple(line)] = found.get(tuple(line), 0) + nanoseconds
+        most = sorted(found.items(), key=lambda item: -item[1])[:_MOST_LINES]
+        return [[loader, shown_path(file) if file else "", *rest, time] for (loader, file, *rest), time in most]
 
     def save(self, folder: Path, rank: int = 0) -> list[ProfileFile]:
         """Write the events and the facts into a profile's folder; nothing when no loader was iterated."""

@@ -11,23 +11,32 @@ from stepscope.profile.data.loader_facts import LoaderFacts
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["loader_facts", "loader_names"]
+__all__ = ["loader_facts", "loader_names", "worker_lines"]
 
 
 class _Data(msgspec.Struct):
     loaders: list[LoaderFacts] = []
+    lines: list[tuple[int, str, int, str, int]] = []
     cpus: int = 0
 
 
-def loader_facts(profile: Profile, rank: int) -> dict[int, LoaderFacts]:
-    """What was written down of each loader, by its number; empty when there is nothing or it is damaged."""
+def _data(profile: Profile, rank: int) -> _Data:
+    """What is there; nothing when there is no such file or it is damaged."""
     raw = profile.read("data", rank)
-    if raw is None:
-        return {}
     try:
-        return {one.number: one for one in msgspec.json.decode(raw, type=_Data).loaders}
+        return _Data() if raw is None else msgspec.json.decode(raw, type=_Data)
     except msgspec.MsgspecError:
-        return {}
+        return _Data()
+
+
+def loader_facts(profile: Profile, rank: int) -> dict[int, LoaderFacts]:
+    """What was written down of each loader, by its number."""
+    return {one.number: one for one in _data(profile, rank).loaders}
+
+
+def worker_lines(profile: Profile, rank: int) -> list[tuple[int, str, int, str, int]]:
+    """(loader, file, line, function, nanoseconds) of what workers were seen at, the most first."""
+    return _data(profile, rank).lines
 
 
 def loader_names(profile: Profile, rank: int) -> dict[int, str]:

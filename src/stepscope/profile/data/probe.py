@@ -46,7 +46,7 @@ class Probe:
         """Batches that went by without being looked at closely."""
         self.spent_ns = 0
         self.events = 0
-        self._path = path
+        self.path = path
         self._rows: list[tuple[Any, ...]] = []
         self._file: BinaryIO | None = None
         self._began = self._flushed = time.perf_counter_ns()
@@ -115,10 +115,10 @@ class Probe:
     def _is_wanted(self) -> bool:
         """Whether the collector still reads; it takes its folder away at the end, and workers may live on."""
         if self._file is not None:
-            return os.path.exists(self._path)
-        if not os.path.isdir(os.path.dirname(self._path)):
+            return os.path.exists(self.path)
+        if not os.path.isdir(os.path.dirname(self.path)):
             return False
-        self._file = open(self._path, "ab", buffering=0)  # noqa: SIM115
+        self._file = open(self.path, "ab", buffering=0)  # noqa: SIM115
         return True
 
     def close(self) -> None:

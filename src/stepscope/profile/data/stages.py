@@ -6,9 +6,11 @@ The clocks stand in only while a batch is fetched that is looked at closely, and
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 from collections.abc import Iterator, MutableMapping
+from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any
 
@@ -22,12 +24,13 @@ _NO_STAGES = (type, str, bytes)
 
 
 class _Timed:
-    """A callable with a clock; everything else about it is the callable's own."""
+    """A callable with a clock; to whoever looks at it, it is the callable: its class, its attributes, its copies."""
 
     __slots__ = ("_call", "_name", "_place", "_probe")
 
     def __init__(self, call: Any, name: str, place: str, probe: Probe) -> None:
-        self._call, self._name, self._place, self._probe = call, name, place, probe
+        for slot, value in zip(self.__slots__, (call, name, place, probe), strict=True):
+            object.__setattr__(self, slot, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         start = perf_counter_ns()
@@ -36,8 +39,40 @@ class _Timed:
         finally:
             self._probe.note(self._name, start, perf_counter_ns(), place=self._place)
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self._call)
+
+    @property
+    def __wrapped__(self) -> Any:
+        return self._call
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._call, name)
+        return getattr(object.__getattribute__(self, "_call"), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._call, name, value)
+
+    def __bool__(self) -> bool:
+        return bool(self._call)
+
+    def __repr__(self) -> str:
+        return repr(self._call)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._call == other)
+
+    def __hash__(self) -> int:
+        return hash(self._call)
+
+    def __copy__(self) -> Any:
+        return copy.copy(self._call)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copy.deepcopy(self._call, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return itemgetter(0), ((self._call,),)
 
 
 class Stages:
@@ -95,7 +130,7 @@ class Stages:
         self._seen.add(id(transform))
         parts = held.get("transforms")
         if isinstance(parts, list | tuple) and parts and all(callable(part) for part in parts):
-            timed = [self._timed(part) for part in parts]
+            timed = [part if _is_container(part) else self._timed(part) for part in parts]
             self._places.append((held, "transforms", parts, type(parts)(timed) if type(parts) is tuple else timed))
             for part in parts:
                 self._parts(part, depth - 1)
@@ -111,7 +146,7 @@ class Stages:
                 self._parts(value, depth - 1)
 
     def _stand(self, where: MutableMapping[Any, Any], key: Any, value: Any) -> None:
-        if len(self._places) < _MOST:
+        if len(self._places) < _MOST and not _is_container(value):
             self._places.append((where, key, value, self._timed(value)))
 
     def _timed(self, value: Any) -> _Timed:
@@ -137,6 +172,11 @@ def _is_dataset(value: Any) -> bool:
 def _is_stage(key: str, value: Any) -> bool:
     """A callable that a dataset holds: its transforms, its image loader, its tokenizer."""
     return callable(value) and not key.startswith("__") and not isinstance(value, _NO_STAGES)
+
+
+def _is_container(value: Any) -> bool:
+    """One that is iterated or indexed too: nothing can stand in for that; its parts are timed where they are known."""
+    return any(hasattr(type(value), name) for name in ("__iter__", "__getitem__", "__enter__"))
 
 
 def _unwrapped(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.profile.data.probe import Probe, set_current
+from stepscope.profile.data.worker_lines import WorkerLines
 from stepscope.record.restore import Installed
 
 __all__ = ["WorkerDoor"]
@@ -47,10 +48,13 @@ class WorkerDoor:
             loop(*args)
             return
         mine = list(args)
-        mine[_INDEX_QUEUE] = _TimedQueue(args[_INDEX_QUEUE], probe)
+        lines = WorkerLines(probe) if probe.worker == 0 else None  # one tells for all
+        mine[_INDEX_QUEUE] = _TimedQueue(args[_INDEX_QUEUE], probe, lines)
         try:
             loop(*mine)
         finally:
+            if lines is not None:
+                lines.close()
             probe.close()
 
     def _begin(self, args: tuple[Any, ...]) -> Probe:
@@ -73,9 +77,8 @@ class WorkerDoor:
 class _TimedQueue:
     """The queue of what to fetch: waiting for it is a worker's idle time."""
 
-    def __init__(self, queue: Any, probe: Probe) -> None:
-        self._queue, self._probe = queue, probe
-        self._since = perf_counter_ns()
+    def __init__(self, queue: Any, probe: Probe, lines: WorkerLines | None) -> None:
+        self._queue, self._probe, self._lines = queue, probe, lines
 
     def get(self, *args: Any, **kwargs: Any) -> Any:
         start = perf_counter_ns()
@@ -86,6 +89,8 @@ class _TimedQueue:
             if probe.can_note():
                 probe.note("queue", start, perf_counter_ns())
         probe.flush()
+        if self._lines is not None:
+            self._lines.beat()
         return task
 
     def __getattr__(self, name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 
@@ -66,6 +67,28 @@ class Samples:
             for key, nanoseconds in seen:
                 builder.add(above + self._frames(key), float(nanoseconds))
         return builder.stack(id=id, title=title, notes=self._notes(idle - {self._thread_name(t) for t in busy}))
+
+    def own_lines(self, is_own: Callable[[CodeType], bool], inside: str) -> dict[tuple[str, int, str], int]:
+        """Time by (file, line, function), of what a function of this name has called.
+
+        A stack counts for the innermost line whose code is one's own, whatever library that line has called; where
+        there is none, for the function that was called first, without a line.
+        """
+        found: dict[tuple[str, int, str], int] = {}
+        for key, nanoseconds in self.time_ns.items():
+            codes = [self.codes[one] for one in key[1::2]]
+            names = [code.co_name for code in codes]
+            if inside not in names:
+                continue
+            within = codes[: names.index(inside)]
+            at = next((place for place, code in enumerate(within) if is_own(code)), None)
+            if at is not None:
+                code = within[at]
+                line = (code.co_filename, self._line(code, key[2 + 2 * at]), getattr(code, "co_qualname", code.co_name))
+            else:
+                line = ("", 0, within[-1].co_name if within else inside)
+            found[line] = found.get(line, 0) + nanoseconds
+        return found
 
     def _frames(self, key: tuple[int, ...]) -> list[tuple[str, str, int, int]]:
         """(label, file, first line, line) from the outermost frame inwards."""
