@@ -81,10 +81,10 @@ def _steps(profile: Profile, width: int) -> list[str]:
     texts = []
     on_device = trace is not None and trace.has_device
     if on_device and (parts := _parts(profile, "steps")) is not None:
-        texts.append(parts_text(parts, width=width, what="on the device, a step takes"))
+        texts.append(parts_text(parts, width=width, what="seen from the device, a step takes"))
     host = _parts(profile, "run-phases") or _parts(profile, "phases")
     if host is not None:
-        texts.append(parts_text(host, width=width, what="on the host, a step takes" if on_device else "a step takes"))
+        texts.append(parts_text(host, width=width, what="seen from the host, a step takes" if on_device else "a step takes"))
     return texts
 
 

@@ -41,6 +41,7 @@ class Iterations:
         self._fetched = 0
         self._training: WeakSet[Any] = WeakSet()
         self._iterator: Callable[[], Any] = lambda: None
+        self._length: int | None = None
         self._is_training = True
         """Whether batches of that iterator are trained on; unknown counts as yes."""
         self._before: list[float] = []
@@ -55,7 +56,7 @@ class Iterations:
             self._look_at(iterator)
         self.asking = True
         try:
-            if self._is_training:
+            if self._is_training and not self._is_empty(iterator):
                 self.begin()
             else:
                 self.end()
@@ -64,7 +65,12 @@ class Iterations:
 
     def _look_at(self, iterator: Any) -> None:
         self._iterator = ref(iterator)
+        self._length = _length_of(iterator)
         self._is_training = not self._training or self._loop.loader_of.get(iterator) in self._training
+
+    def _is_empty(self, iterator: Any) -> bool:
+        """Whether the loader has handed out all of its batches: this question will be answered with the end."""
+        return self._length is not None and int(getattr(iterator, "_num_yielded", 0)) >= self._length
 
     def batch_is_given(self, iterator: Any) -> None:
         self._fetched += 1
@@ -132,3 +138,13 @@ class Iterations:
             fence.fenced("following the turns of the loop")(listener)(number)
         if listeners:
             self._loop.forget_time()
+
+
+def _length_of(iterator: Any) -> int | None:
+    """How many batches a pass has; unknown of a stream, whose length must not be asked for: torch would note that."""
+    if getattr(iterator, "_dataset_kind", None) != 0:
+        return None
+    try:
+        return len(iterator)
+    except (TypeError, NotImplementedError):
+        return None

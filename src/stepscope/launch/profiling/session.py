@@ -142,6 +142,20 @@ class ProfileSession(Session):
         if self._enough is not None:
             self.limiter.end(self._enough)
 
+    def _status_text(self, width: int) -> str:
+        return f"{super()._status_text(width)} · {self._doing}"
+
+    @property
+    def _doing(self) -> str:
+        windows = None if self.deep is None else self.deep.windows
+        if windows is not None and windows.is_recording:
+            return "recording"
+        if self.python.counts_calls:
+            return "counting calls"
+        if self._enough is not None or (self.deep is not None and self.deep.saved):
+            return "recorded" if self.profiling.keep_running else "timing some more steps"
+        return "waiting for steps to settle" if self.loop.steps else "waiting for the first step"
+
     # -- the end --------------------------------------------------------------------------------------------------
 
     def _keep_profile(self) -> None:
