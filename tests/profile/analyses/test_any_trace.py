@@ -14,7 +14,7 @@ from stepscope.profile.analyses.flops import flops
 from stepscope.profile.analyses.idle import idle, idle_causes
 from stepscope.profile.analyses.kernels import kernel_kinds, kernels
 from stepscope.profile.analyses.launches import launches
-from stepscope.profile.analyses.operators import operators, operators_by_shape
+from stepscope.profile.analyses.operators import operators, operators_by_line, operators_by_shape
 from stepscope.profile.analyses.overview import devices
 from stepscope.profile.analyses.phases import phases, phases_on_device
 from stepscope.profile.analyses.ranges import ranges
@@ -35,6 +35,7 @@ OF_A_TRACE = [
     launches,
     on_critical_path,
     operators,
+    operators_by_line,
     operators_by_shape,
     phases,
     phases_on_device,

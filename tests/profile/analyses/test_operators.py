@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stepscope.profile.analyses.operators import operators, operators_by_shape
+from stepscope.profile.analyses.operators import operators, operators_by_line, operators_by_shape
 from stepscope.profile.trace.build import Builder, events_of
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Sheet
@@ -127,3 +127,19 @@ def test_operators_name_the_line_they_come_from(h200: Trace) -> None:
 
 def test_without_stacks_there_is_no_line(h200_plain: Trace) -> None:
     assert "line" not in table(operators(h200_plain))["aten::mm"]
+
+
+def test_an_operator_is_split_by_the_lines_it_comes_from(h200: Trace) -> None:
+    whole, sheet = table(operators(h200))["aten::addmm"], operators_by_line(h200)
+    assert sheet is not None
+    keys = [column.key for column in sheet.columns]
+    rows = [dict(zip(keys, row, strict=True)) for row in sheet.rows if row[0] == "aten::addmm"]
+    assert {row["line"] for row in rows} == {"gpu_trace.py:19", "gpu_trace.py:29"}  # the blocks, and the head
+    assert sum(row["device_self_ns"] for row in rows) == whole["device_self_ns"]
+    block = next(row for row in rows if row["line"] == "gpu_trace.py:19")
+    assert block["stack"].endswith(" > gpu_trace.py:29 > gpu_trace.py:19")
+    assert all(check.ok for check in sheet.checks)
+
+
+def test_no_lines_without_stacks(h200_plain: Trace) -> None:
+    assert operators_by_line(h200_plain) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import Filled, column, mean, share, sheet_of
 from stepscope.profile.trace.groups import Groups, group, index_of
 from stepscope.profile.trace.kernel_names import can_use_tensor_cores
-from stepscope.profile.trace.op_lines import top_lines
+from stepscope.profile.trace.op_lines import carriers_of, line_text, stack_text, top_lines
+from stepscope.profile.trace.own_lines import own_lines
 from stepscope.profile.trace.shape_texts import plain_dims, plain_types
 from stepscope.profile.trace.times import OpTimes, op_times, outermost_of_name
 from stepscope.profile.trace.trace import Kind, Trace
@@ -22,7 +23,7 @@ from stepscope.records.profile import Check, Sheet
 if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
 
-__all__ = ["operators", "operators_by_shape"]
+__all__ = ["operators", "operators_by_line", "operators_by_shape"]
 
 Values = npt.NDArray[Any]
 
@@ -41,24 +42,20 @@ def operators_by_shape_of(profile: Profile, rank: int = 0) -> Sheet | None:
     return None if trace is None else operators_by_shape(trace, profile.facts(rank))
 
 
+@analysis("operators-by-line", view="operators", of="profile")
+def operators_by_line_of(profile: Profile, rank: int = 0) -> Sheet | None:
+    """Operators by name and the line of your code they come from, with the lines that led there."""
+    trace = profile.trace(rank)
+    return None if trace is None else operators_by_line(trace, profile.facts(rank))
+
+
 def operators(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet | None:
     """The sheet by name. `facts`: what a collector wrote beside the trace; with it, lines are exact."""
     ops = trace.once(_ops)
     if not len(ops):
         return None
-    names = trace.events.names
-    groups = index_of(trace.events.name[ops], len(names))
-    found = trace.once(_figures).sums(groups)
-    labels = [names[i] for i in trace.events.name[ops[groups.first]].tolist()]
-    columns = [
-        column("name", "Operator", labels, help="As torch calls it."),
-        *_time_columns(trace, found),
-        *_tensor_core_columns(trace, found, labels),
-        *_line_column(trace, facts or {}, ops, groups),
-    ]
-    sort = "device_self_ns" if trace.has_device else "host_self_ns"
-    return sheet_of("operators", "Operators", columns, sort=sort, then="host_self_ns",
-                    checks=_checks(trace, found), notes=_notes(trace))  # fmt: skip
+    groups = index_of(trace.events.name[ops], len(trace.events.names))
+    return _sheet("operators", "Operators", trace, ops, groups, last=_line_column(trace, facts or {}, ops, groups))
 
 
 def operators_by_shape(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet | None:
@@ -72,22 +69,50 @@ def operators_by_shape(trace: Trace, facts: Mapping[str, Any] | None = None) -> 
     calls = times.rows[times.stands_for[times.place[ops]]]
     dims, types = events.text_index("Input Dims")[calls], events.text_index("Input type")[calls]
     groups = group(events.name[ops], dims, types)
-    found = trace.once(_figures).sums(groups)
     first = groups.first
-    labels = [events.names[i] for i in events.name[ops[first]].tolist()]
-    columns = [
-        column("name", "Operator", labels, help="As torch calls it."),
+    by = [
         column("shapes", "Input shapes", _texts(trace, dims[first], plain_dims),
                help="The sizes of its tensor inputs; a scalar is left empty."),
         column("types", "Input types", _texts(trace, types[first], plain_types),
                help="The dtypes of its tensor inputs."),
+    ]  # fmt: skip
+    lines = _line_column(trace, facts or {}, ops, groups)
+    return _sheet("operators-by-shape", "Operators by shape", trace, ops, groups, by=by, last=lines)
+
+
+def operators_by_line(trace: Trace, facts: Mapping[str, Any] | None = None) -> Sheet | None:
+    """The sheet by name and line; None without stacks."""
+    ops, found = trace.once(_ops), own_lines(trace, facts or {})
+    if found is None or not len(ops):
+        return None
+    carrier = carriers_of(trace, found, ops)
+    groups = group(trace.events.name[ops], np.where(carrier >= 0, found.key[carrier], -1))
+    leading = groups.leading(carrier, _weights(trace)).tolist()
+    lines = [line_text(found, int(found.key[one])) if one >= 0 else None for one in leading]
+    stacks = [stack_text(found, one) if one >= 0 else None for one in leading]
+    by = [column("line", "Line", lines, "line", "The line of your own code it comes from; of backward, of forward.")]
+    last = [column("stack", "Call stack", stacks, help="The lines of your own code that led there, outermost first.")]
+    return _sheet("operators-by-line", "Operators by line", trace, ops, groups, by=by, last=last)
+
+
+def _sheet(
+    id: str, title: str, trace: Trace, ops: Values, groups: Groups, *,
+    by: Sequence[Filled] = (), last: Sequence[Filled] = (),
+) -> Sheet:  # fmt: skip
+    """Operators in groups; `by` tells the groups of one name apart, `last` is what else is known of them."""
+    found = trace.once(_figures).sums(groups)
+    labels = [trace.events.names[i] for i in trace.events.name[ops[groups.first]].tolist()]
+    columns = [
+        column("name", "Operator", labels, help="As torch calls it."),
+        *by,
         *_time_columns(trace, found),
         *_tensor_core_columns(trace, found, labels),
-        *_line_column(trace, facts or {}, ops, groups),
-    ]  # fmt: skip
+        *last,
+    ]
     sort = "device_self_ns" if trace.has_device else "host_self_ns"
-    return sheet_of("operators-by-shape", "Operators by shape", columns, sort=sort, then="host_self_ns",
-                    checks=_checks(trace, found), notes=_notes(trace))  # fmt: skip
+    return sheet_of(
+        id, title, columns, sort=sort, then="host_self_ns", checks=_checks(trace, found), notes=_notes(trace)
+    )
 
 
 def _ops(trace: Trace) -> Values:
@@ -189,13 +214,17 @@ def _tensor_core_columns(trace: Trace, found: _Figures, labels: list[str]) -> li
 
 
 def _line_column(trace: Trace, facts: Mapping[str, Any], ops: Values, groups: Groups) -> list[Filled]:
-    figures = trace.once(_figures)
-    weights = figures.device_self * 1000 + figures.host_self if trace.has_device else figures.host_self
-    lines = top_lines(trace, facts, ops, groups, weights)
+    lines = top_lines(trace, facts, ops, groups, _weights(trace))
     if lines is None:
         return []
     help = "The line of your own code that most of its time comes from; of backward, the line of forward."
     return [column("line", "Line", lines, "line", help)]
+
+
+def _weights(trace: Trace) -> Values:
+    """What makes one line stand for several: time on the device, or else on the host."""
+    figures = trace.once(_figures)
+    return figures.device_self * 1000 + figures.host_self if trace.has_device else figures.host_self
 
 
 def _checks(trace: Trace, found: _Figures) -> list[Check]:
