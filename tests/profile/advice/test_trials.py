@@ -144,7 +144,7 @@ def test_fused_optimizers_and_dropped_gradients(change: Any) -> None:
     change("optimizer", fused=True)
     change("set_to_none")
     model = nn.Linear(2, 1)
-    optimizer = torch.optim.Adam(model.parameters(), foreach=True)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=True)
     assert optimizer.param_groups[0]["fused"] is True
     model(torch.ones(1, 2)).sum().backward()
     optimizer.zero_grad(set_to_none=False)

@@ -27,7 +27,8 @@ def launch_bound(run: Measured) -> Iterator[Tip]:
     gpu = run.gpu
     if gpu is None or not run.step_ns or not gpu.kernel_count:
         return
-    idle = run.idle_beside_data_ns - run.on_host(gpu.per_step(gpu.waits))
+    copying = max(0, run.part("h2d") - gpu.parts.get("memcpy", 0))  # the host is held up by a copy, not by launches
+    idle = run.idle_beside_data_ns - run.on_host(gpu.per_step(gpu.waits)) - copying
     mean = gpu.kernel_ns / gpu.kernel_count
     if run.share(idle) < 0.25 or gpu.kernel_count < 50 or mean > max(30_000, idle / gpu.kernel_count):
         return
