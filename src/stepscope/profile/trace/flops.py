@@ -127,13 +127,15 @@ def ideal_seconds(device: str, flops: Values, dtypes: tuple[str, ...]) -> Values
 
 
 def model_flops_utilisation(trace: Trace) -> float | None:
-    """MFU: the least time the steps' products could take on the device, as a share of the time the steps took."""
+    """MFU: the least time the steps' products could take on the devices, as a share of the time the steps took."""
     found = arithmetic(trace)
     if found is None or not trace.steps or not trace.has_device:
         return None
-    name = str(devices_of(trace).properties[0].get("name", ""))
+    devices = devices_of(trace)
+    name = str(devices.properties[0].get("name", ""))
     inside = trace.step_of[found.rows] >= 0
     ideal = ideal_seconds(name, found.flops, found.dtype)[inside]
     if np.isnan(ideal).all():
         return None
-    return float(np.nansum(ideal)) / (sum(step.wall_ns for step in trace.steps) / 1e9)
+    seconds = sum(step.wall_ns for step in trace.steps) / 1e9
+    return float(np.nansum(ideal)) / seconds / len(devices.numbers)
