@@ -254,7 +254,7 @@ def _opened_in_a_run(paths: tuple[Path, ...], store: Path | None, values: dict[s
 
 
 def _in_store(store: Path | None) -> str:
-    return "" if store is None else f" --dir {store}"
+    return "" if store is None else f" {store}"
 
 
 def _resolved(path: Path, store: Path | None) -> Path:
