@@ -84,7 +84,9 @@ def _steps(profile: Profile, width: int) -> list[str]:
         texts.append(parts_text(parts, width=width, what="seen from the device, a step takes"))
     host = _parts(profile, "run-phases") or _parts(profile, "phases")
     if host is not None:
-        texts.append(parts_text(host, width=width, what="seen from the host, a step takes" if on_device else "a step takes"))
+        texts.append(
+            parts_text(host, width=width, what="seen from the host, a step takes" if on_device else "a step takes")
+        )
     return texts
 
 
@@ -115,6 +117,8 @@ def _tables(profile: Profile, wanted: Wanted, width: int) -> list[str]:
             texts.append(sheet_text(answer, width=width, most=wanted.most, sort=sort))
         elif isinstance(answer, StepParts):
             texts.append(parts_text(answer, width=width))
+        elif answer is None and not wanted.tables and wanted.sort is None:
+            continue  # nobody asked for it by name
         elif answer is None:
             raise NotFound(f"this profile has nothing for the table {name!r}")
         else:
@@ -133,7 +137,7 @@ def _tables_of_its_own(profile: Profile) -> list[str]:
         return []
     if profile.files("prof") or profile.files("stacks"):
         return ["python-profile-functions"]
-    return ["memory-cuda"] if profile.files("memory") else []
+    return ["memory-cuda", "memory-lines"] if profile.files("memory") else []
 
 
 def _in_order_of_pstats(profile: Profile, sort: str | None) -> Sheet | None:
