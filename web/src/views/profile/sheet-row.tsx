@@ -22,6 +22,7 @@ interface RowProps {
 
 export function SheetRow({ sheet, row, top, columns, most, sorted, depth, open, chosen, onToggle, onPick }: RowProps) {
   const cells = sheet.rows[row] ?? [];
+  const clear = cells[sheet.columns.findIndex((column) => column.key === "clear")] !== false; // of a diff: beyond the noise
   return (
     <div
       class="sheet-row"
@@ -36,7 +37,7 @@ export function SheetRow({ sheet, row, top, columns, most, sorted, depth, open, 
       {columns.map((at, index) => {
         const column = sheet.columns[at] as Column;
         if (index === 0) return <Name key={at} column={column} value={cells[at]} depth={depth} open={open} onToggle={() => onToggle(row)} />;
-        return <CellOf key={at} column={column} value={cells[at] ?? null} most={most[at] ?? 0} sorted={sorted === column.key} />;
+        return <CellOf key={at} column={column} value={cells[at] ?? null} most={most[at] ?? 0} sorted={sorted === column.key} clear={clear} />;
       })}
     </div>
   );
@@ -66,7 +67,7 @@ export function tellCell(column: Column, value: unknown): string {
   return visibleText(`${column.label}: ${said}${column.help ? `\n${column.help}` : ""}`);
 }
 
-function CellOf({ column, value, most, sorted }: { column: Column; value: unknown; most: number; sorted: boolean }) {
+function CellOf({ column, value, most, sorted, clear }: { column: Column; value: unknown; most: number; sorted: boolean; clear: boolean }) {
   const tip = tellCell(column, value);
   if (value === null) return <span class={isNumeric(column.unit) ? "number quiet" : "quiet"} role="gridcell" title={tip}>–</span>;
   if (column.unit === "flag") {
@@ -90,7 +91,7 @@ function CellOf({ column, value, most, sorted }: { column: Column; value: unknow
   return (
     <span class="number sheet-amount" role="gridcell" title={tip}>
       {part > 0 ? <span class="sheet-part" style={{ transform: `scaleX(${part.toFixed(4)})` }} /> : null}
-      <span class={value === 0 ? "quiet" : signed ? (value > 0 ? "sheet-more" : "sheet-less") : undefined}>{signed && value > 0 ? `+${text}` : text}</span>
+      <span class={value === 0 ? "quiet" : signed && clear ? (value > 0 ? "sheet-more" : "sheet-less") : undefined}>{signed && value > 0 ? `+${text}` : text}</span>
     </span>
   );
 }
