@@ -64,6 +64,19 @@ def made(*spans: tuple[str, int, int], facts: dict[str, object] | None = None) -
     return profile
 
 
+def test_our_own_calls_are_not_counted_for_your_line() -> None:
+    spans = (
+        ("train.py(1): f", 0, 100),
+        ("stepscope/launch/loop.py(98): __next__", 20, 60),
+        ("torch/utils/data/dataloader.py(720): __next__", 25, 55),
+    )
+    facts = {"call_lines": {"train.py(1): f": {"stepscope/launch/loop.py(98): __next__": [4]}}}
+    sheet = lines(made(*spans, facts=facts))
+    assert_checked(sheet)
+    row = by_key(sheet, "where")["train.py:4"]
+    assert (row["own_ns"], row["total_ns"]) == (30, 40)
+
+
 def test_recursion_is_counted_once() -> None:
     spans = (("train.py(1): walk", 0, 100), ("train.py(1): walk", 10, 90), ("train.py(1): walk", 20, 80))
     row = by_key(lines(made(*spans)), "where")["train.py:1"]

@@ -53,6 +53,28 @@ def test_threads_that_only_wait_do_not_drown_the_training() -> None:
     assert roots == ["training thread", "other threads"]
 
 
+def test_our_own_calls_stand_apart_and_their_callees_hang_where_they_were() -> None:
+    profile = trace_of(
+        ("/opt/bin/stepscope(8): <module>", 0, 100, 1),
+        ("click/core.py(1): invoke", 1, 99, 1),
+        ("stepscope/launch/script.py(1): run_as_main", 2, 98, 1),
+        ("train.py(20): <module>", 10, 90, 1),
+        ("stepscope/launch/loop.py(98): __next__", 20, 60, 1),
+        ("<built-in function isinstance>", 21, 22, 1),
+        ("torch/utils/data/dataloader.py(720): __next__", 25, 55, 1),
+    )
+    stack = python(profile)
+    assert stack is not None
+    nodes = {stack.names[name]: (parent, total, own) for name, parent, total, own in
+             zip(stack.name, stack.parent, stack.total, stack.own, strict=True)}  # fmt: skip
+    assert nodes == {
+        "<module> (train.py:20)": (-1, 80, 40),
+        "Stepscope itself": (0, 10, 10),
+        "__next__ (torch/utils/data/dataloader.py:720)": (0, 30, 30),
+    }
+    assert "Stepscope's own calls took 12.5% of this time" in stack.notes[1]
+
+
 def test_the_numbers_are_those_of_the_raw_trace() -> None:
     found = recorded()
     trace = found.profile()

@@ -13,6 +13,7 @@ from stepscope.profile.memory.placed import lines_in
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.call_stacks import stack_lines
 from stepscope.profile.trace.own_lines import OwnLines
+from stepscope.profile.trace.python_trees import our_calls
 from stepscope.profile.trace.trace import Kind, Trace
 from stepscope.records.profile import Check, Column, Sheet
 
@@ -31,6 +32,7 @@ def lines(profile: Profile, rank: int = 0) -> Sheet | None:
     if found is None:
         return _of_texts(trace)
     own, total, calls = _host(trace, found)
+    ours = _without_ours(trace, found, own)
     device, device_back, back = _launched(trace, found)
     allocated = _allocated(trace, found)
     roots = found.up < 0
@@ -43,7 +45,7 @@ def lines(profile: Profile, rank: int = 0) -> Sheet | None:
         for i, key in enumerate(found.keys) if calls[i] or own[i]
     ]  # fmt: skip
     rows.sort(key=lambda row: -row[4])
-    summed = int(own.sum())
+    summed = int(own.sum()) + ours
     return Sheet(
         id="lines",
         title="Your source lines",
@@ -58,7 +60,7 @@ def lines(profile: Profile, rank: int = 0) -> Sheet | None:
                 ok=abs(summed - everything) <= 0.01 * max(1, everything),
             )
         ],
-        notes=_notes(found),
+        notes=_notes(found, ours / max(1, everything)),
     )
 
 
@@ -113,6 +115,15 @@ def _host(trace: Trace, found: OwnLines) -> tuple[Ints, Ints, Ints]:
     return own.astype(np.int64), total.astype(np.int64), calls
 
 
+def _without_ours(trace: Trace, found: OwnLines, own: Ints) -> int:
+    """Take the time of Stepscope's own calls out of the lines' own time; how much that was."""
+    rows, took = our_calls(trace)
+    carrier = found.at[rows]
+    inside = carrier >= 0
+    own -= np.bincount(found.key[carrier[inside]], took[inside], len(own)).astype(np.int64)
+    return int(took[inside].sum())
+
+
 def _runs(key: Ints, callee: Ints, size: int) -> Ints:
     """How often each line ran: a line may make several calls, so the callee it called most often tells."""
     runs = np.zeros(size, np.int64)
@@ -149,8 +160,10 @@ def _sum(found: OwnLines, at: Ints, weights: Ints, size: int) -> Ints:
     return np.bincount(found.key[carrier[here]], weights[here], size).astype(np.int64)
 
 
-def _notes(found: OwnLines) -> list[str]:
+def _notes(found: OwnLines, ours: float) -> list[str]:
     notes = ["Time in libraries counts for the line of yours that called them."]
+    if ours:
+        notes.append(f"Stepscope's own calls took {ours:.1%} of this time; they are in Total, not in Own.")
     if not any(key.exact for key in found.keys):
         notes.append("The trace says where functions begin, not which of their lines ran; so a row is a function.")
     elif any(not key.exact for key in found.keys):

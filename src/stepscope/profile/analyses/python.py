@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.kept import kept
 from stepscope.profile.profile import Profile
-from stepscope.profile.trace.calls import Calls, call_tree
-from stepscope.profile.trace.python_names import Frame, frame_of
-from stepscope.profile.trace.trace import Kind, Trace
+from stepscope.profile.trace.calls import Calls
+from stepscope.profile.trace.python_trees import PythonTrees, python_trees
 from stepscope.records.profile import Check, Column, Sheet, Stack
 
 __all__ = ["python", "python_functions"]
@@ -22,43 +19,20 @@ _MOST_NODES = 20_000
 _MOST_FUNCTIONS = 2_000
 
 
-def _trees(profile: Profile, rank: int) -> tuple[list[Calls], list[Frame]] | None:
-    """The call trees of the training thread and of all other threads; their labels are numbers of frames."""
+def trees_in(profile: Profile, rank: int) -> PythonTrees | None:
+    """The call trees of a rank's trace."""
     trace = profile.trace(rank)
-    rows = np.zeros(0, np.int64) if trace is None else trace.rows(Kind.PYTHON)
-    if trace is None or not len(rows):
-        return None
-    frames: dict[Frame, int] = {}
-    of_name = np.full(len(trace.events.names), -1, np.int64)
-    for name in np.flatnonzero(np.bincount(trace.events.name[rows])).tolist():
-        # Names differ by the address of an object; frames do not.
-        of_name[name] = frames.setdefault(frame_of(trace.events.names[name]), len(frames))
-    training = trace.events.lane[rows] == _training_lane(trace, rows)
-    trees = []
-    for some in (rows[training], rows[~training]):
-        position = np.full(len(trace) + 1, -1, np.int64)
-        position[some] = np.arange(len(some))
-        parent = position[trace.python_parent[some]]
-        trees.append(call_tree(parent, of_name[trace.events.name[some]], trace.events.dur[some]))
-    return trees, list(frames)
-
-
-def _training_lane(trace: Trace, rows: npt.NDArray[Any]) -> int:
-    """Of the threads that run Python, the one with the most operators."""
-    lanes = np.unique(trace.events.lane[rows])
-    ops = np.bincount(trace.events.lane[trace.rows(Kind.OP)], minlength=int(lanes.max()) + 1)
-    calls = np.bincount(trace.events.lane[rows])
-    return int(max(lanes.tolist(), key=lambda lane: (ops[lane], calls[lane])))
+    return None if trace is None else python_trees(trace)
 
 
 @analysis("python", view="python", of="profile")
 def python(profile: Profile, rank: int = 0) -> Stack | None:
     """The call tree of the Python code, from a trace with stacks."""
-    found = kept(profile, rank, _trees)
+    found = kept(profile, rank, trees_in)
     if found is None:
         return None
-    (training, others), frames = found
-    notes = ["Taken by torch.profiler with stacks, which makes Python slower than it is without."]
+    training, others, frames = found.training, found.others, found.frames
+    notes = ["Taken by torch.profiler with stacks, which makes Python slower than it is without.", *_ours(found)]
     stack = Stack(
         id="python",
         title="Python calls",
@@ -102,10 +76,10 @@ def _append(stack: Stack, tree: Calls, root: int) -> None:
 @analysis("python-functions", view="python", of="profile")
 def python_functions(profile: Profile, rank: int = 0) -> Sheet | None:
     """Every Python function of the training thread: calls, own and total time."""
-    found = kept(profile, rank, _trees)
+    found = kept(profile, rank, trees_in)
     if found is None:
         return None
-    (tree, others), frames = found
+    tree, others, frames = found.training, found.others, found.frames
     width = len(frames)
     calls = np.bincount(tree.label, tree.calls, width).astype(np.int64).tolist()
     own = np.bincount(tree.label, tree.own_ns, width).astype(np.int64).tolist()
@@ -117,7 +91,7 @@ def python_functions(profile: Profile, rank: int = 0) -> Sheet | None:
         for i, f in enumerate(frames) if calls[i]
     ]  # fmt: skip
     rows.sort(key=lambda row: -row[3])
-    notes = ["The line is where the function begins. Built-in functions have no file."]
+    notes = ["The line is where the function begins. Built-in functions have no file.", *_ours(found)]
     if len(rows) > _MOST_FUNCTIONS:
         notes.append(f"The {len(rows) - _MOST_FUNCTIONS} functions with the least own time are left out.")
     if len(others):
@@ -139,6 +113,12 @@ def python_functions(profile: Profile, rank: int = 0) -> Sheet | None:
         ],
         notes=notes,
     )
+
+
+def _ours(found: PythonTrees) -> list[str]:
+    everything = int(found.training.total_ns[found.training.parent < 0].sum())
+    share = found.ours_ns / max(1, everything)
+    return [f"Stepscope's own calls took {share:.1%} of this time; they stand apart."] if found.ours_ns else []
 
 
 def _totals(tree: Calls) -> dict[int, int]:

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["MODULE", "MODULE_SPAN", "Frame", "frame_of", "is_library_file"]
+__all__ = ["MODULE", "MODULE_SPAN", "Frame", "frame_of", "is_library_file", "is_python_itself"]
 
 MODULE = "nn.Module: "
 """torch writes `nn.Module: Linear_3`: the class, and a number that counts the instances of it."""
@@ -49,13 +49,15 @@ class Frame:
     """In the user's own files."""
     module: str = ""
     """Linear_3 of `nn.Module: Linear_3`"""
+    ours: bool = False
+    """Of Stepscope, which was there to measure."""
 
 
 @lru_cache(maxsize=65536)
 def frame_of(name: str) -> Frame:
     """
     >>> frame_of("train.py(34): step")
-    Frame(label='step (train.py:34)', file='train.py', line=34, function='step', own=True, module='')
+    Frame(label='step (train.py:34)', file='train.py', line=34, function='step', own=True, module='', ours=False)
     >>> frame_of("<built-in method lerp_ of Tensor object at 0x7f903e9dd540>").label
     'Tensor.lerp_'
     >>> frame_of("torch/nn/modules/linear.py(130): forward").own
@@ -67,7 +69,8 @@ def frame_of(name: str) -> Frame:
     found = _PYTHON.match(name)
     if found:
         file, line, function = found["file"], int(found["line"]), found["function"]
-        return Frame(f"{function} ({file}:{line})", file, line, function, own=not is_library_file(file))
+        ours = file.startswith("stepscope/") or "/stepscope/" in file
+        return Frame(f"{function} ({file}:{line})", file, line, function, own=not is_library_file(file), ours=ours)
     return Frame(label=_built_in(name), function=_built_in(name))
 
 
@@ -79,6 +82,11 @@ def _built_in(name: str) -> str:
         return plain if kind == "type" or kind.startswith("pybind11") else f"{kind}.{plain}"
     function = _FUNCTION.match(name)
     return function["name"] if function else name
+
+
+def is_python_itself(frame: Frame) -> bool:
+    """Whether it is a built-in function or one of Python's own library."""
+    return not frame.module and (not frame.file or frame.file.split("/", 1)[0].removesuffix(".py") in _STDLIB)
 
 
 @lru_cache(maxsize=16384)
