@@ -130,7 +130,7 @@ def _optimizer(settings: dict[str, Any], imports: Imports, installed: Installed)
 
             def __init__(optimizer: Any, *args: Any, make: Any = make, known: Any = known, **kwargs: Any) -> None:
                 kwargs.pop("foreach", None)
-                make(optimizer, *args, **kwargs, **{key: value for key, value in settings.items() if key in known})
+                make(optimizer, *args, **{**kwargs, **{key: one for key, one in settings.items() if key in known}})
 
             installed.patch(kind, "__init__", wraps(make)(__init__))
 

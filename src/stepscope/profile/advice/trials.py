@@ -80,7 +80,8 @@ class Tried:
         if gain is None:
             return f"could not be tried: {self.error or 'no step was timed'}"
         before, after = statistics.median(self.plain_ns), statistics.median(self.runs_ns)
-        figures = f"{in_words(before)} -> {in_words(after)} a step, noise {self.noise:.0%}"
+        noise = f"noise {self.noise:.0%}" if len(self.runs_ns) > 1 else "one run each, so the noise is not known"
+        figures = f"{in_words(before)} -> {in_words(after)} a step, {noise}"
         low, high = gain * (1 - self.noise), gain * (1 + self.noise)
         if low < 1.02 and high > 0.98:
             return f"no gain beyond the noise: {gain:.2f}x ({figures})"
