@@ -32,7 +32,7 @@ _CAUSE_HELP = {
     "sync": "The host waited for the device to finish, and launched nothing meanwhile.",
     "data": "The loop waited for the next batch.",
     "kernel": "Between two pieces of work that were both there: what a start costs the device.",
-    "other": "Work was there but waited: for another stream, an event, another device, or what the trace does not show.",
+    "other": "Work was there, but waited for another stream, an event, another device, or what is not in the trace.",
 }
 
 
