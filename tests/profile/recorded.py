@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import linecache
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -89,6 +90,8 @@ def recorded(*, stacks: bool = True, spans: bool = False, warm: bool = False) ->
     exec(compile(SOURCE, FILE, "exec"), space)
     if warm:
         space["step"]()
+    if "torch._dynamo.utils" in sys.modules:  # another test may have compiled something, and spans make way for that
+        sys.modules["torch._dynamo.utils"].counters.clear()
     marks = ModuleSpans()
     profiler = torch.profiler.profile(
         activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, profile_memory=True, with_stack=stacks

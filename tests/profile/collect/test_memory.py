@@ -105,6 +105,20 @@ def test_no_hook_is_left() -> None:
     assert not hooks._global_forward_hooks_always_called
 
 
+def test_spans_make_way_for_compiled_code() -> None:
+    from torch._dynamo.utils import counters
+
+    marks = ModuleSpans()
+    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
+    try:
+        marks.begin()
+        assert not torch.nn.modules.module._global_forward_pre_hooks
+    finally:
+        marks.end()
+        torch._dynamo.reset()
+        counters.clear()
+
+
 def test_a_forward_that_raises_closes_its_span() -> None:
     marks = ModuleSpans()
     net = Net()
