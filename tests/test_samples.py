@@ -24,7 +24,8 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.status import Machine
 
 SAMPLES = Path(__file__).parent / "samples"
-VERSIONS = sorted(path.name for path in SAMPLES.iterdir() if path.is_dir() and not path.name.startswith("_"))
+VERSIONS = sorted(path.stem for path in SAMPLES.glob("*.json") if path.with_suffix("").is_dir())
+"""Each with what it must read as beside it; samples of traces and profiles have tests of their own."""
 LATER = Machine("sample-host", "another boot", lambda: 4e9, lambda pid: None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from stepscope.profile.advice.advice import Advice, Tip
 from stepscope.profile.advice.engine import advise
 from stepscope.profile.advice.headline import headline
 from stepscope.profile.advice.measured import Measured
-from stepscope.profile.advice.verdict import verdict
+from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.read import read_trace
@@ -191,3 +192,43 @@ def test_real_traces_get_a_verdict_without_facts(name: str) -> None:
     assert found.headline.kind == "launch"
     assert [one.rule for one in found.findings] == ["perf.launch-bound"]
     assert 0 < found.saving_ns < found.step_ns
+
+
+# -- one training on an H200, slow and fast -----------------------------------------------------------------------
+
+PLANTED = {
+    "perf.made-on-host": 37,
+    "perf.pageable-copies": 26,
+    "perf.copied-every-step": 38,
+    "perf.sync-every-step": 42,
+    "perf.tensor-loop": 46,
+    "perf.optimizer-loop": 27,
+    "perf.workers-restarted": 26,
+    "perf.conv-bias-before-norm": None,
+    "perf.channels-first": 16,
+}
+
+
+def recorded(name: str) -> Verdict:
+    folder = ROOT / "tests/samples/advice"
+    profile = Told(json.loads((folder / f"{name}.facts.json").read_text()))
+    profile._tables[0] = read_trace(folder / f"{name}.json.gz", cache=False)
+    return verdict(profile)
+
+
+def test_finds_what_was_planted_with_its_lines() -> None:
+    found = {one.rule: one.line for one in reversed(recorded("slow").findings)}
+    assert {rule: found.get(rule, "not found") for rule in PLANTED} == PLANTED
+
+
+def test_says_nothing_of_it_once_it_is_mended() -> None:
+    said = {one.rule for one in recorded("fast").findings}
+    assert said & set(PLANTED) == set()
+    assert said <= {"perf.launch-bound", "perf.small-batch", "perf.not-compiled"}
+
+
+def test_promises_no_more_than_mending_really_gave() -> None:
+    slow, fast = recorded("slow"), recorded("fast")
+    promised = slow.step_ns / (slow.step_ns - slow.saving_ns)
+    really = slow.step_ns / fast.step_ns
+    assert 0.5 * really < promised < 1.2 * really
