@@ -193,6 +193,17 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     expect(await page.title()).toBe("Profile · Stepscope");
   });
 
+  test("an address that names nothing says so, and another run can be chosen", async () => {
+    const evil = encodeURIComponent("<img src=x onerror=\"document.title='PWNED'\">");
+    tab = await openTab(server, `#/profile?of=${evil}&profile=..%2F..&rank=99&tab=${evil}&table=${evil}&before=${evil}`);
+    const { page } = tab;
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
+    tab.errors.length = 0; // the browser prints the 404
+    await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "waits for data" });
+    await page.locator(".verdict-text").waitFor();
+    expect(await page.title()).toBe("Profile · Stepscope");
+  });
+
   test("tables and timelines are saved as files", async () => {
     const page = await open("waits for data", "#/profile?tab=operators");
     await rows(page).first().waitFor();
