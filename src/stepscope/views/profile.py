@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from stepscope.errors import BadData, StepscopeError
+from stepscope.errors import StepscopeError
 from stepscope.profile.profile import Profile, profiles_in
 from stepscope.records.profile import Curve, ProfileMeta, Sheet, StepParts
 from stepscope.views.context import Context
@@ -16,6 +16,9 @@ from stepscope.views.profile_answers import AnswerKind, kind_of, shown_sheet, si
 from stepscope.views.profile_request import waiting_s, why_no_request
 from stepscope.views.profile_tabs import VIEWS, in_order, why_empty
 from stepscope.views.route import route
+
+if TYPE_CHECKING:
+    from stepscope.profile.analyses.analysis import Answer
 
 __all__ = ["profile", "profile_answer", "profiles"]
 
@@ -203,10 +206,7 @@ def _tabs(opened: OpenProfile, rank: int) -> tuple[list[ProfileTab], str]:
     ], damaged
 
 
-def _offer(id: str, about: str, answer: object) -> OfferedAnswer:
+def _offer(id: str, about: str, answer: Answer | Failed) -> OfferedAnswer:
     if isinstance(answer, Failed):
         return OfferedAnswer(id=id, title=id, about=about, kind="failed", size=0, why=answer.why)
-    title = getattr(answer, "title", id)
-    if not isinstance(title, str):
-        raise BadData(f"the answer of {id} has no title")
-    return OfferedAnswer(id=id, title=title, about=about, kind=kind_of(answer), size=size_of(answer))
+    return OfferedAnswer(id=id, title=answer.title, about=about, kind=kind_of(answer), size=size_of(answer))
