@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import msgspec
+
 from stepscope.profile.analyses.analysis import all_analyses
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder
@@ -36,13 +38,18 @@ def add(builder: Builder, chance: random.Random) -> None:
     name, cat = chance.choice(NAMES)
     at, thread = chance.randrange(200), chance.choice([1, 2])
     if name == "[memory]":
-        told = {"Bytes": chance.choice([0, 100, -100, 512, -512, 10**12]), "Addr": chance.choice([0, 1, 2, 3]),
+        memory = {"Bytes": chance.choice([0, 100, -100, 512, -512, 10**12]), "Addr": chance.choice([0, 1, 2, 3]),
                 "Total Allocated": chance.choice([0, 100, 10**13, -5]), "Device Type": chance.choice([0, 1, 77]),
                 "Device Id": chance.choice([-1, 0, 1])}  # fmt: skip
-        args = {key: value for key, value in told.items() if chance.random() < 0.9}
+        args = {key: value for key, value in memory.items() if chance.random() < 0.9}
         builder.add(name, cat, start=at, pid=1, tid=thread, ph="i", args=args)
         return
-    told = {"Sequence number": chance.randrange(4), "correlation": chance.randrange(5), "Fwd thread id": 1}
+    told: dict[str, Any] = {
+        "Sequence number": chance.randrange(4),
+        "correlation": chance.randrange(5),
+        "Fwd thread id": 1,
+    }
+    told["Call stack"] = chance.choice(["", "torch/x.py(1): f;model.py(12): forward", ";;"])
     args = {key: value for key, value in told.items() if chance.random() < 0.5}
     builder.add(name, cat, start=at, dur=chance.choice([0, 1, 50, 100, -1]), pid=1, tid=thread, args=args)
 
@@ -58,6 +65,6 @@ def test_no_trace_makes_them_fail() -> None:
         profile.facts = lambda rank=0, facts=facts: facts  # type: ignore[method-assign]
         for name in OURS:
             try:
-                analyses[name](profile)
+                msgspec.json.encode(analyses[name](profile))  # as the browser gets it
             except Exception as fault:
                 raise AssertionError(f"{name} fails on the trace of seed {seed}") from fault

@@ -79,7 +79,7 @@ def _of_texts(trace: Trace) -> Sheet | None:
     device = np.bincount(line[line >= 0], events.dur[work][line >= 0], size)
     whole, covered = int(events.dur[top].sum()), int(host.sum())
     rows: list[list[Any]] = [
-        [f"{key.file}:{key.line}", key.function, "line", int(runs[i]), int(host[i]), host[i] / max(1, whole),
+        [f"{key.file}:{key.line}", key.function, "line", int(runs[i]), int(host[i]), int(host[i]) / max(1, whole),
          int(host[i]), int(device[i]) if trace.has_device else None, None, None, None]
         for i, key in enumerate(keys)
     ]  # fmt: skip
