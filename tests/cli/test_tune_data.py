@@ -23,7 +23,7 @@ TRAIN = """
     class Photos(Dataset):
         def __len__(self): return 400
         def __getitem__(self, index):
-            time.sleep(0.002)
+            time.sleep(0.006)
             return torch.randn(8), index % 3
 
     model = nn.Linear(8, 3)
@@ -77,7 +77,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     for name, text in scripts.items():
         (folder / name).mkdir()
         (folder / name / f"{name}.py").write_text(textwrap.dedent(text))
-        options = ["--seconds", "6", "--batches", "8", "--max-workers", "2", "--json", "report.json"]
+        options = ["--seconds", "10", "--batches", "8", "--max-workers", "2", "--json", "report.json"]
         cases.append({"args": ["tune-data", *options, f"{name}.py"], "cwd": str(folder / name)})
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("STEPSCOPE", "PYTEST"))}
     ran = subprocess.run(

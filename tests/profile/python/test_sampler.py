@@ -57,8 +57,8 @@ def sampled(*parts: object) -> tuple[Stack, Samples, float]:
 def test_times_and_parents_are_those_of_the_program() -> None:
     stack, samples, took = sampled(outer_long, outer_short)
     found = totals(stack)
-    assert found["outer_long"] == pytest.approx(0.30, rel=0.15)
-    assert found["outer_short"] == pytest.approx(0.10, rel=0.3)
+    assert found["outer_long"] == pytest.approx(0.30, rel=0.3)
+    assert found["outer_short"] == pytest.approx(0.10, rel=0.6)
     under = {
         stack.names[stack.name[stack.parent[node]]].split(" ")[0]: stack.total[node] / 1e9
         for node, name in enumerate(stack.name)
@@ -81,7 +81,7 @@ def test_a_call_that_lets_nobody_else_run_counts_for_its_line() -> None:
 def test_lines_name_the_line_that_is_running() -> None:
     stack, _, _ = sampled(outer_long)
     lines = {(stack.names[int(name)].split(" ")[0], int(line)): total for name, line, _, total in stack.by_line}
-    assert lines["outer_long", outer_long.__code__.co_firstlineno + 1] / 1e9 == pytest.approx(0.30, rel=0.15)
+    assert lines["outer_long", outer_long.__code__.co_firstlineno + 1] / 1e9 == pytest.approx(0.30, rel=0.3)
 
 
 def test_a_function_that_calls_itself_counts_once_a_stack() -> None:
