@@ -62,7 +62,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     expect(await page.locator(".figures").first().textContent()).toMatch(/median step15\.1 ms.*p99.*first step1?\d.*×/);
     const box = await page.locator(".parts-bars canvas").first().boundingBox();
     if (!box) throw new Error("the bars are not drawn");
-    await page.mouse.move(box.x + 57, box.y + box.height - 60);
+    await page.mouse.move(box.x + 58, box.y + box.height - 60);
     expect(await page.locator(".profile-tip").textContent()).toMatch(/step 0 150 ms.*Backward.*Forward.*Data.*left out of the typical/);
     await page.mouse.move(box.x + 300, box.y + box.height - 30);
     expect(await page.locator(".profile-tip").textContent()).toMatch(/Waiting for the next batch/);

@@ -26,7 +26,7 @@ const LEFT = 54;
 const RIGHT = 8;
 const TOP = 12;
 const BOTTOM = 22;
-const WIDEST = 46;
+const WIDEST = 84;
 
 function frame(picture: PartsPicture, size: Size) {
   const width = Math.max(10, size.width - LEFT - RIGHT);
