@@ -16,7 +16,8 @@ from stepscope.profile.trace.source import Source
 
 __all__ = ["Reading"]
 
-_PIECE = 1 << 20
+_PIECE = 0
+"""Bytes at once; 0: as the scanner likes it."""
 _LARGEST_EVENT = 256 << 20
 _MOST_SKIPPED = 100_000
 
@@ -35,7 +36,7 @@ class Reading:
     def run(self) -> None:
         held = b""
         while True:
-            piece = self.source.read(max(_PIECE, len(held)))
+            piece = self.source.read(max(_PIECE or self.scanner.piece_bytes, len(held)))
             held = held + piece if held else piece
             rest = self._take(held, final=not piece)
             if rest is None:

@@ -47,6 +47,8 @@ class _Memory:
 class CompiledScanner:
     """Give it the trace piece by piece, then take the table."""
 
+    piece_bytes = 1 << 20
+
     def __init__(self) -> None:
         code = library()
         if code is None:

@@ -32,6 +32,9 @@ class Found(NamedTuple):
 
 
 class Scanner(Protocol):
+    piece_bytes: int
+    """How much of the file it wants at once."""
+
     def scan(self, piece: bytes, at: int = 0) -> Found:
         """Take all whole events of a piece, from an offset."""
         ...

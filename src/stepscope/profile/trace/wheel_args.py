@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -12,7 +11,7 @@ import msgspec
 import numpy as np
 
 from stepscope.profile.trace.events import Ints
-from stepscope.profile.trace.wheel_columns import Arguments, spaced
+from stepscope.profile.trace.wheel_columns import MISSING, NO_RAW, NO_TEXT, Arguments, spaced
 
 __all__ = ["ArgsOfCategory"]
 
@@ -24,8 +23,8 @@ _ODD_KEY = re.compile(r'["\\\x00-\x1f]')
 _TYPES: dict[str, tuple[Any, Any]] = {
     "int": (int | None, _NO_INT),
     "float": (float | None, np.nan),
-    "str": (str | None, None),
-    "raw": (msgspec.Raw, None),
+    "str": (str, NO_TEXT),
+    "raw": (msgspec.Raw, NO_RAW),
 }
 _FAST = {("int", "int"): "int", ("int", "float"): "float", ("float", "float"): "float", ("str", "text"): "str"}
 """By what a value is in the trace and what its column holds. All others come as raw JSON."""
@@ -37,15 +36,11 @@ class ArgsOfCategory:
     def __init__(self, columns: Arguments) -> None:
         self.columns = columns
         self.ways: dict[str, str] = {}
-        """Each argument: int, float, str, raw (a list or an object into a text column) or any."""
+        """Each argument: int, float, str, raw (what is no string into a text column) or any."""
         self.fresh: list[tuple[str, Ints, Any]] = []
         """Arguments that have no column yet: whoever reads all categories decides by the first in the file."""
         self._decoder: Any = None
         self._values: Any = None
-        self._index: dict[str, Callable[[Any], int]] = {
-            "str": lambda value: -1 if value is None else columns.texts[value],
-            "raw": columns.raw_index,
-        }
 
     def take(self, rows: Ints, raws: list[Any]) -> None:
         """The arguments of these rows; `raws` is the JSON of each."""
@@ -102,7 +97,7 @@ class ArgsOfCategory:
         kind = self.columns.kind_of(key)
         if kind is None:
             return "any"  # its kind is that of its first value; once that is there, this is learned again
-        if kind == "text" and isinstance(value, list | dict):
+        if kind == "text" and not isinstance(value, str):
             return "raw"
         seen = {int: "int", float: "float", str: "str", type(None): "int"}.get(type(value), "")
         return _FAST.get((seen, kind), "any")
@@ -128,14 +123,15 @@ class ArgsOfCategory:
         elif way == "any":
             columns.put_raw(rows.tolist(), key, values)
         else:
-            index = columns.texts.__getitem__ if way == "str" and None not in values else self._index[way]
-            found = np.fromiter(map(index, values), np.int64, len(values))
-            has = found >= 0
+            texts = map(columns.texts.__getitem__, values)
+            raws = map(columns.raw_texts.__getitem__, map(bytes, values))
+            found = np.fromiter(texts if way == "str" else raws, np.uint32, len(values))
+            has = found != MISSING
             columns.put(key, "text", rows[has], found[has])
 
     def _put_ints(self, key: str, rows: Ints, values: Any) -> None:
         try:
-            found = np.array(values, np.int64)
+            found = np.fromiter(values, np.int64, len(values))
         except TypeError:  # a null, which a number column leaves out
             found = np.array([_NO_INT if value is None else value for value in values], np.int64)
         except OverflowError:

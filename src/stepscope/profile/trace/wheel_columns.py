@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from stepscope.profile.trace.build import MORE_CATS, MOST_ARGUMENTS, MOST_CATS, fitted, text_of
 from stepscope.profile.trace.events import ARGUMENTS, Ints, Sparse, narrowed
 
-__all__ = ["Arguments", "Cats", "Lanes", "Pool", "spaced", "whole_text"]
+__all__ = ["MISSING", "NO_RAW", "NO_TEXT", "Arguments", "Cats", "Lanes", "Pool", "spaced", "whole_text"]
 
 _DTYPES = {"int": np.int64, "float": np.float64, "text": np.uint32}
 _TOKEN = re.compile(rb'("(?:[^"\\]|\\.)*")|[ \t\n\r]*([,:])[ \t\n\r]*|[ \t\n\r]+', re.DOTALL)
@@ -59,6 +60,39 @@ def whole_text(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
+NO_TEXT = "\ud800"
+"""Stands for a missing string: half a surrogate pair, which msgspec never gives."""
+NO_RAW = msgspec.Raw(b"")
+MISSING = 0xFFFFFFFF
+
+
+class Texts(Pool):
+    """The strings of text columns; the missing one has no number."""
+
+    def __init__(self) -> None:
+        super().__init__({NO_TEXT: MISSING})
+
+    def __missing__(self, key: Any) -> int:
+        number = self[key] = len(self) - 1
+        return number
+
+    def strings(self) -> tuple[str, ...]:
+        return tuple(self)[1:]
+
+
+class RawTexts(dict[bytes, int]):
+    """Values of text columns as they were written in JSON, to the numbers of their texts."""
+
+    def __init__(self, texts: Texts) -> None:
+        super().__init__({b"": MISSING})
+        self.texts = texts
+
+    def __missing__(self, raw: bytes) -> int:
+        text = whole_text(json.loads(raw)) if raw.startswith(b'"') else spaced(raw)
+        number = self[raw] = self.texts[text]
+        return number
+
+
 class _Column:
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -79,8 +113,8 @@ class Arguments:
 
     def __init__(self) -> None:
         self.columns: dict[str, _Column] = {}
-        self.texts = Pool()
-        self.raw_texts: dict[bytes, int] = {}
+        self.texts = Texts()
+        self.raw_texts = RawTexts(self.texts)
         self.dropped = 0
 
     def kind_of(self, key: str) -> str | None:
@@ -118,9 +152,9 @@ class Arguments:
         self.put(key, kind, np.array([row]), [number])
 
     def put_raw(self, rows: Sequence[int], key: str, values: Iterable[Any]) -> None:
-        """Values as the JSON they were written as, one after the other; None stands for a row without."""
+        """Values as the JSON they were written as, one after the other; NO_RAW stands for a row without."""
         for row, raw in zip(rows, values, strict=True):
-            if raw is not None:
+            if raw is not NO_RAW:
                 text = bytes(raw)
                 self.put_one(row, key, json.loads(text), lambda text=text: spaced(text))  # type: ignore[misc]
 
@@ -129,22 +163,12 @@ class Arguments:
         together: dict[str, list[tuple[int, Any]]] = {}
         for key, rows, values in found:
             together.setdefault(key, []).extend(
-                (row, raw) for row, raw in zip(rows.tolist(), values, strict=True) if raw is not None
+                (row, raw) for row, raw in zip(rows.tolist(), values, strict=True) if raw is not NO_RAW
             )
         for key, pairs in together.items():
             pairs.sort(key=itemgetter(0))
             self.put_raw([row for row, _ in pairs], key, [raw for _, raw in pairs])
         return {key: json.loads(bytes(pairs[0][1])) for key, pairs in together.items() if pairs}
-
-    def raw_index(self, raw: Any) -> int:
-        """The number of the text of a list or an object; -1 for None."""
-        if raw is None:
-            return -1
-        written = bytes(raw)
-        found = self.raw_texts.get(written)
-        if found is None:
-            found = self.raw_texts[written] = self.texts[spaced(written)]
-        return found
 
     def sparse(self) -> dict[str, Sparse]:
         return {key: column.sparse() for key, column in self.columns.items()}

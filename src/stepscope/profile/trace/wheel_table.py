@@ -73,7 +73,7 @@ class Table:
         return True
 
     def _take_args(self, cats: Ints, args: tuple[Any, ...], ids: Ints) -> None:
-        has = np.fromiter((one is not None for one in args), bool, len(args))
+        has = np.array([one is not None for one in args])
         with_id = np.flatnonzero(ids != _NO_ID)
         both = with_id[has[with_id]]
         for at in both.tolist():  # an `id` among the arguments comes first
@@ -134,7 +134,7 @@ class Table:
             names=tuple(self._names),
             lanes=tuple(self._lanes.lanes),
             lane_names={},
-            texts=tuple(self.arguments.texts),
+            texts=self.arguments.texts.strings(),
             args=self.arguments.sparse(),
             header=Header(skipped=skipped, metadata=metadata),
         )
