@@ -63,6 +63,7 @@ static void scan(const u8 *data, size_t n) {
         from += s->consumed < to - from ? s->consumed : to - from;
         if (found != MORE || to == n) break;
     }
+    if (roll(2)) ss_finish(s);
     look_at_all(s);
     ss_free(s);
 }

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 Ints = npt.NDArray[Any]
-_VERSION = 3
+_VERSION = 4
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
 """Made by scripts/build-scanner, or shipped in a wheel for a platform."""
@@ -84,6 +84,7 @@ def library() -> Any:
     found.ss_known.argtypes = (pointer, ctypes.c_char_p, u64, ctypes.c_int)
     found.ss_scan.argtypes = (pointer, ctypes.c_char_p, u64, u64)
     found.ss_free.argtypes = (pointer,)
+    found.ss_finish.argtypes = (pointer,)
     found.ss_strings.argtypes = (pointer, ctypes.c_int, ctypes.POINTER(Strings))
     found.ss_column.argtypes = (pointer, u64, ctypes.POINTER(Column))
     found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer)

@@ -80,6 +80,7 @@ class CompiledScanner:
 
     def events(self) -> Events:
         """The table of what was scanned. The scanner is of no use after that."""
+        self._code.ss_finish(self._state)
         state, memory = self._state.contents, self._memory
         n = int(state.n)
         metadata = list(self._pieces(_METADATA))

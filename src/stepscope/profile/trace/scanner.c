@@ -8,6 +8,9 @@
  * What a row and a column are is said in events.py; build.py is the same in plain Python, and the test of this.
  */
 #include <math.h>
+#ifdef __linux__
+#include <malloc.h>
+#endif
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -906,7 +909,7 @@ int ss_scan(Scanner *s, const u8 *piece, u64 from, u64 n) {
     return found;
 }
 
-int ss_version(void) { return 3; }
+int ss_version(void) { return 4; }
 
 Scanner *ss_new(u64 seed, u64 most_columns) {
     Scanner *s = calloc(1, sizeof *s);
@@ -927,6 +930,47 @@ int ss_known(Scanner *s, const u8 *name, u64 n, int kind) {
     if (key == NONE) return MEMORY;
     s->key[key].known = kind;
     return OK;
+}
+
+static void shrink(void **data, size_t count, size_t size) {
+    void *less = count ? realloc(*data, count * size) : NULL;
+    if (less) *data = less;
+}
+#define SHRINK(array, count) shrink((void **)&(array), (count), sizeof *(array))
+
+/* When all was scanned: keep only what the columns need, and give the rest back to the system. */
+void ss_finish(Scanner *s) {
+    Pool *pools[] = {&s->cats, &s->names, &s->words, &s->lanes, &s->texts, &s->keys};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        free(pools[i]->slots);
+        free(pools[i]->hashes);
+        pools[i]->slots = NULL;
+        pools[i]->hashes = NULL;
+        pools[i]->n_slots = pools[i]->hashes_cap = 0;
+        SHRINK(pools[i]->blob.data, pools[i]->blob.len);
+    }
+    SHRINK(s->start, s->n);
+    SHRINK(s->dur, s->n);
+    SHRINK(s->ph, s->n);
+    SHRINK(s->cat, s->n);
+    SHRINK(s->name, s->n);
+    SHRINK(s->lane, s->n);
+    s->cap = s->n;
+    for (u64 i = 0; i < s->n_columns; i++) {
+        Column *c = &s->columns[i];
+        SHRINK(c->rows, c->leader == NONE ? c->n : 0);
+        shrink(&c->values, c->n, c->size);
+        c->rows_cap = c->values_cap = c->n;
+    }
+    s->state = FINISHED;
+    free(s->scratch.data);
+    free(s->args);
+    s->scratch = (Bytes){0};
+    s->args = NULL;
+    s->n_args = s->args_cap = 0;
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 void ss_free(Scanner *s) {
