@@ -169,6 +169,21 @@ def test_categories_follow_from_birth_and_death() -> None:
                      8: "temporaries"}  # fmt: skip
 
 
+def test_a_count_of_the_cpu_that_goes_on_from_an_earlier_window_is_not_taken_for_memory() -> None:
+    builder = Builder()
+    for at, change, total, address in ((10, -40, 960, 9), (20, 100, 1060, 1), (30, -100, 960, 1), (40, 5, 965, 2)):
+        builder.add(
+            "[memory]", "cpu_instant_event", start=at, pid=1, tid=1, ph="i",
+            args={"Bytes": change, "Addr": address, "Total Allocated": total, "Device Type": 0, "Device Id": -1},
+        )  # fmt: skip
+    profile = Profile.of_events({0: builder.events()})
+    assert_checked(memory_events(profile))
+    assert by_key(memory_peak(profile), "what")["CPU"]["bytes"] == 100
+    curve = memory_curve(profile)
+    assert curve is not None
+    assert curve.lines == {"CPU allocated": [0, 100, 0, 5]}
+
+
 def test_what_was_there_before_is_unknown_and_the_sum_is_whole() -> None:
     sheet = memory_peak(made_training())
     assert_checked(sheet)

@@ -43,8 +43,7 @@ def memory_events(profile: Profile, rank: int = 0) -> Sheet | None:
                 got=got,
                 expected=int(device.allocated[-1]),
                 unit="bytes",
-                ok=got == int(device.allocated[-1]) or device.is_cpu,
-                detail="The CPU's allocator does not count blocks from before the profile." if device.is_cpu else "",
+                ok=got == int(device.allocated[-1]),
             )
         )
     return Sheet(

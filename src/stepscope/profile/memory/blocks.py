@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,7 @@ class DeviceMemory:
     change: Ints
     """Bytes; negative for a free."""
     allocated: Ints
-    """After each change, as the allocator counts it. On the CPU that is from the beginning of the profile."""
+    """After each change, as the allocator counts it; on the CPU without what the trace knows nothing of."""
     reserved: Ints
 
     @cached_property
@@ -114,7 +114,21 @@ def blocks_of(trace: Trace) -> Blocks | None:
         devices.append(
             DeviceMemory(device_name(kind, number), kind == 0, at[mine], change[mine], count, reserved[mine])
         )
-    return _paired(devices, device, address, change, at, host)
+    blocks = _paired(devices, device, address, change, at, host)
+    return replace(blocks, devices=[_from_here(blocks, i) for i in range(len(devices))])
+
+
+def _from_here(blocks: Blocks, i: int) -> DeviceMemory:
+    """A device's count; the CPU's made to begin with the blocks from before that the trace knows of.
+
+    torch counts CPU memory only while it profiles, but never from zero again: a second window goes on where the first
+    ended, with all that was freed between them.
+    """
+    device = blocks.devices[i]
+    if not device.is_cpu:
+        return device
+    old = int(blocks.bytes[(blocks.device == i) & (blocks.begin_ns < 0)].sum())
+    return replace(device, allocated=device.allocated - device.before + old)
 
 
 def _changes(kinds: Ints, numbers: Ints) -> Ints:

@@ -56,10 +56,7 @@ def peaks_of(placed: Placed) -> list[Peak]:
         seen, before = int(placed.blocks.bytes[live].sum()), placed.categories.before[i]
         known = sum(one.bytes for one in before)
         allocated = int(device.allocated[device.peak_at])
-        if device.is_cpu:  # counted from the beginning of the profile, so what was there before comes on top
-            old = int(placed.blocks.bytes[live[placed.blocks.begin_ns[live] < 0]].sum())
-            total = allocated + known + old
-        else:
-            total = allocated
+        # The CPU's count is of what the trace saw, so what was there before comes on top.
+        total = allocated + known if device.is_cpu else allocated
         peaks.append(Peak(i, at, total, live, before, total - seen - known))
     return sorted(peaks, key=lambda peak: -peak.total)
