@@ -194,14 +194,6 @@ class Measured:
                 return str(found[0]), int(found[1])
         return None
 
-    def code(self, where: tuple[str, int] | list[Any] | None) -> str:
-        """The text of a line, "" when it is not there to read."""
-        if not where:
-            return ""
-        lines = lines_of(str(where[0]))
-        at = int(where[1])
-        return lines[at - 1].strip() if 0 < at <= len(lines) else ""
-
     def line_with(self, *words: str) -> tuple[str, int] | None:
         """The line of the user's own files that says one of these words, outside comments and imports."""
         files = {str(one["file"]) for one in self.facts.get("calls", []) if one.get("file")}

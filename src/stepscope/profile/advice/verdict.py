@@ -26,6 +26,7 @@ from stepscope.records import Finding
 __all__ = ["Verdict", "verdict"]
 
 MOST = 8
+LONGEST_PLACE = 34
 _BOLD, _QUIET, _GREEN, _CYAN = "1", "2", "32", "36"
 
 
@@ -58,7 +59,7 @@ class Verdict:
         lines = textwrap.wrap(clean(self.headline.text), max(40, width)) or [""]
         lines = [paint(line, _BOLD) for line in lines]
         where = Path.cwd() if root is None else root
-        places = [place_of(one.file, one.line, where) if one.file else "" for one in self.findings[:most]]
+        places = [_place(one, where) for one in self.findings[:most]]
         indent = min(max((len(place) for place in places), default=0), max(12, width // 3))
         for number, (finding, place) in enumerate(zip(self.findings[:most], places, strict=True), 1):
             lines += _entry(number, finding, place, indent, self.step_ns, width, paint)
@@ -100,6 +101,14 @@ def _notes(run: Measured) -> list[str]:
     if not run.facts and run.trace is not None and run.trace.events.header.fields.get("with_stack"):
         notes.append("the trace was recorded with stacks, which makes the host slower than it is")
     return notes
+
+
+def _place(finding: Finding, root: Path) -> str:
+    """train.py:34, and of a path that would fill the line its end."""
+    if not finding.file:
+        return ""
+    place = place_of(finding.file, finding.line, root)
+    return place if len(place) <= LONGEST_PLACE else f"…/{Path(place).name}"
 
 
 def _entry(

@@ -60,6 +60,7 @@ class Facts:
         self._step_began = 0
         self._waited = 0
         self._zeroed = 0
+        self._has_closure = False
         self._spoiled = True
         self._next_memory = 5
 
@@ -125,6 +126,7 @@ class Facts:
 
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._step_began = perf_counter_ns()
+        self._has_closure = bool(args or kwargs)  # then forward and backward run inside the step
         if self.look is not None:
             self.look.optimizing = True
 
@@ -144,7 +146,8 @@ class Facts:
         if self._torch.autograd.profiler.__dict__.get("_is_profiler_enabled"):
             self._spoiled = True
         if self._mark and not self._spoiled and len(self._walls) < _KEPT:
-            self._walls.append((now - self._mark, self._waited, now - self._step_began, self._zeroed))
+            updating = 0 if self._has_closure else now - self._step_began
+            self._walls.append((now - self._mark, self._waited, updating, self._zeroed))
         if id(optimizer) not in self._optimizers:
             from stepscope.profile.collect.facts_process import describe_optimizer
 

@@ -46,7 +46,8 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
     yield Tip(
         where=run.where(loader, "made", "iterated"),
         message="the DataLoader runs in the main process, and training waits for it",
-        fix=setting,
+        fix=setting
+        + ("; an iterable dataset must share its data out, see get_worker_info" * bool(loader.get("iterable"))),
         share=run.share(wait),
         saving_ns=int(run.step_ns - then),
         how=f"the wait divided by {workers} workers on {run.cores} processors",

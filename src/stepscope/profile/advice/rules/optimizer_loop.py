@@ -38,7 +38,7 @@ def optimizer_loop(run: Measured) -> Iterator[Tip]:
         return  # there many tensors at once is the default
     if not fused and not (on_device and optimizer.get("has_foreach")):
         return
-    if run.share(time) < 0.05 or int(optimizer.get("tensors", 0)) < 8:
+    if run.share(time) < 0.05 or int(optimizer.get("tensors", 0)) < 4:
         return
     numbers, tensors = int(optimizer["numbers"]), int(optimizer["tensors"])
     passes = _PASSES.get(optimizer["class"], 6) * numbers * 4
