@@ -90,8 +90,13 @@ class Profile:
             table = self._tables.get(rank)
             if table is None:
                 table = self._read_events(rank)
-            self._traces[rank] = None if table is None else Trace(table, rank, self.meta.world)
+            self._traces[rank] = None if table is None else Trace(table, rank, self.meta.world, self._usual_ns(rank))
         return self._traces[rank]
+
+    def _usual_ns(self, rank: int) -> int:
+        """What a step takes outside of windows, by the phases of all steps; 0 when too few are known."""
+        phases = self.phases(rank)
+        return sum(phases.typical_ns) if phases is not None and len(phases.steps) >= 3 else 0
 
     def _read_events(self, rank: int) -> Events | None:
         from stepscope.profile.trace.columns import load_events

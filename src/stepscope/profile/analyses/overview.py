@@ -28,14 +28,15 @@ def devices(trace: Trace) -> Sheet | None:
         return None
     found = devices_of(trace)
     begin, end = window(trace)
-    figures = [_figures(trace, rows, begin, end) for rows in found.rows]
+    usual = (end - begin) / trace.slowdown
+    figures = [_figures(trace, rows, begin, end, usual) for rows in found.rows]
     utilisation = model_flops_utilisation(trace)
     busy = np.array([one["busy"] for one in figures])
     columns = [
         column("device", "Device", [str(number) for number in found.numbers], help="Its number."),
         column("name", "Name", [properties.get("name") for properties in found.properties], help="What it is."),
         column("busy_ns", "Busy", busy, "ns", "Time in which a kernel, a copy or a fill ran, within the steps."),
-        column("busy_share", "Busy share", share(busy, float(end - begin)), "share", "Of the time of the steps."),
+        column("busy_share", "Busy share", share(busy, usual), "share", "Of the time the steps usually take."),
         column("kernel_share", "Computing", [one["kernel"] for one in figures], "share",
                "The share of the steps in which a kernel ran that does not communicate."),
         column("sm_share", "SM efficiency", [one["sm"] for one in figures], "share",
@@ -52,10 +53,19 @@ def devices(trace: Trace) -> Sheet | None:
         column("memory_bytes", "Memory", [p.get("totalGlobalMem") for p in found.properties], "bytes",
                "Memory of the device.", hidden=True),
     ]  # fmt: skip
-    return sheet_of("devices", "Devices", columns)
+    return sheet_of("devices", "Devices", columns, notes=_notes(trace))
 
 
-def _figures(trace: Trace, rows: Values, begin: int, end: int) -> dict[str, Any]:
+def _notes(trace: Trace) -> list[str]:
+    if trace.slowdown == 1.0:
+        return []
+    return [
+        f"recording made the steps {trace.slowdown:.1f}x as long, but not the device's work: shares are of what the steps "
+        "usually take"
+    ]
+
+
+def _figures(trace: Trace, rows: Values, begin: int, end: int, usual: float) -> dict[str, Any]:
     events = trace.events
     edges = np.array([begin]), np.array([end])
 
@@ -67,8 +77,8 @@ def _figures(trace: Trace, rows: Values, begin: int, end: int) -> dict[str, Any]
     computing = kernels[~trace.is_collective[kernels]]
     dur = events.dur[computing].astype(float)
     blocks, filled = np.minimum(events.real("blocks per SM")[computing], 1.0), occupancy(trace, computing)
-    span = max(end - begin, 1)
-    inside = covered(computing)
+    span = max(usual, 1.0)
+    inside = min(covered(computing), span)
     return {
         "busy": covered(rows),
         "kernel": inside / span,

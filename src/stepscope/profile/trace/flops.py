@@ -127,7 +127,7 @@ def ideal_seconds(device: str, flops: Values, dtypes: tuple[str, ...]) -> Values
 
 
 def model_flops_utilisation(trace: Trace) -> float | None:
-    """MFU: the least time the steps' products could take on the devices, as a share of the time the steps took."""
+    """MFU: the least time the steps' products could take on the devices, as a share of the time steps usually take."""
     found = arithmetic(trace)
     if found is None or not trace.steps or not trace.has_device:
         return None
@@ -137,5 +137,5 @@ def model_flops_utilisation(trace: Trace) -> float | None:
     ideal = ideal_seconds(name, found.flops, found.dtype)[inside]
     if np.isnan(ideal).all():
         return None
-    seconds = sum(step.wall_ns for step in trace.steps) / 1e9
+    seconds = sum(step.wall_ns for step in trace.steps) / 1e9 / trace.slowdown
     return float(np.nansum(ideal)) / seconds / len(devices.numbers)

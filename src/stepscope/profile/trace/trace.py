@@ -26,6 +26,9 @@ Rows = npt.NDArray[Any]
 T = TypeVar("T")
 
 
+_INFLATED = 1.15
+
+
 class Kind(IntEnum):
     """What an event is, whatever the dialect of the trace calls it."""
 
@@ -64,6 +67,8 @@ class Trace:
     events: Events
     rank: int = 0
     world: int = 1
+    usual_step_ns: int = 0
+    """What a step takes when no profiler is on, by the clock that is always on; 0: not known."""
 
     def __len__(self) -> int:
         return len(self.events)
@@ -250,6 +255,15 @@ class Trace:
         """int32: the innermost Python call around each host event."""
         found = nearest(self.parent, self.kind == Kind.PYTHON)
         return np.where(self.parent >= 0, found[self.parent], -1)
+
+    @cached_property
+    def slowdown(self) -> float:
+        """How many times as long as usual the recorded steps took: the profiler's doing. Work on a device is not slower
+        by it, so shares of a step are taken of the usual one. 1.0 when it is not known, or less than noise."""
+        if not self.usual_step_ns or not self.steps:
+            return 1.0
+        factor = float(np.median([step.wall_ns for step in self.steps])) / self.usual_step_ns
+        return factor if factor >= _INFLATED else 1.0
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
