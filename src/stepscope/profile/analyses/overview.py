@@ -60,8 +60,8 @@ def _notes(trace: Trace) -> list[str]:
     if trace.slowdown == 1.0:
         return []
     return [
-        f"recording made the steps {trace.slowdown:.1f}x as long, but not the device's work: shares are of what the steps "
-        "usually take"
+        f"recording made the steps {trace.slowdown:.1f}x as long, but not the device's work: "
+        "shares are of what the steps usually take"
     ]
 
 
