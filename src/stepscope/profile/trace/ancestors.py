@@ -42,7 +42,8 @@ def nearest_of(parent: Ints, wanted: Ints, rows: Ints) -> Ints:
     [0, -1]
     """
     found: Ints = rows.copy()
-    climbing = np.flatnonzero((found >= 0) & ~wanted[found])
+    climbing = np.flatnonzero(found >= 0)
+    climbing = climbing[~wanted[found[climbing]]]
     while len(climbing):
         found[climbing] = parent[found[climbing]]
         here = found[climbing]
