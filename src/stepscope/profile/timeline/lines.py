@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import depths
-from stepscope.profile.trace.library import order_in_groups
+from stepscope.profile.trace.library import late_in_groups, order_in_groups
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -112,8 +112,8 @@ def lay_out(trace: Trace) -> Lines:
     """Gives each event its line: below the event around it, or on a line of its own where lanes hold what overlaps."""
     events = trace.events
     drawn = np.flatnonzero((trace.kind != Kind.FLOW) & (trace.kind != Kind.MEMORY))
-    lane = events.lane[drawn].astype(np.int64)
-    start, dur = events.start[drawn].astype(np.int64), events.dur[drawn].astype(np.int64)
+    lane = events.lane[drawn].astype(np.int32)
+    start, dur = events.start[drawn], events.dur[drawn]
     hidden = len(events) - len(drawn)
     if not len(drawn):
         nothing = np.zeros(0, np.int64)
@@ -140,10 +140,12 @@ def lay_out(trace: Trace) -> Lines:
     bits = max(1, span.bit_length())
     deepest = np.zeros(len(events.lanes), np.int64)
     np.maximum.at(deepest, lane, depth)
-    order, crossing = _in_lines(lane, depth, start, dur, bits)
+    line, order = _in_lines(lane, depth, start)
+    crossing = order[late_in_groups(order, line, start, dur, SLACK_NS)]
     if len(crossing):
         _move_apart(lane, depth, start, dur, crossing, deepest)
-        order, _ = _in_lines(lane, depth, start, dur, bits)
+        line, order = _in_lines(lane, depth, start)
+    del line
     lane, depth, start, dur = lane[order], depth[order], start[order], dur[order]
     change = np.flatnonzero((np.diff(lane) != 0) | (np.diff(depth) != 0)) + 1
     first = np.concatenate(([0], change, [len(order)]))
@@ -201,7 +203,7 @@ def _stacked(lane: Ints, start: Ints, dur: Ints, marks: Ints, lanes: int) -> tup
     """The depth of each event, marks over all others; and of each lane how many lines its marks take."""
     others = np.bincount(lane[~marks], minlength=lanes)
     marks = marks & (others[lane] > 0)
-    depth = np.zeros(len(start), np.int64)
+    depth = np.zeros(len(start), np.int32)
     marked = np.zeros(lanes, np.int64)
     at = np.flatnonzero(marks)
     if len(at):
@@ -212,13 +214,11 @@ def _stacked(lane: Ints, start: Ints, dur: Ints, marks: Ints, lanes: int) -> tup
     return depth, marked
 
 
-def _in_lines(lane: Ints, depth: Ints, start: Ints, dur: Ints, bits: int) -> tuple[Ints, Ints]:
-    """The events by lane, depth and time, and those that begin before the one before them in their line has ended."""
+def _in_lines(lane: Ints, depth: Ints, start: Ints) -> tuple[Ints, Ints]:
+    """The line of each event, and the order by lane, depth and time."""
     deepest = int(depth.max()) + 1
-    line = lane * deepest + depth
-    key = (line << bits) | start
-    order = order_in_groups(line, (int(lane.max()) + 1) * deepest, start)
-    return order, order[_late(key[order], dur[order])]
+    line = (lane.astype(np.int64) * deepest + depth).astype(np.uint32)
+    return line, order_in_groups(line, (int(lane.max()) + 1) * deepest, start)
 
 
 def _late(key: Ints, dur: Ints) -> Ints:
@@ -235,6 +235,6 @@ def _move_apart(lane: Ints, depth: Ints, start: Ints, dur: Ints, crossing: Ints,
     left = crossing[np.lexsort((-dur[crossing], start[crossing], lane[crossing]))]
     for below in range(1, MOST_CROSSING + 1):
         depth[left] = deepest[lane[left]] + below
-        left = left[_late(lane[left] * length + start[left], dur[left])]
+        left = left[_late(lane[left].astype(np.int64) * length + start[left], dur[left])]
         if not len(left):
             return

@@ -17,6 +17,7 @@ __all__ = [
     "State",
     "Strings",
     "depths_compiled",
+    "late_in_groups",
     "library",
     "nearest_compiled",
     "nest_compiled",
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 Ints = npt.NDArray[Any]
-_VERSION = 4
+_VERSION = 5
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
 """Made by scripts/build-scanner, or shipped in a wheel for a platform."""
@@ -91,6 +92,7 @@ def library() -> Any:
     found.ss_nearest.argtypes = (u64, pointer, pointer, pointer)
     found.ss_depths.argtypes = (u64, pointer, pointer)
     found.ss_order.argtypes = (u64, ctypes.c_uint32, pointer, pointer, pointer)
+    found.ss_late.argtypes = (u64, pointer, pointer, pointer, pointer, ctypes.c_int64, pointer)
     found.ss_take.argtypes = (u64, pointer, pointer, u64, pointer)
     return found
 
@@ -140,6 +142,30 @@ def order_in_groups(group: Ints, groups: int, start: Ints) -> Ints:
     found = np.empty(len(group), np.uint32)
     pointers = (group.ctypes.data, start.ctypes.data, found.ctypes.data)
     return found if code.ss_order(len(group), groups, *pointers) == 0 else np.lexsort((start, group))
+
+
+def late_in_groups(order: Ints, group: Ints, start: Ints, dur: Ints, slack: int) -> Ints:
+    """A mask in that order: events that begin before all of their group before them have ended.
+
+    `slack`: by more than this, or than half of their own length if that is less.
+
+    >>> late_in_groups(np.array([0, 1, 2]), np.array([0, 0, 1]), np.array([0, 5, 5]), np.array([9, 9, 9]), 1).tolist()
+    [False, True, False]
+    """
+    code = library()
+    late = np.zeros(len(order), np.bool_)
+    if code is not None:
+        order, group = np.ascontiguousarray(order, np.uint32), np.ascontiguousarray(group, np.uint32)
+        start, dur = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(dur, np.int64)
+        pointers = [column.ctypes.data for column in (order, group, start, dur)]
+        if code.ss_late(len(order), *pointers, slack, late.ctypes.data) == 0:
+            return late
+    group, start, dur = group[order].astype(np.int64), start[order], dur[order]
+    length = int((start + dur).max(initial=0)) + 1
+    until = np.maximum.accumulate(group * length + start + dur) - group * length
+    same = group[1:] == group[:-1]
+    late[1:] = same & (until[:-1] - start[1:] > np.minimum(slack, dur[1:] // 2))
+    return late
 
 
 def take_flags(flags: Ints, index: Ints) -> Ints:

@@ -909,7 +909,7 @@ int ss_scan(Scanner *s, const u8 *piece, u64 from, u64 n) {
     return found;
 }
 
-int ss_version(void) { return 4; }
+int ss_version(void) { return 5; }
 
 Scanner *ss_new(u64 seed, u64 most_columns) {
     Scanner *s = calloc(1, sizeof *s);
@@ -1090,6 +1090,21 @@ int ss_order(u64 n, u32 groups, const u32 *group, const i64 *start, u32 *order) 
     free(from);
     free(spare);
     return found;
+}
+
+/* In the order of ss_order: does an event begin before those of its group before it have ended? By more than `slack`, or
+ * half its own length if that is less. */
+int ss_late(u64 n, const u32 *order, const u32 *group, const i64 *start, const i64 *dur, i64 slack, u8 *late) {
+    i64 until = 0;
+    for (u64 i = 0; i < n; i++) {
+        u32 row = order[i];
+        if (row >= n) return BAD;
+        i64 end = (i64)((u64)start[row] + (u64)dur[row]), allowed = dur[row] / 2 < slack ? dur[row] / 2 : slack;
+        int fresh = i == 0 || group[row] != group[order[i - 1]];
+        late[i] = !fresh && (i64)((u64)until - (u64)start[row]) > allowed;
+        until = fresh || end > until ? end : until;
+    }
+    return OK;
 }
 
 /* out[i] = table[index[i]], without the wide copy of the index that numpy makes. */
