@@ -46,6 +46,13 @@ def test_a_lane_knows_how_long_it_was_busy() -> None:
     assert (lane.events, lane.depths, lane.outer, lane.busy_ns) == (4, 3, 1, 40)
 
 
+def test_a_thread_that_only_waits_is_quiet() -> None:
+    waits = ("threading.py(355): wait", 0, 90, {"tid": 2, "cat": "python_function"})
+    lanes = Timeline(trace_of(("aten::mm", 0, 10), waits)).lanes
+    assert [(lane.name, lane.quiet) for lane in lanes] == [("Main thread", False), ("Thread 2", True)]
+    assert [lane.quiet for lane in Timeline(trace_of(waits)).lanes] == [False]
+
+
 def test_thousands_of_lanes_are_laid_out() -> None:
     trace = trace_of(*((f"op {at % 7}", at, 10, {"tid": at % 3_000}) for at in range(9_000)))
     timeline = Timeline(trace)

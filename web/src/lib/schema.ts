@@ -371,6 +371,8 @@ export interface Lane {
   outer: number;
   /** How long at least one event was open. */
   busy_ns: number;
+  /** A thread with Python frames and no operator: mostly one that waits. It is closed at first. */
+  quiet: boolean;
 }
 
 /** A process or a device. */

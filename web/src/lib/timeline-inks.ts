@@ -40,10 +40,11 @@ export function hueOf(name: string): number {
   return (((hash >>> 8) % HUES) * 360) / HUES;
 }
 
-/** A block's colour under dark or light text. Yellow hues are told apart by more light, blue ones by less. */
+/** A block's colour under dark or light text. Blue looks darker than other hues of the same lightness. */
 function block(hue: number | null, dark: boolean, shade: number): Rgb {
   if (hue === null) return dark ? [74, 77, 86] : [205, 207, 214];
-  return dark ? rgbOf(hue, 0.42, 0.36 + shade * 0.05) : rgbOf(hue, 0.62, 0.8 - shade * 0.06);
+  const bluish = hue > 205 && hue < 295 ? 0.08 : 0;
+  return dark ? rgbOf(hue, 0.42, 0.37 + bluish + shade * 0.05) : rgbOf(hue, 0.62, 0.79 - shade * 0.06);
 }
 
 /** A pixel for each name. Kinds are not known by name, so colouring by kind has a table of its own. */

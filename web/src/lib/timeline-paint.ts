@@ -42,7 +42,7 @@ export interface Label {
 
 const FADED = 52;
 /** A merged block is at least this visible, however little of it is covered. */
-const LEAST = 70;
+const LEAST = 105;
 
 export interface LinePlace {
   tile: Tile;

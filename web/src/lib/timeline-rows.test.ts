@@ -3,7 +3,7 @@ import type { Lane } from "./schema";
 import { depthAt } from "./timeline-hit";
 import { closedAtFirst, heightOf, type LaneRow, layRows, rowAt, rowsIn, type Source } from "./timeline-rows";
 
-const lane = (id: number, group: number, depths: number): Lane => ({ id, name: `lane ${id}`, group, kind: "host", events: 1, depths, outer: 0, busy_ns: 1 });
+const lane = (id: number, group: number, depths: number): Lane => ({ id, name: `lane ${id}`, group, kind: "host", events: 1, depths, outer: 0, busy_ns: 1, quiet: id === 99 });
 const source: Source = { rank: 0, lanes: [lane(7, 0, 3), lane(8, 0, 1), lane(9, 1, 2)], groups: [{ name: "python", kind: "host" }, { name: "Spans", kind: "profiler" }] }; // prettier-ignore
 
 describe("rows", () => {
@@ -35,6 +35,7 @@ describe("rows", () => {
 
   test("the profiler's own lanes are closed at first, and deep ones where there are many", () => {
     expect([...closedAtFirst([source])]).toEqual(["0.g1"]);
+    expect([...closedAtFirst([{ ...source, lanes: [lane(99, 0, 5)] }])]).toEqual(["0.g1", "0.99"]);
     const many = { ...source, lanes: Array.from({ length: 90 }, (_, at) => lane(at, 0, at === 5 ? 9 : 2)) };
     expect([...closedAtFirst([many])]).toEqual(["0.g1", "0.5"]);
   });

@@ -95,13 +95,13 @@ export function rowAt(rows: readonly Row[], y: number): number {
   return Math.max(0, low);
 }
 
-/** Lanes that are closed at first: the profiler's own, and deep ones where there are many. */
+/** What is closed at first: the profiler's own marks, threads that only wait, and deep lanes where there are many. */
 export function closedAtFirst(sources: readonly Source[]): Set<string> {
   const closed = new Set<string>();
   const lanes = sources.reduce((sum, source) => sum + source.lanes.length, 0);
   for (const source of sources) {
     source.groups.forEach((group, at) => group.kind === "profiler" && closed.add(groupId(source.rank, at)));
-    if (lanes > 60) for (const lane of source.lanes) if (lane.depths > 3) closed.add(laneId(source.rank, lane.id));
+    for (const lane of source.lanes) if (lane.quiet || (lanes > 60 && lane.depths > 3)) closed.add(laneId(source.rank, lane.id));
   }
   return closed;
 }

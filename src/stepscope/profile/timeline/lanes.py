@@ -35,6 +35,8 @@ class Lane(msgspec.Struct):
     """Which of them has the outermost events; marks stand over it."""
     busy_ns: int
     """How long at least one event was open."""
+    quiet: bool = False
+    """A thread with Python frames and no operator: mostly one that waits. It is closed at first."""
 
 
 class LaneGroup(msgspec.Struct):
@@ -53,11 +55,12 @@ def name_lanes(trace: Trace, lines: Lines) -> tuple[list[Lane], list[LaneGroup]]
         by_process.setdefault("" if kinds[lane] == "profiler" else trace.events.lanes[lane][0], []).append(lane)
     ordered = sorted(by_process.items(), key=lambda one: _group_order(trace, one[0], [kinds[lane] for lane in one[1]]))
     groups = [LaneGroup(name=_group_name(trace, pid, kinds[own[0]]), kind=kinds[own[0]]) for pid, own in ordered]
-    lanes = [_lane(trace, lines, lane, at, kinds[lane]) for at, (_, own) in enumerate(ordered) for lane in own]
+    has_ops = bool((trace.kind == Kind.OP).any())
+    lanes = [_lane(trace, lines, lane, at, kinds[lane], has_ops) for at, (_, own) in enumerate(ordered) for lane in own]
     return lanes, groups
 
 
-def _lane(trace: Trace, lines: Lines, lane: int, group: int, kind: LaneKind) -> Lane:
+def _lane(trace: Trace, lines: Lines, lane: int, group: int, kind: LaneKind, has_ops: bool) -> Lane:
     rows = lines.of_lane(lane)
     first, end = int(lines.first[rows[0]]), int(lines.first[rows[-1] + 1])
     outer = rows[lines.outer[rows]][:1]
@@ -71,6 +74,7 @@ def _lane(trace: Trace, lines: Lines, lane: int, group: int, kind: LaneKind) -> 
         depths=len(rows),
         outer=int(lines.depth[outer[0]]) if len(outer) else 0,
         busy_ns=int(lines.dur[top].sum()),
+        quiet=has_ops and bool((trace.kind[lines.row[first:end]] == Kind.PYTHON).all()),
     )
 
 

@@ -3,7 +3,7 @@
 import { ChevronDownIcon, ChevronRightIcon } from "../../../components/icons";
 import { count, visibleText } from "../../../lib/format";
 import { formatShare } from "../../../lib/profile-format";
-import { type Row, rowsIn } from "../../../lib/timeline-rows";
+import { LINE, PAD, type Row, rowsIn } from "../../../lib/timeline-rows";
 import type { TimelineState } from "./state";
 
 export function LaneNames({ state }: { state: TimelineState }) {
@@ -27,12 +27,14 @@ function Name({ row, top, state }: { row: Row; top: number; state: TimelineState
   const name = visibleText(said);
   const busy = row.kind === "lane" ? row.lane.busy_ns / Math.max(1, page.end_ns - page.begin_ns) : 0;
   const about = row.kind === "head" ? count(row.lanes, "lane") : `${count(row.lane.events, "event")}, busy ${formatShare(Math.min(1, busy))} of the time, ${count(row.lane.depths, "level")} deep`;
+  /** A lane taller than the screen keeps its name in view. */
+  const inView = Math.max(0, Math.min(-top, row.height - LINE - 2 * PAD));
   const foldable = row.kind === "head" || row.lane.depths > 1;
   return (
     <button
       type="button"
       class={row.kind === "head" ? "timeline-head" : "timeline-lane"}
-      style={{ top: `${top}px`, height: `${row.height}px` }}
+      style={{ top: `${top}px`, height: `${row.height}px`, paddingTop: row.kind === "lane" ? `${4 + inView}px` : undefined }}
       title={`${name}\n${about}`}
       aria-expanded={foldable ? row.open : undefined}
       disabled={!foldable}
