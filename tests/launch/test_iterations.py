@@ -75,7 +75,8 @@ def test_a_turn_reaches_from_batch_to_batch(followed: tuple[Loop, Told], train: 
 
 def test_validation_is_in_no_turn(followed: tuple[Loop, Told], train: Callable[..., None]) -> None:
     loop, told = followed
-    training, validation = loader(3), loader(5)
+    training, validation, gaps = loader(3), loader(5), []
+    loop.iterations.on_gap.append(gaps.append)
     for _ in range(2):
         for _ in training:
             train()
@@ -83,6 +84,7 @@ def test_validation_is_in_no_turn(followed: tuple[Loop, Told], train: Callable[.
             pass
     assert spans(told) == [0, 1, 2, 3, 4, 5]
     assert loop.iterations.phases.steps == 6
+    assert gaps == [2, 5]
 
 
 def test_validation_in_the_middle_is_not_either(followed: tuple[Loop, Told], train: Callable[..., None]) -> None:

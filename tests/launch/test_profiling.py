@@ -108,6 +108,7 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
     "first step": (MANUAL, ["profile", "--dir", "first", "--steps", "0:2"], []),
     "crash": (CRASH, ["profile", "--dir", "crash", "--steps", "3:20"], []),
     "short": (MANUAL, ["profile", "--dir", "short", "--steps", "90:95"], []),
+    "settles": (MANUAL.replace("40", "400"), ["profile", "--dir", "settles"], []),
     "signal": (SIGNAL, ["run", "--dir", "signal", "--profile-on", "signal"], []),
     "own": (OWN, ["profile", "--dir", "own"], []),
     "own run": (OWN, ["run", "--dir", "own-run", "--profile-on", "3:6"], []),
@@ -301,6 +302,21 @@ def test_the_very_first_steps_can_be_recorded(profile_of: Callable[..., Profile]
     trace = profile_of("first step").trace()
     assert trace is not None
     assert [step.number for step in trace.steps] == [0, 1]
+
+
+def test_by_itself_it_waits_for_the_pace_and_for_enough_steps(profile_of: Callable[..., Profile], done: Any) -> None:
+    profile = profile_of("settles")
+    assert profile.meta.why == "the training had found its pace"
+    assert profile.meta.first_step is not None
+    assert 25 <= profile.meta.first_step <= 40  # three watched closely, 25 timed, a probe, a warm-up
+    trace, phases = profile.trace(), profile.phases()
+    assert trace is not None
+    assert len(trace.steps) == 5
+    assert phases is not None
+    assert 150 <= len(phases.steps) <= 201
+    assert len(done["settles"][0].out.splitlines()) < 300
+    assert profile.stacks() is not None
+    assert profile.facts()["optimizers"]
 
 
 def test_a_crash_in_a_window_leaves_what_there_is(profile_of: Callable[..., Profile], done: Any) -> None:

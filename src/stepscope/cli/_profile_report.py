@@ -16,7 +16,7 @@ from stepscope.errors import NotFound, StorageError, UsageError
 if TYPE_CHECKING:
     from stepscope.profile.advice.verdict import Verdict
     from stepscope.profile.profile import Profile
-    from stepscope.records.profile import Sheet, StepParts
+    from stepscope.records.profile import ProfileMeta, Sheet, StepParts
 
 __all__ = ["Wanted", "report"]
 
@@ -64,12 +64,28 @@ def _print(profile: Profile, found: Verdict, wanted: Wanted, see: str) -> None:
     if not (found.headline.kind == "none" and texts):  # a .prof has no steps to judge
         texts.insert(0, found.text(color=wants_color(sys.stdout), width=width))
     click.echo("\n\n".join(texts))
-    if profile.meta.notes:
+    told = [*_recorded(profile.meta), *(f"note: {note}" for note in profile.meta.notes)]
+    if told:
         click.echo()
-    for note in profile.meta.notes:
-        click.echo(textwrap.fill(f"note: {clean(note)}", max(40, width), subsequent_indent="      "))
+    for note in told:
+        click.echo(textwrap.fill(clean(note), max(40, width), subsequent_indent="      "))
     if see:
         click.echo(f"\n{see}")
+
+
+def _recorded(meta: ProfileMeta) -> list[str]:
+    """Which steps the window holds, and with what."""
+    if meta.kind != "pytorch" or meta.first_step is None or not meta.options:
+        return []
+    names = {"record_shapes": "shapes", "profile_memory": "allocations", "with_stack": "Python calls"}
+    kept = [name for key, name in names.items() if meta.options.get(key)]
+    steps = (
+        f"step {meta.first_step}"
+        if meta.first_step == meta.last_step
+        else f"steps {meta.first_step} to {meta.last_step}"
+    )
+    overhead = f"; {meta.overhead}" if meta.overhead else ""
+    return [f"window: {steps}, operators with {', '.join(kept) or 'nothing else'} ({meta.why}){overhead}"]
 
 
 def _steps(profile: Profile, width: int) -> list[str]:

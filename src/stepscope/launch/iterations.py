@@ -28,6 +28,8 @@ class Iterations:
         self.on_begin: list[Callable[[int], None]] = []
         """Called with the number of the step that begins (as `loop.steps` counts)."""
         self.on_end: list[Callable[[int], None]] = []
+        self.on_gap: list[Callable[[int], None]] = []
+        """Called with the number of the last step when something else follows it: a validation, the end of an epoch."""
         self.disturbed = False
         """Something of ours slows the turn down that is going on; it is not counted."""
         self.last_s: float | None = None
@@ -59,7 +61,7 @@ class Iterations:
             if self._is_training and not self._is_empty(iterator):
                 self.begin()
             else:
-                self.end()
+                self._pause()
         finally:
             self.asking = False
 
@@ -102,7 +104,7 @@ class Iterations:
     def pass_is_over(self) -> None:
         """The loader has no more; if a step has been made, what follows is no part of it."""
         if self._stepped:
-            self.end()
+            self._pause()
 
     # -- turns ----------------------------------------------------------------------------------------------------
 
@@ -126,6 +128,12 @@ class Iterations:
             self.phases.append(number, spent, self.last_s)
         self.disturbed = False
         self._tell(self.on_end, number)
+
+    def _pause(self) -> None:
+        number = self.number
+        self.end()
+        if number is not None:
+            self._tell(self.on_gap, number)
 
     def conclude(self) -> None:
         """The script is over. A turn that has made its step is one; any other was broken off."""

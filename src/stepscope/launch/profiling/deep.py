@@ -87,6 +87,7 @@ class Deep:
         self.windows.after_recording.append(self._no_phases)
         self._loop.iterations.on_begin.append(self._begins)
         self._loop.iterations.on_end.append(self._ends)
+        self._loop.iterations.on_gap.append(self.windows.pauses)
 
     @property
     def saved(self) -> list[Saved]:

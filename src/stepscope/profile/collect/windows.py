@@ -149,6 +149,11 @@ class Windows:
             if len(self._window.steps) >= self._wanted_steps:
                 self.finish()
 
+    def pauses(self, step: int) -> None:
+        """Something else than a step follows. It is not recorded, unless steps after it were asked for by number."""
+        if self.is_recording and self._request is not None and self._request.first is None:
+            self.finish()
+
     def _consider(self, step: int) -> None:
         request = self._waiting[0]
         first = request.first
