@@ -17,6 +17,7 @@ import msgspec
 
 from stepscope.errors import UsageError
 from stepscope.profile.collect.windows import Request
+from stepscope.profile.show import cell_text
 from stepscope.profile.store import PROFILES, REQUEST
 
 __all__ = ["Anomaly", "RequestFile", "Signal", "signal_named"]
@@ -95,7 +96,7 @@ class Anomaly:
         self._left -= 1
         late.clear()
         return Request(
-            why=f"step {step} took {1000 * wall_s:.3g} ms, {wall_s / usual:.1f} times as long as the steps before"
+            why=f"step {step} took {cell_text(round(1e9 * wall_s), 'ns')}, {wall_s / usual:.1f} times as long as the steps before"
         )
 
 

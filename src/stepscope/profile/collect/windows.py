@@ -21,6 +21,7 @@ from stepscope.profile.collect.budget import Asked, Budget, CallCounter, Chosen,
 from stepscope.profile.collect.child import Reading
 from stepscope.profile.collect.phase_events import PhaseEvents
 from stepscope.profile.collect.torch_window import TorchWindow, WindowOptions, someone_profiles
+from stepscope.profile.show import cell_text
 from stepscope.profile.store import new_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
 
@@ -295,5 +296,7 @@ def _inflated(walls_s: list[float], usual_s: float | None) -> list[str]:
     """How much the recording itself has slowed the steps down, where that is more than noise."""
     if not walls_s or not usual_s or (factor := statistics.median(walls_s) / usual_s) < 1.15:
         return []
-    took = f"{1000 * statistics.median(walls_s):.3g} ms, else {1000 * usual_s:.3g} ms"
-    return [f"steps in the window took {factor:.1f}x as long ({took}): host times are inflated, device times are not"]
+    took, usual = (cell_text(round(1e9 * seconds), "ns") for seconds in (statistics.median(walls_s), usual_s))
+    return [
+        f"steps in the window took {factor:.1f}x as long ({took}, else {usual}): host times are inflated, device times are not"
+    ]
