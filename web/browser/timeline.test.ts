@@ -1,6 +1,7 @@
 /** The Timeline tab in a real browser: a real trace, two ranks, thousands of lanes, names that would be markup. */
 
 import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
@@ -143,6 +144,14 @@ describe.skipIf(noBrowser)("the timeline", () => {
     expect(readFileSync((await file.path()) as string, "utf8")).toMatch(/^name,kind,count,/i);
     await page.keyboard.press("Escape");
     await region.waitFor({ state: "detached" });
+  });
+
+  test("the trace is saved for other viewers", async () => {
+    const page = await open("two ranks");
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Trace for Perfetto" }).click()]);
+    const bytes = readFileSync((await file.path()) as string);
+    const trace = JSON.parse((bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString("utf8"));
+    expect(trace.traceEvents.length).toBeGreaterThan(1000);
   });
 
   test("lanes close and open, and ranks stand below each other on one axis", async () => {

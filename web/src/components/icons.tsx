@@ -35,6 +35,7 @@ export const SearchIcon = draw(<path d="M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.6-
 export const CloseIcon = draw(<path d="m4 4 8 8m0-8-8 8" />);
 export const CheckIcon = draw(<path d="m3.5 8.5 3 3 6-7" />);
 export const ChevronDownIcon = draw(<path d="m4.5 6.5 3.5 3.5 3.5-3.5" />);
+export const ChevronUpIcon = draw(<path d="m4.5 9.5 3.5-3.5 3.5 3.5" />);
 export const ChevronRightIcon = draw(<path d="m6.5 4.5 3.5 3.5-3.5 3.5" />);
 export const ChevronLeftIcon = draw(<path d="M9.5 4.5 6 8l3.5 3.5" />);
 export const ArrowUpIcon = draw(<path d="M8 13V3m0 0L4 7m4-4 4 4" />);

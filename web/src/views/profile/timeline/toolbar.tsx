@@ -3,10 +3,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Button, IconButton, Select, TextInput, Toggle } from "../../../components";
-import { ChevronDownIcon, DownloadIcon, ExpandIcon, GroupIcon, MinusIcon, PlusIcon, SearchIcon } from "../../../components/icons";
-import { ArrowUpIcon } from "../../../components/icons";
+import { ChevronDownIcon, ChevronUpIcon, DownloadIcon, ExpandIcon, GroupIcon, MinusIcon, PlusIcon, SearchIcon } from "../../../components/icons";
 import { count } from "../../../lib/format";
 import { useKeys } from "../../../keys";
+import { downloadAddress } from "../export";
 import type { TimelineState } from "./state";
 
 const REST_MS = 160;
@@ -50,7 +50,7 @@ export function Toolbar({ state, ranks, all, onAll }: ToolbarProps) {
       </IconButton>
       <a
         class="button button-quiet"
-        href={`/api/profile/download?${new URLSearchParams({ run, profile, kind: "chrome", rank: String(rank) })}`}
+        href={downloadAddress({ run, profile, kind: "chrome", rank })}
         download
         title="The Chrome trace of this rank: open it at ui.perfetto.dev or chrome://tracing"
       >
@@ -97,7 +97,7 @@ function SearchBox({ state }: { state: TimelineState }) {
             {searchWords(search)}
           </span>
           <IconButton label="The hit before (Shift Enter)" disabled={search.total === 0} onClick={() => void state.step(-1)}>
-            <ArrowUpIcon size={14} />
+            <ChevronUpIcon size={14} />
           </IconButton>
           <IconButton label="The next hit (Enter)" disabled={search.total === 0} onClick={() => void state.step(1)}>
             <ChevronDownIcon size={14} />
