@@ -194,3 +194,23 @@ def test_sees_attention_and_convolutions_with_a_useless_bias() -> None:
     assert [one["calls"] for one in found["attention_by_hand"]] == [1.0]
     assert found["models"][0]["class"] == "Net"
     assert found["models"][0]["convolutions"] == 2
+
+
+def test_the_time_inside_a_closure_is_not_the_update() -> None:
+    def run(closed: bool) -> None:
+        model = nn.Linear(64, 64)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+        def closure() -> torch.Tensor:
+            optimizer.zero_grad()
+            loss = model(torch.ones(64, 64)).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(8):
+            if not closed:
+                closure()
+            optimizer.step(closure if closed else None)
+
+    assert gathered(lambda: run(True))[0]["steps"]["optimizer_ns"] == 0
+    assert gathered(lambda: run(False))[0]["steps"]["optimizer_ns"] > 0

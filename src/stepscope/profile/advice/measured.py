@@ -11,6 +11,7 @@ import numpy as np
 from stepscope.diagnose.excerpt import lines_of
 from stepscope.profile.advice.device_work import DeviceWork
 from stepscope.profile.profile import Profile
+from stepscope.profile.trace.ranges import BACKWARD
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import StepParts
 
@@ -144,6 +145,19 @@ class Measured:
     def cores(self) -> int:
         """The processors the training may use; 1 when not known."""
         return int(self.facts.get("cpu", {}).get("cores", 1))
+
+    @cached_property
+    def backward_nodes(self) -> dict[str, int]:
+        """Time of each sort of backward node a step, on the host: `SelectBackward0` and so on."""
+        trace, found = self.trace, dict[str, int]()
+        if trace is None or not trace.steps:
+            return found
+        events = trace.events
+        nodes = np.flatnonzero(events.named(lambda name: name.startswith(BACKWARD)) & (trace.step_of >= 0))
+        totals = np.bincount(events.name[nodes], events.dur[nodes].clip(0), len(events.names))
+        for name in np.flatnonzero(totals).tolist():
+            found[events.names[name].rpartition(": ")[2]] = self.on_host(totals[name] / len(trace.steps))
+        return found
 
     # -- the facts ------------------------------------------------------------------------------------------------
 

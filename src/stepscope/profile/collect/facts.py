@@ -126,7 +126,8 @@ class Facts:
 
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._step_began = perf_counter_ns()
-        self._has_closure = bool(args or kwargs)  # then forward and backward run inside the step
+        # With a closure, forward and backward run inside the step. The first of `args` is the optimizer itself.
+        self._has_closure = callable(kwargs.get("closure", args[1] if len(args) > 1 else None))
         if self.look is not None:
             self.look.optimizing = True
 

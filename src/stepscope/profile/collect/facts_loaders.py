@@ -40,8 +40,8 @@ class _Loader:
         self.trains = 0
         self.evaluated_ns = 0
         self.evaluated = 0
-        self.fetches: list[tuple[int, int, int]] = []
-        """(samples, time in the dataset, time of the whole fetch) while looking, in this process."""
+        self.fetches: list[tuple[int, int, int, int]] = []
+        """(samples, time in the dataset, time of the whole fetch, CPU time in the dataset): while looking."""
         self.is_random = False
         self.batch: dict[str, Any] = {}
         self.of_pass = 0
@@ -125,17 +125,17 @@ class LoaderFacts:
                 return fetch(fetcher, possibly_batched_index)
             before = _random_state()
             collate = fetcher.collate_fn
-            inside = 0
+            inside = worked = 0
 
             def timed_collate(samples: Any) -> Any:
-                nonlocal inside
-                inside = perf_counter_ns() - began
+                nonlocal inside, worked
+                inside, worked = perf_counter_ns() - began, thread_time_ns() - working
                 look.fetching = False
                 return collate(samples)
 
             fetcher.collate_fn = timed_collate
             look.fetching = True
-            began = perf_counter_ns()
+            began, working = perf_counter_ns(), thread_time_ns()
             try:
                 return fetch(fetcher, possibly_batched_index)
             finally:
@@ -143,15 +143,15 @@ class LoaderFacts:
                 look.fetching = False
                 fetcher.collate_fn = collate
                 samples = len(possibly_batched_index) if isinstance(possibly_batched_index, list) else 1
-                self._fetched(samples, inside, ended - began, before)
+                self._fetched(samples, inside, ended - began, worked, before)
 
         return looked_at
 
     @fence.fenced("noting a fetch")
-    def _fetched(self, samples: int, inside: int, whole: int, before: Any) -> None:
+    def _fetched(self, samples: int, inside: int, whole: int, worked: int, before: Any) -> None:
         known = self._asked  # who was asked for a batch: other clocks may stand in for the dataset meanwhile
         if known is not None:
-            known.fetches.append((samples, inside, whole))
+            known.fetches.append((samples, inside, whole, worked))
             known.is_random = known.is_random or _random_state() != before
 
     @fence.fenced("noting a loader")
@@ -283,6 +283,7 @@ class LoaderFacts:
                 "samples": statistics.median(one[0] for one in known.fetches),
                 "dataset_ns": int(statistics.median(one[1] for one in known.fetches)),
                 "whole_ns": int(statistics.median(one[2] for one in known.fetches)),
+                "dataset_cpu_ns": int(min(one[3] for one in known.fetches)),
             }
         return found
 

@@ -46,7 +46,7 @@ def prepared_again(run: Measured) -> Iterator[Tip]:
     work = {where: [one for one in calls if one["op"] not in _LOOKS_UP] for where, calls in lines.items()}
     work = {where: calls for where, calls in work.items() if calls}
     inside = wait * float(fetch["dataset_ns"]) / float(fetch["whole_ns"])
-    if not work and inside / samples < _SLOW_SAMPLE_NS:
+    if not work and float(fetch.get("dataset_cpu_ns", 0)) / samples < _SLOW_SAMPLE_NS:
         return
     converts = {where: calls for where, calls in work.items() if any(one["op"] in _CONVERSIONS for one in calls)}
     if loader.get("random"):

@@ -8,6 +8,7 @@ from stepscope.profile.advice.measured import Measured
 
 _MANY = 24
 _SMALL_NS = 50_000
+_NODES = {"getitem": ("Select", "Slice", "Index", "Unsqueeze"), "setitem_": ("CopySlices",), "select": ("Select",)}
 _PRODUCTS = frozenset({"linear", "matmul", "bmm", "mm", "addmm", "einsum", "conv1d", "conv2d", "conv3d", "lstm", "gru"})
 
 
@@ -22,8 +23,8 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
     `scatter_` instead of assignments, `(a == b).sum()` instead of counting, `torch._foreach_*` over lists of
     tensors.
 
-    How it is found: one line made dozens of small torch calls in every step, none of them a matrix product. The
-    saving is the time of these calls and the Python around them, less two calls.
+    How it is found: one line made dozens of small torch calls in every step, none of them a matrix product. The saving
+    is the time of these calls, of the Python around them and of their backward, less two calls.
 
     Bad:
         for i in range(len(y)):
@@ -42,7 +43,7 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
         small = [one for one in calls if one["ns"] / one["calls"] < _SMALL_NS]
         if not small:
             continue
-        took = run.of_look(sum(_cost(one) for one in small))
+        took = run.of_look(sum(_cost(one) for one in small)) + _backward(run, small)
         most = max(one["calls"] for one in small)
         lines = run.by_line(iter(small))
         where = max(lines, key=lambda place: sum(_cost(one) for one in lines[place]))
@@ -57,6 +58,17 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
             evidence={"calls": round(sum(one["calls"] for one in small)), "ms": round(took / 1e6, 3)},
             part="script",
         )
+
+
+def _backward(run: Measured, calls: list[dict[str, Any]]) -> int:
+    """What going back through these calls takes: an index of a large tensor makes a gradient as large, each time."""
+    total = 0.0
+    for op in {one["op"] for one in calls}:
+        names = _NODES.get(op) or ("".join(word.capitalize() for word in op.strip("_").split("_")),)
+        nodes = sum(ns for node, ns in run.backward_nodes.items() if node.partition("Backward")[0] in names)
+        everywhere = sum(one["calls"] for one in run.calls(op, fetching=False))
+        total += nodes * sum(one["calls"] for one in calls if one["op"] == op) / max(1, everywhere)
+    return int(total)
 
 
 def _cost(call: dict[str, Any]) -> int:
