@@ -151,6 +151,8 @@ class Session:
         self._watch_training(torch)
 
     def _watch_training(self, torch: Any) -> None:
+        if self.deep is not None and self.deep.windows is not None:
+            self.deep.windows.notes.append("taken within a run: its pulse (gradient norm) and its watch are in it too")
         self.logbook.start()
         if self.options.diagnose:
             fence.fenced("starting the watch")(self._watch)()

@@ -95,9 +95,8 @@ class Anomaly:
             return None
         self._left -= 1
         late.clear()
-        return Request(
-            why=f"step {step} took {cell_text(round(1e9 * wall_s), 'ns')}, {wall_s / usual:.1f} times as long as the steps before"
-        )
+        took = cell_text(round(1e9 * wall_s), "ns")
+        return Request(why=f"step {step} took {took}, {wall_s / usual:.1f} times as long as the steps before")
 
 
 class RequestFile:

@@ -68,6 +68,8 @@ class Windows:
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.saved: list[Saved] = []
+        self.notes: list[str] = []
+        """What a reader of every window must know."""
         self.phases: PhaseEvents | None = None
         """While a window records: where the stretches of phases go."""
         self.may_begin: Callable[[], bool] = lambda: True
@@ -282,7 +284,7 @@ class Windows:
             host=self._host,
             world=self._world,
             overhead=f"stopping took {window.stop_s:.2f} s, writing the trace {window.save_s:.2f} s",
-            notes=[*([] if chosen is None else chosen.said), *_inflated(window.walls_s, self.usual_s())],
+            notes=[*self.notes, *([] if chosen is None else chosen.said), *_inflated(window.walls_s, self.usual_s())],
         )
 
     def abandon(self, why: str) -> None:
@@ -297,6 +299,5 @@ def _inflated(walls_s: list[float], usual_s: float | None) -> list[str]:
     if not walls_s or not usual_s or (factor := statistics.median(walls_s) / usual_s) < 1.15:
         return []
     took, usual = (cell_text(round(1e9 * seconds), "ns") for seconds in (statistics.median(walls_s), usual_s))
-    return [
-        f"steps in the window took {factor:.1f}x as long ({took}, else {usual}): host times are inflated, device times are not"
-    ]
+    slower = f"steps in the window took {factor:.1f}x as long ({took}, else {usual})"
+    return [f"{slower}: host times are inflated, device times are not"]
