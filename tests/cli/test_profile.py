@@ -104,6 +104,24 @@ def test_a_running_training_is_asked(ask: Ask, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "target", "theirs", "paths"),
+    [
+        ("--steps 2:4 train.py --open x", ("file", "train.py"), ["--open", "x"], ()),
+        ("-m pkg.train --diff", ("module", "pkg.train"), ["--diff"], ()),
+        ("--with-stack folder --now", ("file", "folder"), ["--now"], ()),
+        ("--open a.json --json - b.json", None, [], ("a.json", "b.json")),
+        ("--dir runs --diff A --rows 3 B", None, [], ("A", "B")),
+    ],
+)
+def test_options_after_the_script_are_the_scripts(
+    line: str, target: object, theirs: list[str], paths: tuple[str, ...]
+) -> None:
+    ctx = command.make_context("profile", line.split())
+    assert ctx.obj == (target, theirs)
+    assert tuple(map(str, ctx.params["paths"])) == paths
+
+
+@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--diff", "a.json"], "--diff needs two"),

@@ -21,6 +21,7 @@ __all__ = [
     "options_from",
     "parsed_size",
     "script_named",
+    "split_arguments",
     "switch_options",
 ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stepscope.cli._launch import LaunchCommand, limit_options, options_from, script_named
+from stepscope.cli._launch import LaunchCommand, limit_options, options_from, script_named, split_arguments
 from stepscope.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -28,18 +28,13 @@ class ProfileCommand(LaunchCommand):
     """`[OPTIONS] train.py ARGS...`, or with --open, --diff and --now: files and runs, and our options anywhere."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if any(word in _WITHOUT_SCRIPT for word in args[: _first_script(args)]):
+        if any(word in _WITHOUT_SCRIPT for word in split_arguments(self, args)[0]):
             ctx.obj = (None, [])
             return click.Command.parse_args(self, ctx, args)
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["[OPTIONS]", "(SCRIPT | -m MODULE) [ARGS]..."]
-
-
-def _first_script(args: list[str]) -> int:
-    """Up to where a word could still be an option of ours."""
-    return next((at for at, word in enumerate(args) if word == "-m" or word.endswith(".py")), len(args))
 
 
 @click.command(name="profile", cls=ProfileCommand)
