@@ -49,8 +49,8 @@ def test_every_stage_of_the_main_process_is_timed(collector: DataCollector) -> N
 
 
 def test_an_event_knows_its_batch_its_loader_and_its_source(collector: DataCollector) -> None:
-    for _ in range(2):
-        list(DataLoader(Sleepy(4), batch_size=2))
+    for data in (Sleepy(4), Sleepy(4)):
+        list(DataLoader(data, batch_size=2))
     collector.stop()
     events = collector.events()
     rows = np.flatnonzero(events.name == events.name_index["transform Slow"])
@@ -59,7 +59,20 @@ def test_an_event_knows_its_batch_its_loader_and_its_source(collector: DataColle
     assert events.arguments(int(rows[0]))["place"].rpartition(":")[0].endswith("conftest.py")
     made = collector.facts()["loaders"][0]
     assert made["file"] == __file__
-    assert "DataLoader(Sleepy(4)" in Path(__file__).read_text().splitlines()[made["line"] - 1]
+    assert "DataLoader(data, batch_size=2)" in Path(__file__).read_text().splitlines()[made["line"] - 1]
+
+
+def test_a_loader_made_anew_in_every_epoch_is_one(collector: DataCollector) -> None:
+    train, val = Sleepy(4), Sleepy(2)
+    for _ in range(3):
+        for data in (train, val):
+            list(DataLoader(data, batch_size=2))
+    for _ in range(20):
+        list(DataLoader(Sleepy(1)))
+    collector.stop()
+    loaders = collector.facts()["loaders"]
+    assert [(one["passes"], one["samples"]) for one in loaders[:2]] == [(3, 4), (3, 2)]
+    assert len(loaders) <= 2 + 8
 
 
 def test_workers_are_timed_in_their_own_processes(collector: DataCollector) -> None:
@@ -205,7 +218,7 @@ def test_a_fast_dataset_is_looked_at_now_and_then() -> None:
     assert probe is not None
     assert 0 < len(durations(events, "sample")) < 8000
     assert probe.untimed > 0
-    assert probe.spent_ns <= 12e6 + 0.012 * took + 1e6
+    assert probe.spent_ns <= 12e6 + 0.009 * took + 20e6  # on a busy machine one note may take long
 
 
 def test_a_torn_file_of_a_killed_worker_is_read_to_its_last_whole_frame(tmp_path: Path) -> None:

@@ -102,9 +102,6 @@ class DataCollector:
 
     def _batch_of(self, iterator: Any) -> tuple[int, int, int]:
         number = self.loaders.number_of(iterator)
-        facts = self.loaders.facts.get(number)
-        if facts is not None:
-            facts.batches += 1
         tasks = getattr(iterator, "_task_info", None)
         if tasks is None:
             return number, int(iterator._num_yielded), -1

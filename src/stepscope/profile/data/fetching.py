@@ -14,7 +14,7 @@ from weakref import WeakSet, ref
 
 from stepscope import fence
 from stepscope.profile.data.probe import Probe, current
-from stepscope.profile.data.stages import Stages, place_of_callable, sample_times
+from stepscope.profile.data.stages import Stages, place_of_callable, sample_times, stages_of
 from stepscope.record.restore import Installed
 
 __all__ = ["install_fetching", "install_waiting"]
@@ -58,9 +58,11 @@ def _fetch(of: ref[Any], index: Any) -> Any:
     fetcher: Any = of()
     fetch = type(fetcher).fetch  # looked up now: others may stand there
     probe = current()
-    if probe is None or not probe.can_note():
-        if probe is not None:
-            probe.untimed += 1
+    if probe is None:
+        return fetch(fetcher, index)
+    begun = perf_counter_ns()
+    if not probe.can_note(begun):
+        probe.untimed += 1
         return fetch(fetcher, index)
     watch = _look_closely(fetcher, index, probe)
     start = perf_counter_ns()
@@ -72,6 +74,7 @@ def _fetch(of: ref[Any], index: Any) -> Any:
             watch.end()
         probe.note("fetch", start, end, detail=0 if watch is None else 1)
         probe.flush()
+        probe.spent_ns += start - begun + perf_counter_ns() - end
 
 
 @fence.fenced("timing the samples of a batch")
@@ -79,7 +82,7 @@ def _look_closely(fetcher: Any, index: Any, probe: Probe) -> _Closely | None:
     """Clocks around every sample of this batch, if the allowance pays for them."""
     stages = fetcher.__dict__.get("_stepscope_stages")
     if stages is None or stages.probe is not probe:
-        stages = fetcher._stepscope_stages = Stages(fetcher.dataset, probe)
+        stages = fetcher._stepscope_stages = stages_of(fetcher.dataset, probe)
     samples = len(index) if fetcher.auto_collation and hasattr(index, "__len__") else 1
     if not probe.pay_details(samples * stages.count + 2):
         return None
@@ -146,17 +149,21 @@ def _timed(call: Any, name: str, probe: Probe) -> Any:
 
 
 def _watched_wait(ask: Callable[[Any], Any], batch_of: Callable[[Any], tuple[int, int, int]]) -> Callable[[Any], Any]:
+    count = fence.fenced("counting batches", (0, -1, -1))(batch_of)
+
     @wraps(ask)
     def _next_data(iterator: Any) -> Any:
         probe = current()
-        if probe is None or not probe.can_note():
+        begun = perf_counter_ns()
+        if probe is None or not probe.can_note(begun):
             return ask(iterator)
-        loader, batch, ready = fence.fenced("counting batches", (0, -1, -1))(batch_of)(iterator)
+        loader, batch, ready = count(iterator)
         probe.batch, probe.loader = batch, loader
         start = perf_counter_ns()
         data = ask(iterator)
-        probe.note("wait", start, perf_counter_ns(), batch=batch, loader=loader, ready=ready)
-        probe.flush()
+        end = perf_counter_ns()
+        probe.note("wait", start, end, batch=batch, loader=loader, ready=ready)
+        probe.spent_ns += start - begun + perf_counter_ns() - end
         return data
 
     return _next_data
@@ -168,14 +175,15 @@ def _watched_pin(pin: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(pin)
     def pin_memory(data: Any, device: Any = None) -> Any:
         probe, thread = current(), get_ident()
-        if probe is None or thread in inside or not probe.can_note():  # it calls itself for the parts of a batch
+        start = perf_counter_ns()
+        if probe is None or thread in inside or not probe.can_note(start):  # it calls itself for the parts of a batch
             return pin(data, device)
         inside.add(thread)
-        start = perf_counter_ns()
         try:
             return pin(data, device)
         finally:
             inside.discard(thread)
             probe.note("pin", start, perf_counter_ns())
+            probe.flush()
 
     return pin_memory

@@ -24,4 +24,3 @@ class LoaderFacts(msgspec.Struct, kw_only=True, omit_defaults=True):
     pin: bool = False
     start_method: str = ""
     passes: int = 0
-    batches: int = 0

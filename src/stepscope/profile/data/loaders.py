@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import FrameType
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from stepscope import fence
 from stepscope.profile.data.loader_facts import LoaderFacts
@@ -13,15 +13,18 @@ from stepscope.record.restore import Installed
 
 __all__ = ["Loaders"]
 
+_MOST_AT_A_PLACE = 8
+
 
 class Loaders:
     """Numbers loaders in the order they are made or first iterated."""
 
     def __init__(self) -> None:
         self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
-        self._objects: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._of_iterator: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._made: dict[int, tuple[str, int]] = {}
+        self._of_place: dict[Any, dict[int, int]] = {}
+        self._sites: dict[Any, tuple[str, int, str]] = {}
         self.facts: dict[int, LoaderFacts] = {}
 
     def install(self, installed: Installed, module: Any) -> None:
@@ -46,9 +49,17 @@ class Loaders:
         known = self._numbers.get(loader)
         if known is None:
             known = self._numbers[loader] = len(self.facts)
-            self._objects[known] = loader
             self.facts[known] = LoaderFacts(number=known)
         return known
+
+    def _join(self, loader: Any, place: Any) -> None:
+        """One that is made anew at the same place over the same data, as in every epoch, has the number it had."""
+        before = self._of_place.setdefault(place, {})
+        data = id(getattr(loader, "dataset", None))
+        if data in before or len(before) >= _MOST_AT_A_PLACE:
+            self._numbers[loader] = before.get(data, next(iter(before.values())))
+        else:
+            before[data] = self.of(loader)
 
     def place(self, loader: Any) -> tuple[str, int] | None:
         """(file, line) where it was made."""
@@ -79,12 +90,18 @@ class Loaders:
         from stepscope.record.sites import site_at
         from stepscope.record.watch.places import own_place
 
-        number, place = self.of(loader), own_place(frame)
-        if place is not None:
+        place = own_place(frame)
+        if place is None:
+            return
+        self._join(loader, place)
+        number = self.of(loader)
+        known = self._sites.get(place)
+        if known is None:
             site = site_at(place)
-            self._made[number] = (site.file, site.line)
-            facts = self.facts[number]
-            facts.file, facts.line, facts.made = site.file, site.line, f"{shown_path(site.file)}:{site.line}"
+            known = self._sites[place] = (site.file, site.line, f"{shown_path(site.file)}:{site.line}")
+        facts = self.facts[number]
+        facts.file, facts.line, facts.made = known
+        self._made[number] = known[:2]
 
 
 def _length(dataset: Any) -> int | None:

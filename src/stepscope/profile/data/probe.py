@@ -11,6 +11,7 @@ import struct
 import threading
 import time
 from typing import Any, BinaryIO
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -20,11 +21,11 @@ __all__ = ["MAIN", "Probe", "current", "read_rows", "set_current"]
 
 MAIN = -1
 """The number of the main process among workers."""
-_ALLOWANCE = 0.012
+_ALLOWANCE = 0.009
 _GRACE_NS = 12_000_000
 """What may be spent before any time has passed: the first batches are looked at closely."""
-_EVENT_NS = 1_000
-"""What one event costs: two readings of the clock, a tuple, its share of writing."""
+_PASS_NS = 1_000
+"""What it costs to let a batch go by."""
 _DETAIL_NS = 5_000
 """The price of an event inside a batch. More than it costs, to keep them to some two thousand a second, which tell as
 much as all of them would; and only part of the allowance goes into them, so that batches themselves are all timed."""
@@ -53,25 +54,27 @@ class Probe:
         self._to_unix = time.time_ns() - time.perf_counter_ns()
         self._lock = threading.Lock()
         self._threads: dict[int, int] = {}
+        self.stages: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        """What is known of datasets: looked for once, not in every pass."""
         self._over = False
 
     # -- the budget -----------------------------------------------------------------------------------------------
 
-    @property
-    def _earned_ns(self) -> float:
-        return _GRACE_NS + _ALLOWANCE * (time.perf_counter_ns() - self._began)
-
-    def can_note(self) -> bool:
-        """Whether one more event is within the allowance."""
-        return not self._over and self.events < _MOST_EVENTS and self.spent_ns + _EVENT_NS <= self._earned_ns
+    def can_note(self, clock: int) -> bool:
+        """Whether there is something left of the allowance, at this reading of the clock."""
+        if self.spent_ns <= _GRACE_NS + _ALLOWANCE * (clock - self._began) and not self._over:
+            return self.events < _MOST_EVENTS
+        self.spent_ns += _PASS_NS
+        return False
 
     def pay_details(self, events: int) -> bool:
         """Take the price of so many events inside a batch from the allowance, if it is there."""
         price = events * _DETAIL_NS
-        if self._over or self.events + events > _MOST_EVENTS or self.spent_ns + price > self._earned_ns * _DETAIL_PART:
+        earned = _GRACE_NS + _ALLOWANCE * (time.perf_counter_ns() - self._began)
+        if self.events + events > _MOST_EVENTS or self.spent_ns + price > earned * _DETAIL_PART:
             self.untimed += 1
             return False
-        self.spent_ns += events * (_DETAIL_NS - _EVENT_NS)
+        self.spent_ns += price
         return True
 
     # -- noting ---------------------------------------------------------------------------------------------------
@@ -86,7 +89,6 @@ class Probe:
             self.batch if batch is None else batch, self.loader if loader is None else loader, detail, ready,
         ))  # fmt: skip
         self.events += 1
-        self.spent_ns += _EVENT_NS
 
     def _thread(self) -> int:
         """As the system numbers it, which is how torch's traces do."""
@@ -135,13 +137,16 @@ _current: Probe | None = None
 
 def current() -> Probe | None:
     """The probe of this process; none in a process that was forked off by somebody else."""
-    probe = _current
-    return probe if probe is not None and probe.pid == os.getpid() else None
+    return _current
 
 
 def set_current(probe: Probe | None) -> None:
     global _current
     _current = probe
+
+
+if hasattr(os, "register_at_fork"):  # a worker gets one of its own; asking for the process's number each time is dear
+    os.register_at_fork(after_in_child=lambda: set_current(None))
 
 
 class _Frame(msgspec.Struct):

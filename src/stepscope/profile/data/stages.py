@@ -13,10 +13,11 @@ from collections.abc import Iterator, MutableMapping
 from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any
+from weakref import ref
 
 from stepscope.profile.data.probe import Probe
 
-__all__ = ["Stages", "name_of", "place_of_callable", "sample_times", "shown_path"]
+__all__ = ["Stages", "name_of", "place_of_callable", "sample_times", "shown_path", "stages_of"]
 
 _DEPTH = 4
 _MOST = 64
@@ -80,7 +81,7 @@ class Stages:
 
     def __init__(self, dataset: Any, probe: Probe) -> None:
         self.probe = probe
-        self._dataset = dataset
+        self._dataset = _weakly(dataset)
         self._places: list[tuple[MutableMapping[Any, Any], Any, Any, Any]] = []
         """(where, key, what stands there, what stands there while it is timed)"""
         self._seen: set[int] = set()
@@ -96,7 +97,7 @@ class Stages:
     def put_in(self) -> None:
         if any(where.get(key) is not now for where, key, now, _ in self._places):  # the dataset has other transforms
             self._places, self._seen = [], set()
-            self._find(self._dataset, _DEPTH)
+            self._find(self._dataset(), _DEPTH)
         for where, key, _, timed in self._places:
             where[key] = timed
 
@@ -151,6 +152,24 @@ class Stages:
 
     def _timed(self, value: Any) -> _Timed:
         return _Timed(value, f"transform {name_of(value)}", place_of_callable(value), self.probe)
+
+
+def stages_of(dataset: Any, probe: Probe) -> Stages:
+    """Those of a dataset, looked for when it is first seen."""
+    try:
+        known = probe.stages.get(dataset)
+        if known is None:
+            known = probe.stages[dataset] = Stages(dataset, probe)
+    except TypeError:  # one that cannot be hashed or weakly held: a list
+        known = Stages(dataset, probe)
+    return known
+
+
+def _weakly(value: Any) -> Any:
+    try:
+        return ref(value)
+    except TypeError:
+        return lambda: value
 
 
 def _read_at(dataset: Any) -> str:

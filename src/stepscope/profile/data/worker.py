@@ -86,8 +86,9 @@ class _TimedQueue:
         probe = self._probe
         if isinstance(task, tuple) and len(task) == 2 and isinstance(task[0], int):
             probe.batch = task[0]
-            if probe.can_note():
-                probe.note("queue", start, perf_counter_ns())
+            end = perf_counter_ns()
+            if probe.can_note(end):
+                probe.note("queue", start, end)
         probe.flush()
         if self._lines is not None:
             self._lines.beat()
@@ -108,7 +109,7 @@ def _time_pickling(probe: Probe) -> None:
         def dumps(cls, obj: Any, protocol: Any = None) -> Any:
             start = perf_counter_ns()
             packed = pickler.dumps(obj, protocol)
-            if isinstance(obj, tuple) and obj and isinstance(obj[0], int) and probe.can_note():
+            if isinstance(obj, tuple) and obj and isinstance(obj[0], int) and probe.can_note(start):
                 probe.note("put", start, perf_counter_ns(), batch=obj[0])
             return packed
 
