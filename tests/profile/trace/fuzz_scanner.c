@@ -33,8 +33,8 @@ static void look_at_all(Scanner *s) {
     for (u64 i = 0; i < s->n; i++)
         if (s->cat[i] > s->cats.count || s->name[i] >= s->names.count || s->lane[i] >= s->lanes.count) abort();
     if (s->n) {
-        i64 *parent = malloc(s->n * sizeof *parent);
-        if (!parent || ss_nest(s->n, s->lane, s->start, s->dur, parent) != OK) abort();
+        int32_t *parent = malloc(s->n * sizeof *parent);
+        if (!parent || ss_nest(s->n, NULL, s->lane, s->start, s->dur, parent) != OK) abort();
         for (u64 i = 0; i < s->n; i++) if (parent[i] >= (i64)s->n || parent[i] == (i64)i) abort();
         free(parent);
     }

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from stepscope.profile.trace import ancestors, nesting
+from stepscope.profile.trace import ancestors, library as library_module, nesting
 from stepscope.profile.trace.ancestors import depths, nearest
-from stepscope.profile.trace.library import library, nearest_compiled
+from stepscope.profile.trace.library import library, nearest_compiled, within
 from stepscope.profile.trace.nesting import nest
 
 _span = st.tuples(st.integers(0, 2), st.integers(0, 20), st.integers(0, 10))
@@ -41,7 +41,7 @@ def test_as_one_would_say_by_looking(spans: list[tuple[int, int, int]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if library() is not None:
             assert nest(*columns(spans)).tolist() == expected
-        patch.setattr(nesting, "nest_compiled", lambda *_: False)
+        patch.setattr(nesting, "nest_compiled", lambda *_: None)
         assert nest(*columns(spans)).tolist() == expected
 
 
@@ -79,3 +79,26 @@ def test_parents_that_point_outside_or_in_a_ring_end_nowhere() -> None:
     ring = nearest_compiled(np.array([2, 0, 1], np.int32), nobody)
     assert ring is not None
     assert ring.tolist() == [-1, -1, -1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(_span, max_size=30), st.randoms(use_true_random=False))
+def test_of_some_rows_only_those_count(spans: list[tuple[int, int, int]], random: Random) -> None:
+    rows = np.array([i for i in range(len(spans)) if random.random() < 0.6], np.int64)
+    expected = [-1] * len(spans)
+    for row, above in zip(rows.tolist(), by_looking([spans[i] for i in rows.tolist()]), strict=True):
+        expected[row] = int(rows[above]) if above >= 0 else -1
+    assert nest(*columns(spans), rows).tolist() == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nesting, "nest_compiled", lambda *_: None)
+        assert nest(*columns(spans), rows).tolist() == expected
+
+
+def test_moments_are_placed_the_same_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    begin = np.cumsum(rng.integers(5, 20, 50))
+    end, moments = begin + rng.integers(0, 5, 50), rng.integers(-5, 700, 2000)
+    found = within(moments, begin, end)
+    monkeypatch.setattr(library_module, "library", lambda: None)
+    assert found.tolist() == within(moments, begin, end).tolist()
+    assert within(moments, begin[:0], end[:0]).tolist() == [-1] * 2000

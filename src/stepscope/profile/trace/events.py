@@ -207,8 +207,16 @@ class Events:
 
     def named(self, test: Any) -> Ints:
         """A mask: rows whose name passes `test`, which is asked once a distinct name."""
-        passes = np.fromiter((bool(test(name)) for name in self.names), bool, len(self.names))
+        passes = self._passes.get(test)
+        if passes is None:
+            passes = np.fromiter((bool(test(name)) for name in self.names), bool, len(self.names))
+            if getattr(test, "__name__", "<lambda>") != "<lambda>":  # a function may come again
+                self._passes[test] = passes
         return take_flags(passes, self.name) if len(passes) else np.zeros(len(self), bool)
+
+    @cached_property
+    def _passes(self) -> dict[Any, Ints]:
+        return {}
 
 
 def joined(tables: Sequence[Events]) -> Events:

@@ -23,10 +23,11 @@ __all__ = [
     "nest_compiled",
     "order_in_groups",
     "take_flags",
+    "within",
 ]
 
 Ints = npt.NDArray[Any]
-_VERSION = 5
+_VERSION = 6
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
 """Made by scripts/build-scanner, or shipped in a wheel for a platform."""
@@ -88,7 +89,8 @@ def library() -> Any:
     found.ss_finish.argtypes = (pointer,)
     found.ss_strings.argtypes = (pointer, ctypes.c_int, ctypes.POINTER(Strings))
     found.ss_column.argtypes = (pointer, u64, ctypes.POINTER(Column))
-    found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer)
+    found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer, pointer)
+    found.ss_within.argtypes = (u64, pointer, u64, pointer, pointer, pointer)
     found.ss_nearest.argtypes = (u64, pointer, pointer, pointer)
     found.ss_depths.argtypes = (u64, pointer, pointer)
     found.ss_order.argtypes = (u64, ctypes.c_uint32, pointer, pointer, pointer)
@@ -97,15 +99,39 @@ def library() -> Any:
     return found
 
 
-def nest_compiled(lane: Ints, start: Ints, dur: Ints, parent: Ints) -> bool:
-    """`nest` of nesting.py into `parent`; False where the library is not built."""
+def nest_compiled(lane: Ints, start: Ints, dur: Ints, rows: Ints | None = None) -> Ints | None:
+    """`nest` of nesting.py, of these rows only if given (the others are -1); None where the library is not built."""
     code = library()
-    if code is None:
-        return False
+    if code is None or (rows is not None and len(rows) and int(rows.max()) >= len(lane)):
+        return None
     lane = np.ascontiguousarray(lane, np.uint32)
     start, dur = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(dur, np.int64)
+    chosen = None if rows is None else np.ascontiguousarray(rows, np.uint32)
+    parent = np.full(len(lane), -1, np.int32)
     pointers = [column.ctypes.data for column in (lane, start, dur, parent)]
-    return bool(code.ss_nest(len(parent), *pointers) == 0)
+    n = len(lane) if chosen is None else len(chosen)
+    done = code.ss_nest(n, None if chosen is None else chosen.ctypes.data, *pointers) == 0
+    return parent if done else None
+
+
+def within(moment: Ints, begin: Ints, end: Ints) -> Ints:
+    """int16: the stretch each moment lies in, or -1. Stretches ascend and do not overlap.
+
+    >>> within(np.array([5, 1, 30]), np.array([0, 10]), np.array([4, 40])).tolist()
+    [-1, 0, 1]
+    """
+    code = library()
+    moment, begin, end = (np.ascontiguousarray(one, np.int64) for one in (moment, begin, end))
+    if code is not None and len(begin) < 1 << 15:
+        found = np.empty(len(moment), np.int16)
+        pointers = (begin.ctypes.data, end.ctypes.data, found.ctypes.data)
+        code.ss_within(len(moment), moment.ctypes.data, len(begin), *pointers)
+        return found
+    if not len(begin):
+        return np.full(len(moment), -1, np.int16)
+    at = np.searchsorted(begin, moment, side="right") - 1
+    inside = (at >= 0) & (moment < end[np.maximum(at, 0)])
+    return np.where(inside, at, -1).astype(np.int16)
 
 
 def nearest_compiled(parent: Ints, wanted: Ints) -> Ints | None:

@@ -14,17 +14,26 @@ __all__ = ["nest"]
 Ints = npt.NDArray[Any]
 
 
-def nest(lane: Ints, start: Ints, dur: Ints) -> Ints:
+def nest(lane: Ints, start: Ints, dur: Ints, rows: Ints | None = None) -> Ints:
     """For each span the position of the innermost one of its lane that holds it, or -1.
 
-    Spans that cross (profilers round) belong to the one that began before them and is still open when they begin.
+    `rows`: only these spans count; the others have and are no parents. Spans that cross (profilers round) belong to the
+    one that began before them and is still open when they begin.
 
     >>> nest(np.array([0, 0, 0, 1]), np.array([0, 2, 3, 3]), np.array([10, 5, 1, 1])).tolist()
     [-1, 0, 1, -1]
     """
+    compiled = nest_compiled(lane, start, dur, rows)
+    if compiled is not None:
+        return compiled
+    if rows is not None:
+        full = np.full(len(start), -1, np.int32)
+        found = nest(lane[rows], start[rows], dur[rows])
+        full[rows] = np.where(found >= 0, rows[found], -1)
+        return full
     n = len(start)
-    parent = np.full(n, -1, np.int64)
-    if n == 0 or nest_compiled(lane, start, dur, parent):
+    parent = np.full(n, -1, np.int32)
+    if n == 0:
         return parent
     order = np.lexsort((-dur, start, lane))
     lane, start, end = lane[order], start[order], (start + dur)[order]

@@ -909,7 +909,7 @@ int ss_scan(Scanner *s, const u8 *piece, u64 from, u64 n) {
     return found;
 }
 
-int ss_version(void) { return 5; }
+int ss_version(void) { return 6; }
 
 Scanner *ss_new(u64 seed, u64 most_columns) {
     Scanner *s = calloc(1, sizeof *s);
@@ -1030,22 +1030,27 @@ static void sort_lane(u32 *a, u32 *spare, size_t n, const i64 *start, const i64 
     }
 }
 
-int ss_nest(u64 n, const u32 *lane, const i64 *start, const i64 *dur, i64 *parent) {
+/* Of the events in `rows` (all n events if it is NULL): for each the innermost that holds it, or -1. */
+int ss_nest(u64 n, const u32 *rows, const u32 *lane, const i64 *start, const i64 *dur, int32_t *parent) {
     u32 lanes = 0;
     for (u64 i = 0; i < n; i++) {
-        if (lane[i] == NONE) return BAD;
-        if (lane[i] >= lanes) lanes = lane[i] + 1;
+        u32 one = lane[rows ? rows[i] : i];
+        if (one == NONE) return BAD;
+        if (one >= lanes) lanes = one + 1;
     }
     if (n == 0) return OK;
-    if (n >= NONE) return MEMORY;
+    if (n > INT32_MAX) return MEMORY;
     u64 *from = calloc((size_t)lanes + 1, sizeof *from);
     u32 *order = malloc(n * sizeof *order), *spare = malloc(n * sizeof *spare);
     i64 *ends = malloc(n * sizeof *ends);
     int found = from && order && spare && ends ? OK : MEMORY;
     if (found == OK) {
-        for (u64 i = 0; i < n; i++) from[lane[i] + 1]++;
+        for (u64 i = 0; i < n; i++) from[lane[rows ? rows[i] : i] + 1]++;
         for (u32 i = 0; i < lanes; i++) from[i + 1] += from[i];
-        for (u64 i = 0; i < n; i++) order[from[lane[i]]++] = (u32)i;
+        for (u64 i = 0; i < n; i++) {
+            u32 row = rows ? rows[i] : (u32)i;
+            order[from[lane[row]]++] = row;
+        }
         for (u64 begin = 0; begin < n;) {
             u64 end = from[lane[order[begin]]]; /* has moved to the end of its lane */
             sort_lane(order + begin, spare, (size_t)(end - begin), start, dur);
@@ -1055,7 +1060,7 @@ int ss_nest(u64 n, const u32 *lane, const i64 *start, const i64 *dur, i64 *paren
                 u32 row = order[i];
                 i64 stop = (i64)((u64)start[row] + (u64)dur[row]);
                 while (depth && ends[depth - 1] <= start[row]) depth--;
-                parent[row] = depth ? (i64)stack[depth - 1] : -1;
+                parent[row] = depth ? (int32_t)stack[depth - 1] : -1;
                 ends[depth] = depth && ends[depth - 1] < stop ? ends[depth - 1] : stop;
                 stack[depth++] = row;
             }
@@ -1067,6 +1072,23 @@ int ss_nest(u64 n, const u32 *lane, const i64 *start, const i64 *dur, i64 *paren
     free(spare);
     free(ends);
     return found;
+}
+
+/* The stretch each moment lies in, or -1; stretches ascend. Moments mostly lie where the one before did. */
+void ss_within(u64 n, const i64 *moment, u64 m, const i64 *begin, const i64 *end, int16_t *out) {
+    u64 at = 0; /* the first stretch that begins after the moment */
+    for (u64 i = 0; i < n; i++) {
+        if ((at && begin[at - 1] > moment[i]) || (at < m && begin[at] <= moment[i])) {
+            u64 low = 0, high = m;
+            while (low < high) {
+                u64 middle = low + (high - low) / 2;
+                if (begin[middle] <= moment[i]) low = middle + 1;
+                else high = middle;
+            }
+            at = low;
+        }
+        out[i] = at && moment[i] < end[at - 1] ? (int16_t)(at - 1) : -1;
+    }
 }
 
 /* Stable: events by group, and by time within each. */

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from stepscope.profile.trace.ancestors import around, nearest
 from stepscope.profile.trace.dialects import kind_of_cat
 from stepscope.profile.trace.events import Events
+from stepscope.profile.trace.library import within
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.step_spans import StepSpan, find_steps
 
@@ -151,11 +152,7 @@ class Trace:
         """int32: the innermost event of the same lane around each host event (ops, annotations, runtime, Python)."""
         host = self.are(Kind.OP, Kind.RUNTIME, Kind.ANNOTATION, Kind.PYTHON, Kind.PHASE, Kind.DATA)
         rows = np.flatnonzero(host & (self.events.dur >= 0) & (self.events.ph == ord("X")))
-        full = np.full(len(self), -1, np.int32)
-        events = self.events
-        found = nest(events.lane[rows], events.start[rows], events.dur[rows])
-        full[rows] = np.where(found >= 0, rows[found], -1)
-        return full
+        return nest(self.events.lane, self.events.start, self.events.dur, rows)
 
     @cached_property
     def op_parent(self) -> Rows:
@@ -275,18 +272,13 @@ class Trace:
     @cached_property
     def step_of(self) -> Rows:
         """int16: the index into `steps` of the step each event began in; work on a device belongs to its launch's."""
-        full = np.full(len(self), -1, np.int16)
         if not self.steps:
-            return full
-        begins = np.array([step.begin_ns for step in self.steps])
-        ends = np.array([step.end_ns for step in self.steps])
-        start = self.events.start.copy()
-        linked = self.launch >= 0
+            return np.full(len(self), -1, np.int16)
+        start, work = self.events.start.copy(), self.device_rows
+        linked = work[self.launch[work] >= 0]
         start[linked] = self.events.start[self.launch[linked]]
-        at = np.searchsorted(begins, start, side="right") - 1
-        inside = (at >= 0) & (start < ends[np.maximum(at, 0)])
-        full[inside] = at[inside]
-        return full
+        begins, ends = ([getattr(step, name) for step in self.steps] for name in ("begin_ns", "end_ns"))
+        return within(start, np.array(begins), np.array(ends))
 
 
 def is_collective_name(name: str) -> bool:
