@@ -45,7 +45,8 @@ def call_tree(parent: Ints, label: Ints, dur: Ints) -> Calls:
     labels, parents = [], []
     made, width = 0, int(label.max()) + 1 if len(label) else 1
     depth = depths(parent)
-    order = np.argsort(depth, kind="stable")
+    narrow = depth.astype(np.uint16) if len(depth) and int(depth.max()) < 1 << 16 else depth
+    order = np.argsort(narrow, kind="stable")  # of two bytes each: numpy sorts those by their digits
     edges = np.searchsorted(depth[order], np.arange(int(depth.max()) + 2)) if len(depth) else np.zeros(1, np.int64)
     for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         here = order[begin:end]
