@@ -74,7 +74,7 @@ def _fetch(of: ref[Any], index: Any) -> Any:
             watch.end()
         probe.note("fetch", start, end, detail=0 if watch is None else 1)
         probe.flush()
-        probe.spent_ns += start - begun + perf_counter_ns() - end
+        probe.charge(start - begun + perf_counter_ns() - end)
 
 
 @fence.fenced("timing the samples of a batch")
@@ -163,7 +163,7 @@ def _watched_wait(ask: Callable[[Any], Any], batch_of: Callable[[Any], tuple[int
         data = ask(iterator)
         end = perf_counter_ns()
         probe.note("wait", start, end, batch=batch, loader=loader, ready=ready)
-        probe.spent_ns += start - begun + perf_counter_ns() - end
+        probe.charge(start - begun + perf_counter_ns() - end)
         return data
 
     return _next_data

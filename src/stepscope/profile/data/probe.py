@@ -26,6 +26,7 @@ _GRACE_NS = 12_000_000
 """What may be spent before any time has passed: the first batches are looked at closely."""
 _PASS_NS = 1_000
 """What it costs to let a batch go by."""
+_MOST_CHARGE_NS = 100_000
 _DETAIL_NS = 5_000
 """The price of an event inside a batch. More than it costs, to keep them to some two thousand a second, which tell as
 much as all of them would; and only part of the allowance goes into them, so that batches themselves are all timed."""
@@ -76,6 +77,10 @@ class Probe:
             return False
         self.spent_ns += price
         return True
+
+    def charge(self, nanoseconds: int) -> None:
+        """What noting one batch has taken; an import or another program in between is not its doing."""
+        self.spent_ns += min(nanoseconds, _MOST_CHARGE_NS)
 
     # -- noting ---------------------------------------------------------------------------------------------------
 

@@ -60,6 +60,8 @@ class WorkerDoor:
     def _begin(self, args: tuple[Any, ...]) -> Probe:
         import torch.utils.data._utils.worker as torchs_worker
 
+        import stepscope.record.watch.places  # noqa: F401 - now, not inside the first batch
+
         worker: Any = torchs_worker
         number = int(args[_WORKER_ID])
         path = os.path.join(self.folder, f"worker-{os.getpid()}.rows")
