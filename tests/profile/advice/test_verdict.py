@@ -64,7 +64,7 @@ GEMM, NCCL = ("aten::mm", "ampere_bf16_s16816gemm", 9.0), ("c10d::allreduce_", "
     [
         (steps(49, data=41), None, "input", "84% of each step is spent waiting for data (41 ms of 49 ms)"),
         (steps(10, optimizer=4), None, "optimizer", "40% of each step is the optimizer (4.0 ms of 10 ms)"),
-        (steps(10), None, "none", "nothing stands out: a step takes 10 ms"),
+        (steps(10), None, "even", "nothing stands out: a step takes 10 ms"),
         ({}, None, "none", "no training step was seen: there is nothing to say about its speed"),
         ({}, busy(GEMM), "compute", "the GPU computes 90% of each step (9.0 ms of 10 ms); most of it is gemm (100%)"),
         ({}, busy((*GEMM[:2], 2.0)), "launch", "the GPU is idle 80% of each step (8.0 ms of 10 ms): Python starts"),

@@ -14,7 +14,7 @@ __all__ = ["Headline", "headline"]
 @dataclass(frozen=True)
 class Headline:
     kind: str
-    """input, communication, copy, sync, launch, compute, optimizer, script, none"""
+    """input, communication, copy, sync, launch, compute, optimizer, script, even (nothing stands out), none (no step was seen)"""
     text: str
     share: float = 0.0
 
@@ -99,4 +99,4 @@ def _host(run: Measured) -> Headline | None:
 
 
 def _nothing(run: Measured) -> Headline:
-    return Headline("none", f"nothing stands out: a step takes {in_words(run.step_ns)}")
+    return Headline("even", f"nothing stands out: a step takes {in_words(run.step_ns)}")

@@ -26,7 +26,6 @@ from stepscope.records import Finding
 __all__ = ["Verdict", "verdict"]
 
 MOST = 8
-LONGEST_PLACE = 34
 _BOLD, _QUIET, _GREEN, _CYAN = "1", "2", "32", "36"
 
 
@@ -59,7 +58,7 @@ class Verdict:
         lines = textwrap.wrap(clean(self.headline.text), max(40, width)) or [""]
         lines = [paint(line, _BOLD) for line in lines]
         where = Path.cwd() if root is None else root
-        places = [_place(one, where) for one in self.findings[:most]]
+        places = [_place(one, where, max(12, width // 3)) for one in self.findings[:most]]
         indent = min(max((len(place) for place in places), default=0), max(12, width // 3))
         for number, (finding, place) in enumerate(zip(self.findings[:most], places, strict=True), 1):
             lines += _entry(number, finding, place, indent, self.step_ns, width, paint)
@@ -103,12 +102,12 @@ def _notes(run: Measured) -> list[str]:
     return notes
 
 
-def _place(finding: Finding, root: Path) -> str:
+def _place(finding: Finding, root: Path, longest: int) -> str:
     """train.py:34, and of a path that would fill the line its end."""
     if not finding.file:
         return ""
     place = place_of(finding.file, finding.line, root)
-    return place if len(place) <= LONGEST_PLACE else f"…/{Path(place).name}"
+    return place if len(place) <= longest else f"…/{Path(place).name}"
 
 
 def _entry(

@@ -34,8 +34,8 @@ class _Loader:
         """Of each pass: the wait for its first batch, in which workers start."""
         self.waits: list[int] = []
         self.turns: list[int] = []
-        self.worked_ns = self.waited_ns = 0
-        """Of all waits: what this thread has computed itself. The rest is waiting for a disk, the net or workers."""
+        self._worked: list[tuple[int, int]] = []
+        """(wait, CPU time of this thread in it)"""
         self.batches = 0
         self.trains = 0
         self.evaluated_ns = 0
@@ -50,6 +50,17 @@ class _Loader:
         """Of a batch no optimizer step came after: the model's output was made with gradients."""
         self.data: dict[str, Any] = {}
         self.settings = _settings(loader)
+
+    def note_wait(self, wall: int, cpu: int) -> None:
+        if len(self._worked) < _KEPT:
+            self._worked.append((wall, cpu))
+
+    def working_share(self) -> float | None:
+        """What of a wait this thread computes itself; the rest it waits for a disk, the net or workers. By the quickest
+        waits: on a busy machine the others are longer because other programs run."""
+        quickest = sorted(self._worked)[: max(1, len(self._worked) // 5)]
+        wall, cpu = sum(one[0] for one in quickest), sum(one[1] for one in quickest)
+        return round(min(1.0, cpu / wall), 3) if wall else None
 
 
 class LoaderFacts:
@@ -109,8 +120,7 @@ class LoaderFacts:
                 raise
             ended = perf_counter_ns()
             if self._asked is not None:
-                self._asked.worked_ns += thread_time_ns() - worked
-                self._asked.waited_ns += ended - began
+                self._asked.note_wait(ended - began, thread_time_ns() - worked)
             self._facts.waited(ended - began)
             self._delivered(iterator, batch, began, ended)
             return batch
@@ -272,7 +282,7 @@ class LoaderFacts:
             "evaluated_with_grad": known.peeked if known.peeked and not known.trains else False,
             "wait_ns": int(statistics.median(settled)) if settled else None,
             "mean_wait_ns": int(statistics.fmean(settled)) if settled else None,
-            "working_share": round(known.worked_ns / known.waited_ns, 3) if known.waited_ns else None,
+            "working_share": known.working_share(),
             "first_wait_ns": int(statistics.median(known.first_waits[1:] or known.first_waits)),
             "batch": known.batch,
             "dataset": known.data,

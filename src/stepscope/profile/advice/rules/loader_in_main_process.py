@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from stepscope.profile.advice.advice import Tip, Trial, advice
 from stepscope.profile.advice.measured import Measured
 
-_HAND_OVER_NS = 400_000
+_HAND_OVER_NS, _HAND_OVER_BYTES_PER_NS = 400_000, 1.0
 """What a batch from a worker costs the training at least: queue, pickle, shared memory."""
+_EFFICIENCY = 0.85
 
 
 @advice("perf.loader-in-main-process")
@@ -35,10 +36,11 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
     rest = max(1, run.step_ns - wait)
     # What only waits for a disk or the net needs no processor: there may be more workers than processors.
     share = float(loader.get("working_share") or 1.0)
-    working = share if share < 0.5 else 1.0  # on a busy machine a thread that works is held up, too
+    working = share if share < 0.5 else 1.0
     room = run.cores if run.kind != "cpu" else max(1, run.cores - 1)
     workers = min(max(room, math.floor(room / max(working, 0.1))), 1 + math.ceil(wait / rest), 8)
-    then = max(rest + _HAND_OVER_NS, wait / workers)
+    hand_over = _HAND_OVER_NS + int(loader.get("batch", {}).get("bytes", 0)) / _HAND_OVER_BYTES_PER_NS
+    then = max(rest + hand_over, wait / workers / _EFFICIENCY)
     if run.kind == "cpu":  # they compete with the training for the processors
         threads = min(run.cores, int(run.facts.get("cpu", {}).get("threads", 1)))
         then = max(then, (wait * working + rest * threads) / run.cores)
