@@ -55,8 +55,8 @@ export async function loadRuns(): Promise<void> {
     const newest = found.rows.map((row) => row.id);
     const wanted = selected.peek().length > 0 ? [...selected.peek()] : newest;
     runs.value = run.peek() && !wanted.includes(run.peek()) ? [run.peek(), ...wanted] : wanted;
-    await loadSteps();
   });
+  if (fault.peek() === null) await loadSteps(); // outside: its own fault would be taken for a success here
 }
 
 /** The recordings of the run in the address, or of the first run that has some. */

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { call, isAbort } from "../../lib/api";
-import type { ProfileAnswer, ProfilePage, RunProfiles, ShownProfile } from "../../lib/schema";
+import type { Live, ProfileAnswer, ProfilePage, RunProfiles, ShownProfile } from "../../lib/schema";
 import { number, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 import { project, remember, selected } from "../../state";
@@ -59,11 +59,12 @@ export async function loadRuns(): Promise<void> {
   await guarded(fault, async () => {
     const found = await call("POST /api/runs", { query, sort: "created", descending: true, limit: LOOKED_AT });
     remember(found.rows);
+    version = found.version;
     const newest = found.rows.map((row) => row.id);
     const wanted = selected.peek().length > 0 ? [...selected.peek()] : newest;
     runs.value = run.peek() && !wanted.includes(run.peek()) ? [run.peek(), ...wanted] : wanted;
-    await loadProfiles();
   });
+  if (fault.peek() === null) await loadProfiles();
 }
 
 /** The profiles of the run in the address, or of the first run that has some. */
@@ -93,8 +94,25 @@ let waiting: ReturnType<typeof setTimeout> | undefined;
 export function lookSoon(): void {
   waiting ??= setTimeout(() => {
     waiting = undefined;
-    void loadProfiles();
+    void (strangers ? loadRuns() : loadProfiles());
+    strangers = false;
   }, PAUSE_MS);
+}
+
+let strangers = false;
+/** Of the catalogue, when the runs were asked for. */
+let version = -1;
+/** Runs that were new once; an old one that is not listed and goes on is no reason to ask for all runs again. */
+const met = new Set<string>();
+
+/** Something happened in some runs: one may have a new profile, or be new itself. */
+export function onChange(event: Live): void {
+  const shown = listed.peek()?.run;
+  const ids = event.changed.map((change) => change.id);
+  const missed = ids.length === 0 && event.version !== version; // a line's first event: of what happened before it
+  if (missed || ids.some((id) => runs.peek()?.includes(id) === false && !met.has(id))) strangers = true;
+  for (const id of ids) met.add(id);
+  if (strangers || !shown || ids.includes(shown)) lookSoon();
 }
 
 let stop: AbortController | null = null;

@@ -41,7 +41,7 @@ export function Profile() {
   useSignalEffect(() => void (project.value, selected.value, data.loadRuns()));
   useSignalEffect(() => void (data.run.value, data.runs.peek() && data.loadProfiles()));
   useSignalEffect(() => void data.loadPage());
-  useEffect(() => onLive((event) => event.changed.some((change) => change.id === (data.listed.peek()?.run || change.id)) && data.lookSoon()), []);
+  useEffect(() => onLive(data.onChange), []);
   useKeys({
     "/": () => document.querySelector<HTMLInputElement>(".timeline-find-box input, .sheet-filter input")?.focus(),
     ...Object.fromEntries(data.TABS.map((tab, at) => [String((at + 1) % 10), () => (data.tab.value = tab)])),
