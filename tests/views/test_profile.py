@@ -262,6 +262,8 @@ def test_a_profile_stays_open_until_its_folder_changes(ctx: Context, store: Path
     assert profile_of(ctx, run, "p1") is first
     numbers = iter([5, 6])
     assert [first.keep("x", lambda: next(numbers)), first.keep("x", lambda: next(numbers))] == [5, 5]
+    (folder / "rank0.trace.json.gz.stepscope").write_bytes(b"a cache of ours")
+    assert profile_of(ctx, run, "p1") is first
     shutil.copy(folder / "rank0.events", folder / "rank1.events")
     again = profile_of(ctx, run, "p1")
     assert again is not first

@@ -14,6 +14,7 @@ import msgspec
 from stepscope.errors import BadData, NotFound, StepscopeError
 from stepscope.profile.profile import PROFILES, Profile
 from stepscope.profile.store import is_profile_folder
+from stepscope.profile.trace.cache import SUFFIX
 
 if TYPE_CHECKING:
     from stepscope.profile.analyses.analysis import Answer
@@ -123,7 +124,8 @@ class OpenProfiles:
 
 def _fingerprint(folder: Path) -> Fingerprint:
     try:
-        files = [(path.name, path.lstat()) for path in folder.iterdir()]
+        # a trace's column cache appears because we have read the trace: that is no change of the profile
+        files = [(path.name, path.lstat()) for path in folder.iterdir() if path.suffix != SUFFIX]
     except FileNotFoundError:
         raise NotFound(f"there is no profile {folder.name!r} any more") from None
     except OSError as fault:
