@@ -14,7 +14,7 @@ __all__ = ["Headline", "headline"]
 @dataclass(frozen=True)
 class Headline:
     kind: str
-    """input, communication, copy, sync, launch, compute, optimizer, script, even (nothing stands out), none (no step was seen)"""
+    """input, communication, copy, sync, launch, compute, optimizer, script; even: nothing stands out; none: no step."""
     text: str
     share: float = 0.0
 
