@@ -107,6 +107,9 @@ class Deep:
         if self._wants_own():
             self._auto = False
             windows.ask(Request("the training had found its pace"))
+        for one in windows.saved:
+            if one.reading is not None and not one.reading.is_done:
+                one.reading.look()
         windows.begins(step)
         if windows.is_busy or self.is_disturbed():
             self._loop.iterations.disturbed = True

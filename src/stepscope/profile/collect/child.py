@@ -17,7 +17,7 @@ from pathlib import Path
 
 __all__ = ["Reading", "digest"]
 
-_START = "import json, sys; paths, folder, rank = json.loads(sys.argv[1]); sys.path[:] = paths; from stepscope.profile.collect.child import digest; digest(folder, rank)"  # noqa: E501
+_START = "import json, sys; paths, folder, rank = json.loads(sys.argv[1]); sys.path[:] = paths; from stepscope.profile.collect.child import behind; behind(folder, rank)"  # noqa: E501
 
 
 class Reading:
@@ -41,8 +41,13 @@ class Reading:
         )
 
     @property
-    def is_over(self) -> bool:
-        return self._process.poll() is not None
+    def is_done(self) -> bool:
+        """As far as was seen."""
+        return self._process.returncode is not None
+
+    def look(self) -> None:
+        """See whether it is done, so that it does not stay behind as a zombie."""
+        self._process.poll()
 
     def wait(self, timeout_s: float) -> str | None:
         """Wait for it; what went wrong, or None."""
@@ -61,13 +66,18 @@ class Reading:
         )
 
 
+def behind(folder: str, rank: int) -> None:
+    """The child's main: gives way to the training."""
+    if hasattr(os, "nice"):
+        os.nice(10)
+    digest(folder, rank)
+
+
 def digest(folder: str, rank: int) -> None:
     """Read, save, pack: each step leaves the profile whole."""
     from stepscope.profile.trace.columns import save_events
     from stepscope.profile.trace.read import read_trace
 
-    if hasattr(os, "nice"):
-        os.nice(10)
     place = Path(folder)
     trace = place / f"rank{rank}.trace.json"
     is_plain = trace.exists()

@@ -90,7 +90,7 @@ class TorchWindow:
         with _quiet_kineto():
             self._profile = profiler.profile(
                 use_cpu=True,
-                use_device=_device(self._torch),
+                **_device_asked_for(self._torch),
                 record_shapes=options.record_shapes,
                 profile_memory=options.profile_memory,
                 with_stack=stack,
@@ -104,7 +104,8 @@ class TorchWindow:
     def start(self) -> None:
         if self._profile is None:
             self.prepare()
-        self.alive = live_models_and_optimizers()
+        if self.options.with_modules or self.options.profile_memory:
+            self.alive = live_models_and_optimizers()
         self._begin_beside()
         old = self._torch.empty(1) if self.options.profile_memory else None
         self._profile._start_trace()
@@ -213,6 +214,13 @@ def _device(torch: Any) -> str | None:
     """What torch.profiler itself would trace besides the host."""
     kinds = {str(kind).rpartition(".")[2] for kind in torch.autograd._supported_activities()}
     return next((name.lower() for name in ("CUDA", "XPU") if name in kinds), None)
+
+
+def _device_asked_for(torch: Any) -> dict[str, Any]:
+    """How to ask for it: before torch 2.3, `use_device` was for other devices than CUDA."""
+    device = _device(torch)
+    major, minor = (int(part) for part in torch.__version__.split(".")[:2])
+    return {"use_cuda": True} if device == "cuda" and (major, minor) < (2, 3) else {"use_device": device}
 
 
 @contextmanager
