@@ -57,6 +57,8 @@ def test_an_odd_table_and_an_empty_one_come_back(tmp_path: Path, same: Same) -> 
         np.array([-(1 << 63), (1 << 63) - 1, 0, -1], np.int64),
         np.array([(1 << 63) - 1, -(1 << 63)], np.int64),
         np.arange(10**18, 10**18 + 5000, 7),
+        np.array([1 << 39, 0, 1 << 36, 5, -7], np.int64),
+        np.array([1 << 47, 0, 1 << 36, 5, -7], np.int64),
         np.array([3, 1, 2] * 100, np.uint32),
         np.array([0, (1 << 32) - 1], np.uint32),
         np.array([0.1, np.nan, -np.inf, -0.0]),
@@ -96,7 +98,7 @@ def test_a_missing_file_and_another_format_are_said(tmp_path: Path) -> None:
     save_events(small(), tmp_path / "t.events")
     raw = (tmp_path / "t.events").read_bytes()
     (tmp_path / "t.events").write_bytes(raw[:8] + struct.pack("<H", 99) + raw[10:])
-    with pytest.raises(BadData, match=r"of format 99; this version reads 2: upgrade"):
+    with pytest.raises(BadData, match=r"of format 99; this version reads 3: upgrade"):
         load_events(tmp_path / "t.events")
 
 

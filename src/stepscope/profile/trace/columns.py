@@ -26,7 +26,7 @@ from stepscope.profile.trace.packed import Packed, pack_numbers, pack_strings, u
 __all__ = ["COLUMNS_FORMAT", "load_events", "load_kept_events", "save_events"]
 
 MAGIC = b"SSEVENTS"
-COLUMNS_FORMAT = 2
+COLUMNS_FORMAT = 3
 _PREFIX = struct.Struct("<8sHII")
 _FULL = {"start": np.int64, "dur": np.int64, "ph": np.uint8, "cat": np.uint16, "name": np.uint32, "lane": np.uint32}
 _VALUES = {"int": np.int32, "float": np.float64, "text": np.uint32}

@@ -15,6 +15,10 @@ __all__ = ["Packed", "pack_numbers", "pack_strings", "unpack_numbers", "unpack_s
 
 _MOST_DEFLATE_SAVES = 1032
 """To one: the most that deflate can unpack to (zlib's technical notes)."""
+_WORTH = 0.4
+"""What deflating must bring it down to: times hardly shrink, and inflating those would be what opening costs."""
+_PLANES: dict[str, Any] = {"<u4+1": np.dtype("<u1"), "<u4+2": np.dtype("<u2")}
+"""Numbers of five or six bytes: the low four of all of them, then what is above."""
 _NARROW: tuple[np.dtype[Any], ...] = (np.dtype("<u1"), np.dtype("<u2"), np.dtype("<u4"))
 _SEPARATOR = "\x00"
 
@@ -41,7 +45,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def _stored(raw: bytes, **how: Any) -> tuple[Packed, bytes]:
     small = zlib.compress(raw, 1) if len(raw) > 64 else raw
-    deflated = len(small) < 0.9 * len(raw)
+    deflated = len(small) < _WORTH * len(raw)
     block = small if deflated else raw
     return Packed(raw=len(raw), bytes=len(block), crc=zlib.crc32(block), deflated=deflated, **how), block
 
@@ -63,7 +67,14 @@ def pack_numbers(values: Ints) -> tuple[Packed, bytes]:
     if plain < len(_NARROW):
         raw = (wide - base).astype(_NARROW[plain]).tobytes()
         return _stored(raw, dtype=_NARROW[plain].str, count=len(wide), base=base)
-    return _stored(wide.astype("<i8").tobytes(), dtype="<i8", count=len(wide))
+    return _planes(wide, base) if _span(wide) < 1 << 48 else _stored(wide.tobytes(), dtype="<i8", count=len(wide))
+
+
+def _planes(wide: Ints, base: int) -> tuple[Packed, bytes]:
+    above = wide - base
+    dtype = "<u4+1" if _span(wide) < 1 << 40 else "<u4+2"
+    raw = (above & 0xFFFFFFFF).astype("<u4").tobytes() + (above >> 32).astype(_PLANES[dtype]).tobytes()
+    return _stored(raw, dtype=dtype, count=len(wide), base=base)
 
 
 def _span(wide: Ints) -> int:
@@ -101,6 +112,8 @@ def _inflated(how: Packed, block: memoryview) -> bytes | memoryview:
 
 def unpack_numbers(how: Packed, block: memoryview, dtype: Any) -> Ints:
     """What `pack_numbers` was given. ValueError when the description and the bytes do not fit together."""
+    if how.dtype in _PLANES:
+        return _unpack_planes(how, _inflated(how, block)).astype(dtype, copy=False)
     if how.dtype not in {"<u1", "|u1", "<u2", "<u4", "<i8", "<f8", "<u8"}:
         raise ValueError(f"unknown type {how.dtype!r}")
     stored = np.frombuffer(_inflated(how, block), how.dtype)
@@ -117,6 +130,17 @@ def unpack_numbers(how: Packed, block: memoryview, dtype: Any) -> Ints:
     if how.base:
         return (stored.astype(np.int64) + how.base).astype(dtype, copy=False)
     return stored.astype(dtype)
+
+
+def _unpack_planes(how: Packed, raw: bytes | memoryview) -> Ints:
+    high = _PLANES[how.dtype]
+    if how.count < 0 or len(raw) != how.count * (4 + high.itemsize):
+        raise ValueError(f"{len(raw)} bytes are not {how.count} numbers")
+    wide: Ints = np.frombuffer(raw, high, offset=4 * how.count).astype(np.int64)
+    wide <<= 32
+    wide += np.frombuffer(raw, "<u4", how.count)
+    wide += how.base
+    return wide
 
 
 def unpack_strings(how: Packed, block: memoryview) -> list[str]:
