@@ -210,26 +210,32 @@ def test_a_loader_of_an_evaluation_is_left_alone() -> None:
     assert tuner.loader is train
 
 
-class Unpicklable(Sleepy):
-    def __init__(self) -> None:
-        super().__init__(40)
-        self.read = lambda index: index
-
+class OnlyInMain(Sleepy):
     def __getitem__(self, index: int) -> Any:
-        return self.read(index)
+        if get_worker_info() is not None:
+            raise OSError("the file is not open here")
+        return torch.zeros(1)
 
 
-def test_a_setting_that_cannot_be_started_is_said_and_passed_over() -> None:
-    loader = DataLoader(Unpicklable(), batch_size=2)
-    trial = Trial(LoaderSettings(1, 2), loader, batches=5, seconds=0.2, clock=time.perf_counter)
-    import multiprocessing
+def test_a_setting_that_fails_is_said_and_passed_over() -> None:
+    tuner = tuned(DataLoader(OnlyInMain(200), batch_size=2), most_workers=2)
+    assert tuner.is_over
+    assert {one.settings.workers: one.error for one in tuner.trials if one.error} == {
+        1: "OSError: the file is not open here",
+        2: "OSError: the file is not open here",
+    }
+    text = "".join(part for line in TuningReport(tuner, None).lines() for part, _ in line)
+    assert "no worker could be tried: OSError: the file is not open here" in text
+    assert "must work in a process of its own" in text
 
-    spawning = DataLoader(Unpicklable(), 2, num_workers=1, multiprocessing_context=multiprocessing.get_context("spawn"))
-    trial._loader = spawning
-    with pytest.raises((AttributeError, TypeError)):
-        trial.next(set())
-    trial.error = "AttributeError: Can't pickle local object"
-    trial.close()
+
+def test_what_cannot_be_pickled_is_said_with_what_to_do() -> None:
+    tuner = driven(NOW, by_workers, most_workers=1)
+    for trial in tuner.trials:
+        if trial.settings.workers:
+            trial.error, trial.turns = "AttributeError: Can't pickle local object 'D.<lambda>'", []
+    text = "".join(part for line in TuningReport(tuner, None).lines() for part, _ in line)
+    assert "must be picklable: no lambdas" in text
 
 
 def test_a_stream_that_does_not_ask_for_its_worker_gets_at_most_one() -> None:

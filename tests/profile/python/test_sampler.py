@@ -195,3 +195,30 @@ def test_our_own_threads_and_what_our_hooks_call_are_left_out() -> None:
     names = {name.split(" ")[0] for name in sampler.result().names}
     assert "compute" in names
     assert not [name for name in sampler.result().names if "stepscope" in name or "fence" in name or "wait" in name]
+
+
+def test_training_under_the_sampler_is_the_same_to_the_bit() -> None:
+    import torch
+
+    def losses() -> list[float]:
+        torch.manual_seed(1)
+        model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Dropout(), torch.nn.Linear(16, 1))
+        optimizer = torch.optim.Adam(model.parameters())
+        found = []
+        for _ in range(40):
+            optimizer.zero_grad()
+            loss = model(torch.rand(4, 8)).pow(2).sum()
+            loss.backward()
+            optimizer.step()
+            found.append(loss.item())
+        return found
+
+    plain = losses()
+    sampler = Sampler(0.0005)
+    sampler.start()
+    try:
+        watched = losses()
+    finally:
+        sampler.stop()
+    assert sampler.samples.looks > 0
+    assert watched == plain

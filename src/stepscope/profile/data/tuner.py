@@ -58,6 +58,8 @@ class Tuner:
     free: Trial | None = None
     again: list[Trial] = field(default_factory=list)
     """The setting of now and the best one, a second time."""
+    shares: bool = True
+    """Several workers would share the data, not each give all of it."""
     is_over: bool = False
     """All was tried."""
 
@@ -94,7 +96,7 @@ class Tuner:
             except (
                 Exception
             ) as fault:  # the pipeline's own: workers that cannot be started, a dataset that fails in one
-                self._trial.error = f"{type(fault).__name__}: {fault}".split("\n")[0][:200]
+                self._trial.error = _said(fault)
 
     def _learn(self, loader: Any) -> bool:
         """Whether this is the loader the script trains on, and the first steps are over."""
@@ -133,7 +135,7 @@ class Tuner:
         try:
             trial.close()
         except Exception as fault:  # workers that died
-            trial.error = trial.error or f"{type(fault).__name__}: {fault}".split("\n")[0][:200]
+            trial.error = trial.error or _said(fault)
         step = trial.step_s(self.length)
         self.say(f"{trial.label}: {trial.error or (f'{step * 1e3:.3g} ms a step' if step else 'not measured')}")
 
@@ -190,7 +192,7 @@ class Tuner:
         counts = [0, *(2**power for power in range(12) if 2**power < most), most]
         counts += [2 * most] if self.most_workers is None else []
         if not is_sharded(self.loader):
-            counts = [0, 1]
+            counts, self.shares = [0, 1], False
             self.notes.append(
                 f"{type(self.loader.dataset).__name__} is a stream that, as far as can be seen, does not ask which "
                 "worker it runs in (torch.utils.data.get_worker_info()): two workers would give every sample twice, "
@@ -257,6 +259,14 @@ class Tuner:
             if not trial.error and trial.turns and (best is None or self._is_better(trial, best)):
                 best = trial
         return best
+
+
+def _said(fault: Exception) -> str:
+    """An error in one line; of one that came from a worker, the last: its own."""
+    lines = [line.strip() for line in str(fault).split("\n") if line.strip()]
+    if lines and lines[0].startswith("Caught ") and "DataLoader worker" in lines[0]:
+        return lines[-1][:200]
+    return f"{type(fault).__name__}: {lines[0] if lines else ''}"[:200]
 
 
 def cpu_count() -> int:

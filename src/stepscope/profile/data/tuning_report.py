@@ -134,7 +134,8 @@ class TuningReport:
         best, tuner = self.best, self.tuner
         if best is None or not self.is_worth_it:
             why = "" if best is tuner.now else ", what others gain is within the noise"
-            return [[("  leave it as it is: ", "bold green"), (f"no other setting was faster{why}", "")]]
+            kept: Line = [("  leave it as it is: ", "bold green"), (f"no other setting was faster{why}", "")]
+            return [kept, *self._why_no_workers()]
         count = sum(len(one.turns) for one in [best, *tuner.again] if one.settings == best.settings)
         measured = f"{_ms(self.now_s or 0.0)} -> {_ms(self.best_s or 0.0)} a step, measured on {count} batches"
         noise = "" if self.noise is None else f", ±{self.noise * 50:.0f} %"
@@ -144,6 +145,19 @@ class TuningReport:
         ]  # fmt: skip
         lines.append([(f"  {self._enough()}", "")])
         return lines
+
+    def _why_no_workers(self) -> list[Line]:
+        """What to do when no worker could load anything."""
+        of_workers = [one for one in self.tuner.trials if one.settings.workers]
+        if not of_workers or not all(one.error for one in of_workers):
+            return []
+        error = of_workers[0].error
+        what = (
+            "a dataset for spawned workers must be picklable: no lambdas, open files or local classes in it"
+            if "pickle" in error.lower()
+            else "the dataset must work in a process of its own: open files and connections there, not before"
+        )
+        return [[("  no worker could be tried: ", "bold yellow"), (error, "")], [(f"  {what}", "")]]
 
     def _enough(self) -> str:
         """How many workers are enough, or what is left to gain."""
@@ -155,7 +169,9 @@ class TuningReport:
         if waits < 0.05:
             return f"that is enough: training waits for data {waits * 100:.0f} % of a step now"
         most = max(one.settings.workers for one in self.tuner.trials)
-        if self.best is not None and self.best.settings.workers == most and self.tuner.most_workers is not None:
+        if not self.tuner.shares:
+            what = "for more than one worker the stream must share its samples among them"
+        elif self.best is not None and self.best.settings.workers == most and self.tuner.most_workers is not None:
             what = "more workers may still help: --max-workers"
         else:
             what = "the rest is in the dataset itself: 'stepscope profile' shows the stages of loading a batch"
