@@ -93,6 +93,7 @@ def test_the_profiles_of_a_run_are_listed_with_what_they_say_of_themselves(ctx: 
         ("p2", None, None, "", [0, 1], None),
     ]
     assert found[0].bytes > 100
+    assert found[0].kinds == ["events"]
     assert found[0].notes == ["short"]
 
 

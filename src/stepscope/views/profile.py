@@ -42,6 +42,8 @@ class ShownProfile(msgspec.Struct):
     host: str = ""
     world: int = 1
     ranks: list[int] = []
+    kinds: list[str] = []
+    """Of its files: events, trace, prof, stacks ..."""
     bytes: int = 0
     overhead: str = ""
     """What taking it has cost, in words."""
@@ -178,6 +180,7 @@ def _shown(meta: ProfileMeta, found: Profile) -> ShownProfile:
         host=meta.host,
         world=meta.world,
         ranks=found.ranks,
+        kinds=sorted({file.kind for file in meta.files}),
         bytes=sum(file.bytes for file in meta.files),
         overhead=meta.overhead,
         notes=list(meta.notes),

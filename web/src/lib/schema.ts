@@ -983,6 +983,8 @@ export interface ShownProfile {
   host: string;
   world: number;
   ranks: number[];
+  /** Of its files: events, trace, prof, stacks ... */
+  kinds: string[];
   bytes: number;
   /** What taking it has cost, in words. */
   overhead: string;

@@ -1,6 +1,6 @@
 /** Nothing to show: how to take a profile, what is broken, or why a tab is empty. */
 
-import { EmptyState } from "../../components";
+import { Button, EmptyState } from "../../components";
 import { WarningIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
 import type { ShownProfile } from "../../lib/schema";
@@ -41,12 +41,29 @@ export function DamagedProfile({ profile }: { profile: ShownProfile }) {
   );
 }
 
-export function NothingHere({ tab, why }: { tab: string; why: string }) {
+export interface NothingProps {
+  tab: string;
+  why: string;
+  /** Names of the tabs that have something, and how to get there. */
+  others: readonly { name: string; onGo(): void }[];
+}
+
+export function NothingHere({ tab, why, others }: NothingProps) {
   return (
     <EmptyState title={`${tab}: nothing in this profile`}>
       <p>
         <Prose text={why || "There is nothing of that in this profile."} />
       </p>
+      {others.length > 0 ? (
+        <div class="profile-others">
+          <span>There is something in</span>
+          {others.map(({ name, onGo }) => (
+            <Button key={name} onClick={onGo}>
+              {name}
+            </Button>
+          ))}
+        </div>
+      ) : null}
     </EmptyState>
   );
 }

@@ -21,6 +21,7 @@ export function follow(address: string): void {
 
 export function ProfileExport({ shown: { run, page } }: { shown: { run: string; page: ProfilePage } }) {
   const has = (tab: string) => (page.tabs.find((one) => one.id === tab)?.answers.length ?? 0) > 0;
+  const isStacked = page.tabs.some((one) => one.answers.some((answer) => answer.kind === "stack"));
   const item = (kind: ProfileDownloadRequest["kind"], label: string, hint: string): MenuItem => ({
     key: kind,
     label,
@@ -30,8 +31,8 @@ export function ProfileExport({ shown: { run, page } }: { shown: { run: string; 
   const items = [
     item("tables", "All tables", "CSV, zipped"),
     ...(has("timeline") ? [item("chrome", "Timeline", "for Perfetto")] : []),
-    ...(has("python") ? [item("speedscope", "Python call tree", "for speedscope")] : []),
-    ...(page.profile.kind === "advanced" ? [item("prof", "Python statistics", ".prof")] : []),
+    ...(isStacked ? [item("speedscope", "Python call tree", "for speedscope")] : []),
+    ...(page.profile.kinds.includes("prof") ? [item("prof", "Python statistics", ".prof")] : []),
   ];
   return <Menu label="Export the profile" align="end" buttonClass="icon-button" button={<DownloadIcon size={15} />} items={items} />;
 }

@@ -1,5 +1,6 @@
 /** The Overview: the verdict, where each step goes, what to change; then the tables of the whole. */
 
+import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";
 import { visibleText } from "../../lib/format";
@@ -8,15 +9,22 @@ import { AdviceList, Headline, useAdvice } from "./advice";
 import { Broken, Tables } from "./answers";
 import { CurveCard } from "./curve";
 import { type Spot, useAnswer } from "./data";
-import { NothingHere } from "./empty";
 import { PartsCard } from "./parts";
 import { Notes } from "./words";
 
-export function Overview({ spot, page, tab }: { spot: Spot; page: ProfilePage; tab: ProfileTab }) {
+interface OverviewProps {
+  spot: Spot;
+  page: ProfilePage;
+  tab: ProfileTab;
+  /** Shown when it has neither steps nor a verdict. */
+  nothing: JSX.Element;
+}
+
+export function Overview({ spot, page, tab, nothing }: OverviewProps) {
   const asked = useAdvice(spot);
   const parts = tab.answers.filter((one) => one.kind === "parts");
   const curves = tab.answers.filter((one) => one.kind === "curve");
-  if (tab.answers.length === 0 && asked.advice?.kind === "none") return <NothingHere tab="Overview" why={tab.why} />;
+  if (tab.answers.length === 0 && asked.advice?.kind === "none") return nothing;
   return (
     <div class="overview">
       <Headline asked={asked} />

@@ -109,8 +109,11 @@ function TabBody({ spot, page }: { spot: data.Spot; page: ProfilePage }) {
   const name = data.tab.value;
   const tab: ProfileTab = page.tabs.find((one) => one.id === name) ?? { id: name, answers: [], why: "" };
   if (name === "diff") return <DiffTab spot={spot} />;
-  if (name === "overview") return <Overview spot={spot} page={page} tab={tab} />;
-  if (tab.answers.length === 0) return <NothingHere tab={NAMES[name]} why={tab.why} />;
+  const full = data.TABS.filter((one) => one !== name && (page.tabs.find(({ id }) => id === one)?.answers.length ?? 0) > 0);
+  const others = full.map((one) => ({ name: NAMES[one], onGo: () => (data.tab.value = one) }));
+  const nothing = <NothingHere tab={NAMES[name]} why={tab.why} others={others} />;
+  if (name === "overview") return <Overview spot={spot} page={page} tab={tab} nothing={nothing} />;
+  if (tab.answers.length === 0) return nothing;
   if (name === "timeline") return <Timeline key={`${spot.run} ${spot.profile} ${spot.rank}`} {...spot} />;
   if (name === "python") return <PythonView key={`${spot.run} ${spot.profile} ${spot.rank}`} {...spot} />;
   return <Answers key={name} spot={spot} tab={tab} />;
