@@ -299,6 +299,6 @@ def _now(paths: tuple[Path, ...], store: Path | None) -> None:
         raise UsageError(f"the run {run.name!r} is not running any more ({run.status})")
     request_window(folder)
     click.echo(
-        f"asked {run.name} for a window; it is recorded within its next steps if it was started with "
-        "stepscope run --profile-on button or stepscope profile"
+        f"asked {run.name} for a window of its next steps; scripts under stepscope run or stepscope profile take it "
+        "within a second or so"
     )

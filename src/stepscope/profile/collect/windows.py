@@ -265,6 +265,8 @@ class Windows:
             write_part(folder, f"rank{self._rank}.memory", window.snapshot)
         if phases is not None:
             phases.save(folder / f"rank{self._rank}.phase.events")
+        if facts:
+            write_part(folder, f"rank{self._rank}.facts.json", facts)
         meta = self._described(folder.name, window, request)
         write_meta(folder, meta, self._rank)
         saved = Saved(folder, meta, facts=facts)
