@@ -61,6 +61,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     values["diagnose"] = not values.pop("no_diagnose")
     values["capsule"] = not values.pop("no_capsule")
     values["capsule_bytes"] = parsed_size(values.pop("capsule_size"))
+    if values["profile_on"] and not values["record"]:
+        raise UsageError("--profile-on needs the run folder to put its profiles in; leave --no-run out")
     values["profiling"] = _profiling(values.pop("profile_on"), values.pop("on_signal"))
     launch(script, options_from(values))
 
