@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exactUnit, formatFactor, formatFlops, formatNs, formatShare, formatUnit } from "./profile-format";
+import { exactUnit, formatCell, formatFactor, formatFlops, formatNs, formatShare, formatUnit } from "./profile-format";
 import { unitTicks } from "./profile-ticks";
 
 test("times have three digits and the unit one reads", () => {
@@ -21,6 +21,15 @@ test("every unit has its words, and what is not known is a dash", () => {
   expect(formatUnit(2.23145, "number")).toBe("2.23");
   expect(formatFlops(1.234e12)).toBe("1.23 TFLOP");
   expect(formatFactor(3.14)).toBe("3.1×");
+});
+
+test("a long place keeps its end, and a rate says that it is one", () => {
+  const line = { key: "where", label: "where", unit: "line" } as const;
+  expect(formatCell("train.py:3", line)).toBe("train.py:3");
+  expect(formatCell("/usr/lib/python3.11/site-packages/json/encoder.py:205", line)).toBe("…/json/encoder.py:205");
+  expect(formatCell(`/a/${"b".repeat(40)}/net.py:1`, line)).toBe("…/net.py:1");
+  expect(formatCell(4e14, { key: "rate", label: "per second", unit: "flops" })).toBe("400 TFLOP/s");
+  expect(formatCell(4e14, { key: "flops", label: "FLOPs", unit: "flops" })).toBe("400 TFLOP");
 });
 
 test("the tooltip has all the digits", () => {

@@ -60,9 +60,20 @@ export function formatUnit(value: unknown, unit: Unit = "text"): string {
   }
 }
 
-/** A cell under its column: a rate of arithmetic says that it is one. */
+const LONG_PLACE = 34;
+
+/** The end of a long path is what tells places apart: `…/json/encoder.py:205`. */
+export function shortPlace(place: string): string {
+  if (place.length <= LONG_PLACE) return place;
+  const parts = place.split(/[\\/]/);
+  const end = parts.slice(-2).join("/");
+  return parts.length <= 2 ? place : `…/${end.length <= LONG_PLACE ? end : parts[parts.length - 1]}`;
+}
+
+/** A cell under its column: a long place is shortened, a rate of arithmetic says that it is one. */
 export function formatCell(value: unknown, column: Column): string {
   const text = formatUnit(value, column.unit);
+  if (column.unit === "line") return shortPlace(text);
   return column.unit === "flops" && typeof value === "number" && /(\/s|per second)$/.test(column.label) ? `${text}/s` : text;
 }
 
