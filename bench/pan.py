@@ -1,22 +1,26 @@
-"""How smoothly a large timeline pans in the browser: frame lengths in Chromium, and what the server needs for a tile.
+"""How smoothly a large timeline and a large call tree move in the browser, and what the server needs for a tile.
 
 .venv/bin/python bench/pan.py [--mb 500]
 
 The trace is made of a recorded one (tests/samples/traces/h200.json.gz: Python stacks, operators, kernels), repeated one
-after the other until it would be a JSON file of that size. Needs Node, web/node_modules and Chromium, and a built page
-(`make web`).
+after the other until it would be a JSON file of that size; the call tree has 100,000 nodes, made by chance. Frames are
+wall time, so a busy machine makes them longer; the longest task is CPU time of the page's thread.
+
+Needs Node, web/node_modules and Chromium, and a built page (`make web`).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -27,7 +31,7 @@ from stepscope.profile.trace.columns import save_events
 from stepscope.profile.trace.events import Events, Sparse
 from stepscope.profile.trace.read import read_trace
 from stepscope.records import End, RunMeta
-from stepscope.records.profile import ProfileFile, ProfileMeta
+from stepscope.records.profile import ProfileFile, ProfileMeta, Stack
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
@@ -54,16 +58,44 @@ def repeated(events: Events, times: int) -> Events:
     return replace(events, args=args, **columns)
 
 
-def make_run(store: Path, events: Events) -> tuple[str, Path]:
-    """A run with a profile that has these events."""
+def call_tree(nodes: int) -> Stack:
+    """A tree whose nodes hang under any of the first 20,000, about as deep and as wide as real ones."""
+    chance = random.Random(1)
+    names = [f"function_{at} (torch/module{at % 40}.py:{at})" for at in range(1_000)]
+    parent = [-1, *(chance.randrange(min(at, 20_000)) for at in range(1, nodes))]
+    own = [chance.expovariate(1e-4) for _ in parent]
+    total = own[:]
+    for node in range(nodes - 1, 0, -1):
+        total[parent[node]] += total[node]
+    return Stack(
+        id="stacks",
+        title="Sampled calls",
+        names=names,
+        files=[f"torch/module{at % 40}.py" for at in range(1_000)],
+        lines=list(range(1_000)),
+        parent=parent,
+        name=[chance.randrange(1_000) for _ in parent],
+        total=total,
+        own=own,
+        calls=[1] * nodes,
+    )
+
+
+def make_run(store: Path, events: Events | None = None, calls: Stack | None = None) -> tuple[str, Path]:
+    """A run with a profile that has these events and calls."""
     meta = RunMeta(id=new_run_id(), project="bench", name="pan", created=time.time())
     writer = RunWriter(create_run(store, meta), run_id=meta.id, heartbeat_s=0, fsync_s=0)
     writer.close(End(time=time.time(), status="finished"))
     folder = store / meta.id / "profiles" / "p0001"
     folder.mkdir(parents=True)
-    save_events(events, folder / "rank0.events")
-    file = ProfileFile(name="rank0.events", kind="events", bytes=(folder / "rank0.events").stat().st_size)
-    about = ProfileMeta(id="p0001", kind="opened", created=time.time(), files=[file])
+    files = []
+    if events is not None:
+        save_events(events, folder / "rank0.events")
+        files.append(ProfileFile(name="rank0.events", kind="events"))
+    if calls is not None:
+        (folder / "rank0.stacks").write_bytes(msgspec.msgpack.encode(calls))
+        files.append(ProfileFile(name="rank0.stacks", kind="stacks"))
+    about = ProfileMeta(id="p0001", kind="opened", created=time.time(), files=files)
     (folder / "profile.json").write_bytes(msgspec.json.encode(about))
     return meta.id, folder
 
@@ -116,28 +148,33 @@ def main() -> int:
         store = Path(folder) / "runs"
         store.mkdir()
         run, profile = make_run(store, repeated(sample, times))
+        calls, _ = make_run(store, calls=call_tree(100_000))
         print(f"a trace of {asked.mb} MB: {times} times {SAMPLE.name}")
         print("server, CPU ms:", json.dumps(server_times(profile)))
         settings = Settings(static=asked.static) if asked.static else Settings()
         with running([store], settings) as server:
-            command = ["node", str(ROOT / "bench/pan.mjs"), server.address, f"#/profile?of={run}&tab=timeline"]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
-    if done.returncode != 0:
-        print(done.stderr, file=sys.stderr)
-        return 1
-    report(json.loads(done.stdout))
+            for id, tab in ((run, "timeline"), (calls, "python")):
+                command = ["node", str(ROOT / "bench/pan.mjs"), server.address, f"#/profile?of={id}&tab={tab}", tab]
+                done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+                if done.returncode != 0:
+                    print(done.stderr, file=sys.stderr)
+                    return 1
+                report(tab, json.loads(done.stdout))
     return 0
 
 
-def report(found: dict[str, object]) -> None:
-    print(f"opened in {found['open_ms']} ms")
-    print("| | frames | p50 ms | p95 | p99 | longest | over 100 ms |\n|---|---|---|---|---|---|---|")
-    for one in found["results"]:  # type: ignore[attr-defined]
-        numbers = " | ".join(f"{one[key]:.0f}" for key in ("p50", "p95", "p99", "max", "over100"))
+def report(tab: str, found: dict[str, Any]) -> None:
+    print(f"{tab}: opened in {found['open_ms']} ms")
+    print("| | frames | p50 ms | p95 | p99 | longest | over 100 ms | longest task, CPU ms |")
+    print("|---|---|---|---|---|---|---|---|")
+    for one in found["results"]:
+        numbers = " | ".join(f"{one[key]:.0f}" for key in ("p50", "p95", "p99", "max", "over100", "task_ms"))
         print(f"| {one['name']} | {one['frames']} | {numbers} |")
     tiles = found["tiles"]
-    took = sorted(tile["ms"] for tile in tiles)  # type: ignore[attr-defined]
-    size = sum(tile["bytes"] for tile in tiles) / 1e6  # type: ignore[attr-defined]
+    if not tiles:
+        return
+    took = sorted(tile["ms"] for tile in tiles)
+    size = sum(tile["bytes"] for tile in tiles) / 1e6
     print(
         f"{len(took)} answers with tiles, {size:.1f} MB; median {took[len(took) // 2]:.0f} ms, longest {took[-1]:.0f}"
     )

@@ -97,6 +97,10 @@ describe.skipIf(noBrowser)("the timeline", () => {
     await expect.poll(() => Math.min(...tiles.map((tile) => tile.level))).toBeLessThan(coarse - 3);
     await expect.poll(() => picture(page)).not.toBe(before);
     const close = await settled(page);
+    await expect.poll(() => page.url()).toMatch(/time=\d+\+\d+|time=\d+%2B\d+/);
+    await page.reload();
+    await page.locator(".timeline[data-ready] .timeline-lane").first().waitFor();
+    await expect.poll(() => picture(page)).toBe(close);
     await page.locator(".timeline-stage").focus();
     await page.keyboard.press("d");
     await expect.poll(() => picture(page)).not.toBe(close);

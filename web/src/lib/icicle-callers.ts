@@ -2,22 +2,27 @@
 
 import { layOut, type Tree } from "./icicle-tree";
 
-/** Nodes with less than this share of all own time are put together, so that a huge tree turns quickly. */
-const LEAST_SHARE = 1e-5;
+/** Callers with less than this share of the time are not followed further up: they are far narrower than a pixel. */
+const LEAST_SHARE = 2e-5;
 
 /** The callers of every function, or of one only; of the calls under one node (-1: of all). */
 export function callersOf(tree: Tree, only: number | null = null, under = -1): Tree {
   const builder = new Builder(tree.stack.names.length);
   const weights = inside(tree, only === null ? tree.own : outermost(tree, only), under);
-  const whole = weights.reduce((sum, weight) => sum + Math.max(0, weight), 0);
-  for (let node = 0; node < tree.parent.length; node++) {
-    const weight = weights[node] as number;
-    if (!(weight > 0)) continue;
-    const calls = tree.calls?.[node] ?? 0;
-    let at = builder.add(-1, tree.name[node] as number, weight, calls);
-    builder.own[at] = (builder.own[at] as number) + weight;
-    if (weight < whole * LEAST_SHARE) continue;
-    for (let up = tree.parent[node] as number; up >= 0 && up !== under; up = tree.parent[up] as number) at = builder.add(at, tree.name[up] as number, weight, calls);
+  const least = weights.reduce((sum, weight) => sum + Math.max(0, weight), 0) * LEAST_SHARE;
+  /** Where each call was counted last, and the caller that is next: all calls go up one level at a time. */
+  let nodes = Int32Array.from(weights.keys()).filter((node) => (weights[node] as number) > 0);
+  let ups = nodes.slice();
+  let ats = new Int32Array(nodes.length).fill(-1);
+  for (let level = 0; nodes.length > 0; level++) {
+    for (let i = 0; i < nodes.length; i++) {
+      const node = nodes[i] as number;
+      ats[i] = builder.add(ats[i] as number, tree.name[ups[i] as number] as number, weights[node] as number, tree.calls?.[node] ?? 0, level === 0);
+      const up = tree.parent[ups[i] as number] as number;
+      ups[i] = up === under ? -1 : up;
+    }
+    const goesOn = nodes.map((_, i) => ((ups[i] as number) >= 0 && (builder.total[ats[i] as number] as number) >= least ? i : -1)).filter((i) => i >= 0);
+    [nodes, ups, ats] = [goesOn.map((i) => nodes[i] as number), goesOn.map((i) => ups[i] as number), goesOn.map((i) => ats[i] as number)];
   }
   return layOut(tree.stack, { ...builder, calls: tree.calls ? builder.calls : null });
 }
@@ -57,7 +62,7 @@ class Builder {
   constructor(private readonly names: number) {}
 
   /** The node of this name under another, with more time. */
-  add(parent: number, name: number, weight: number, calls: number): number {
+  add(parent: number, name: number, weight: number, calls: number, own: boolean): number {
     const key = (parent + 1) * this.names + name;
     let node = this.known.get(key);
     if (node === undefined) {
@@ -71,6 +76,7 @@ class Builder {
     }
     this.total[node] = (this.total[node] as number) + weight;
     this.calls[node] = (this.calls[node] as number) + calls;
+    if (own) this.own[node] = (this.own[node] as number) + weight;
     return node;
   }
 }

@@ -38,30 +38,39 @@ export function layOut(stack: Stack, nodes: Nodes): Tree {
   const size = nodes.parent.length;
   const parent = Int32Array.from(nodes.parent);
   const total = Float64Array.from(nodes.total, (value) => (value > 0 ? value : 0));
-  const children = childrenOf(parent, total);
+  const { flat, first } = childrenOf(parent, total);
   const depth = new Int32Array(size);
   const [from, to] = [new Float64Array(size), new Float64Array(size)];
-  const whole = children.roots.reduce((sum, node) => sum + (total[node] as number), 0) || 1;
-  const rows: number[][] = [];
-  const place = (nodes: Iterable<number>, left: number, scale: number) => {
-    for (const node of nodes) {
-      from[node] = left;
-      left += (total[node] as number) * scale;
-      to[node] = left;
+  /** Places the children of a node (-1: the roots) from `left` on, none beyond `width`; returns their time. */
+  const place = (node: number, left: number, width: number, per: number): number => {
+    const [begin, end] = [first[node + 1] as number, first[node + 2] as number];
+    let inside = 0;
+    for (let at = begin; at < end; at++) inside += total[flat[at] as number] as number;
+    const scale = inside > 0 ? Math.min(per || 1 / inside, width / inside) : 0;
+    for (let at = begin; at < end; at++) {
+      const child = flat[at] as number;
+      from[child] = left;
+      left += (total[child] as number) * scale;
+      to[child] = left;
     }
+    return inside;
   };
-  place(children.roots, 0, 1 / whole);
-  let row = children.roots;
+  const whole = place(-1, 0, 1, 0) || 1;
+  const rows: Int32Array[] = [];
+  let row = flat.slice(first[0], first[1]);
   while (row.length > 0) {
-    const next: number[] = [];
+    let count = 0;
     for (const node of row) {
       depth[node] = rows.length;
-      const own = children.of(node);
-      const inside = own.reduce((sum, child) => sum + (total[child] as number), 0);
-      const width = (to[node] as number) - (from[node] as number);
-      const scale = inside > 0 ? Math.min(1 / whole, width / inside) : 0;
-      place(own, from[node] as number, scale);
-      for (const child of own) next.push(child);
+      place(node, from[node] as number, (to[node] as number) - (from[node] as number), 1 / whole);
+      count += (first[node + 2] as number) - (first[node + 1] as number);
+    }
+    const next = new Int32Array(count);
+    let at = 0;
+    for (const node of row) {
+      const own = flat.subarray(first[node + 1], first[node + 2]);
+      next.set(own, at);
+      at += own.length;
     }
     rows.push(row);
     row = next;
@@ -76,25 +85,29 @@ export function layOut(stack: Stack, nodes: Nodes): Tree {
     depth,
     from,
     to,
-    rows: rows.map((nodes) => Int32Array.from(nodes)),
+    rows,
     whole,
   };
 }
 
-function childrenOf(parent: Int32Array, total: Float64Array): { roots: number[]; of(node: number): number[] } {
-  const order = Array.from(parent, (_, node) => node).sort((a, b) => (total[b] as number) - (total[a] as number));
+/** The children of node n are `flat[first[n + 1]]` to `flat[first[n + 2]]`, the longest first; the roots are those of -1. */
+function childrenOf(parent: Int32Array, total: Float64Array): { flat: Int32Array; first: Int32Array } {
   const first = new Int32Array(parent.length + 2);
-  for (const above of parent) (first[above + 2] as number)++;
+  for (const above of parent) first[above + 2] = (first[above + 2] as number) + 1;
   for (let at = 1; at < first.length; at++) first[at] = (first[at] as number) + (first[at - 1] as number);
   const slots = first.slice();
   const flat = new Int32Array(parent.length);
-  for (const node of order) {
+  for (let node = 0; node < parent.length; node++) {
     const slot = (parent[node] as number) + 1;
     flat[slots[slot] as number] = node;
     slots[slot] = (slots[slot] as number) + 1;
   }
-  const of = (node: number) => Array.from(flat.subarray(first[node + 1], first[node + 2]));
-  return { roots: of(-1), of };
+  const longer = (a: number, b: number) => (total[b] as number) - (total[a] as number) || a - b;
+  for (let node = 0; node + 1 < first.length; node++) {
+    const [begin, end] = [first[node] as number, first[node + 1] as number];
+    if (end - begin > 1) flat.subarray(begin, end).sort(longer);
+  }
+  return { flat, first };
 }
 
 /** The node and its callers, from the root on. */

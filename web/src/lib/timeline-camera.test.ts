@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { between, clamped, fit, levelOf, panned, tilesOf, topLevel, zoomed } from "./timeline-camera";
+import { between, clamped, fit, levelOf, panned, readStretch, tilesOf, topLevel, writeStretch, zoomed } from "./timeline-camera";
 
 describe("the camera", () => {
   test("zooms around the time under the pointer", () => {
@@ -35,6 +35,19 @@ describe("the camera", () => {
       expect(now.begin).toBeLessThanOrEqual(5050);
       expect(now.begin + now.scale * 100).toBeGreaterThanOrEqual(5050);
     }
+  });
+});
+
+describe("an address", () => {
+  test("keeps what is on the screen", () => {
+    const camera = { begin: 5000, scale: 2.5 };
+    expect(writeStretch(camera, 1000, 400)).toBe("4000+1000");
+    expect(readStretch("4000+1000", 1000, 400)).toEqual(camera);
+    expect(readStretch("-20+8", 0, 4)).toEqual({ begin: -20, scale: 2 });
+  });
+
+  test("that means nothing is no camera", () => {
+    for (const text of ["", "7", "a+b", "1+", "1e9+5", "+".repeat(99)]) expect(readStretch(text, 0, 400)).toBeNull();
   });
 });
 

@@ -53,6 +53,18 @@ export function between(from: Camera, to: Camera, part: number, width: number): 
   return { begin: middle(from) * (1 - share) + middle(to) * share - (scale * width) / 2, scale };
 }
 
+/** A stretch of the axis as it stands in an address: `1200+350` is 350 ns from 1,200 ns on. */
+export function writeStretch(camera: Camera, zero: number, width: number): string {
+  return `${Math.round(camera.begin - zero)}+${Math.max(1, Math.round(camera.scale * width))}`;
+}
+
+/** The camera that an address means; null when it means none. */
+export function readStretch(text: string, zero: number, width: number): Camera | null {
+  const found = /^(-?\d{1,18})\+(\d{1,18})$/.exec(text);
+  if (!found || width <= 0) return null;
+  return { begin: Number(found[1]) + zero, scale: Math.max(1, Number(found[2])) / width };
+}
+
 export interface TileSpan {
   level: number;
   first: number;

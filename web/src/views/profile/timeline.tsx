@@ -1,10 +1,12 @@
 /** Every event of a profile in time, thousands of lanes and millions of events. docs/timeline.md is its manual. */
 
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";
 import { describeKeys } from "../../components/help";
 import { useKeys } from "../../keys";
+import { text } from "../../lib/url";
+import { param } from "../../router";
 import "../../style/timeline.css";
 import { Details } from "./timeline/details";
 import { Stage } from "./timeline/stage";
@@ -24,6 +26,10 @@ describeKeys("Timeline", {
   r: "show all of it",
 });
 
+/** The part of the axis on the screen; of one profile only, so it goes when another is chosen. */
+const time = param<string>("time", "", text);
+const REST_MS = 250;
+
 export interface TimelineProps {
   run: string;
   profile: string;
@@ -31,7 +37,13 @@ export interface TimelineProps {
 }
 
 export function Timeline({ run, profile, rank }: TimelineProps) {
-  const state = useMemo(() => new TimelineState({ run, profile }), [run, profile, rank]);
+  const state = useMemo(() => new TimelineState({ run, profile }, time.peek()), [run, profile, rank]);
+  useEffect(() => () => void (time.value = ""), [state]);
+  useSignalEffect(() => {
+    const now = state.stretch();
+    const rest = setTimeout(() => (time.value = now), REST_MS);
+    return () => clearTimeout(rest);
+  });
   const all = useSignal(false);
   const ranks = state.sources.value[0]?.page.ranks ?? [];
   useEffect(() => void state.load(all.value ? [rank, ...ranks.filter((one) => one !== rank)] : [rank]), [state, all.value]);

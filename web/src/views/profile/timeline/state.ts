@@ -3,7 +3,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { call, callBytes, isAbort } from "../../../lib/api";
 import type { FoundEvents, PickedEvent, Selection, Spot, TimelinePage } from "../../../lib/schema";
-import { type Axis, between, type Camera, clamped, fit, levelOf, panned, tilesOf, zoomed } from "../../../lib/timeline-camera";
+import { type Axis, between, type Camera, clamped, fit, levelOf, panned, readStretch, tilesOf, writeStretch, zoomed } from "../../../lib/timeline-camera";
 import { findNames } from "../../../lib/timeline-find";
 import type { Hit } from "../../../lib/timeline-hit";
 import type { ColourBy } from "../../../lib/timeline-inks";
@@ -86,7 +86,11 @@ export class TimelineState {
   private asked = 0;
   private closing = false;
 
-  constructor(readonly place: Place) {}
+  /** `first`: the part of the axis that an address asks for. */
+  constructor(
+    readonly place: Place,
+    private first = "",
+  ) {}
 
   close(): void {
     this.closing = true;
@@ -151,7 +155,10 @@ export class TimelineState {
   private settle(): void {
     if (this.placed || this.size.peek().width === 0 || this.sources.peek().length === 0) return;
     this.placed = true;
-    this.camera.value = this.whole();
+    const { width } = this.size.peek();
+    const asked = readStretch(this.first, this.zero.peek(), width);
+    this.camera.value = asked ? clamped(asked, this.axis.peek(), width) : this.whole();
+    this.first = "";
     this.scroll.value = 0;
   }
 
@@ -160,6 +167,16 @@ export class TimelineState {
     const begin = Math.min(...all.map(({ page, offset }) => offset + page.begin_ns));
     const end = Math.max(...all.map(({ page, offset }) => offset + page.end_ns));
     return fit(begin, end, this.size.peek().width);
+  }
+
+  /** What is on the screen, for the address; "" for all of it. */
+  stretch(): string {
+    const { width } = this.size.value;
+    const camera = this.camera.value;
+    if (!this.placed || width === 0) return this.first;
+    const whole = this.whole();
+    const same = Math.abs(camera.scale / whole.scale - 1) < 0.01 && Math.abs(camera.begin - whole.begin) < whole.scale * 4;
+    return same ? "" : writeStretch(camera, this.zero.value, width);
   }
 
   private look(camera: Camera): void {
