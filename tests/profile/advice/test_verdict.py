@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from stepscope.diagnose.settings import Settings
@@ -232,3 +233,35 @@ def test_promises_no_more_than_mending_really_gave() -> None:
     promised = slow.step_ns / (slow.step_ns - slow.saving_ns)
     really = slow.step_ns / fast.step_ns
     assert 0.5 * really < promised < 1.2 * really
+
+
+# -- facts that somebody else has written -----------------------------------------------------------------------------
+
+
+def test_a_damaged_file_of_facts_costs_only_the_facts(tmp_path: Path) -> None:
+    folder = tmp_path / "p0001"
+    folder.mkdir()
+    (folder / "profile.json").write_bytes(msgspec.json.encode(ProfileMeta(id="p0001", kind="simple", created=0.0)))
+    (folder / "rank0.facts.json").write_bytes(b'{"steps": {"wall_ns": 1')
+    found = verdict(Profile.load(folder))
+    assert found.findings == []
+    assert any("cannot be read" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("odd", [None, [], "x", -1, {"a": []}, [[]], [{}], 1e308])
+def test_facts_of_the_wrong_shape_end_nothing(odd: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    for key in (
+        "loaders",
+        "calls",
+        "device",
+        "amp",
+        "models",
+        "optimizers",
+        "memory",
+        "look",
+        "flags",
+        "cpu",
+        "compile",
+    ):
+        verdict(Told({**steps(49, data=41), key: odd}))
+    assert isinstance(verdict(Told({"steps": odd} if odd is not None else {})), Verdict)

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from stepscope.diagnose.excerpt import lines_of
+from stepscope.errors import BadData
 from stepscope.profile.advice.device_work import DeviceWork
+from stepscope.profile.advice.facts_shape import well_formed
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.ranges import BACKWARD
 from stepscope.profile.trace.trace import Trace
@@ -32,7 +35,16 @@ class Measured:
     def __init__(self, profile: Profile, rank: int = 0, facts: dict[str, Any] | None = None) -> None:
         self.profile = profile
         self.rank = rank
-        self.facts: dict[str, Any] = profile.facts(rank) if facts is None else facts
+        self.damaged = ""
+        """What of the profile could not be read; advice is given from the rest."""
+        self.facts: dict[str, Any] = self._read_facts() if facts is None else facts
+
+    def _read_facts(self) -> dict[str, Any]:
+        try:
+            return well_formed(self.profile.facts(self.rank))
+        except (BadData, msgspec.MsgspecError) as fault:
+            self.damaged = f"what was noted of the process cannot be read ({fault})"
+            return {}
 
     @cached_property
     def trace(self) -> Trace | None:
