@@ -153,7 +153,7 @@ def _print(lines: list[Any]) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     for line in lines:
         if console.is_terminal:
-            console.print(Text.assemble(*line, no_wrap=True, overflow="ellipsis"))
+            console.print(Text.assemble(*line, overflow="fold"))
         else:
             console.file.write("".join(text for text, _ in line).rstrip() + "\n")
     console.file.flush()

@@ -14,7 +14,6 @@ from torch.utils.data import BatchSampler, DataLoader, IterableDataset, Sequenti
 
 from stepscope.profile.data.rewrite import rewritten
 from stepscope.profile.data.settings import LoaderSettings, is_sharded, loader_like
-from stepscope.profile.data.trial import Trial
 from stepscope.profile.data.tuner import Budget, Tuner
 from stepscope.profile.data.tuning_report import TuningReport
 

@@ -93,6 +93,8 @@ def loader_like(loader: Any, settings: LoaderSettings) -> Any:
             timeout=loader.timeout if loader.num_workers else 0,
             multiprocessing_context=loader.multiprocessing_context if loader.num_workers else None,
         )
+        if not getattr(loader, "in_order", True):
+            given["in_order"] = False
     return DataLoader(**given, pin_memory=settings.pin)
 
 

@@ -27,6 +27,7 @@ _WORTH = 1.03
 """What another worker must bring to be worth its memory."""
 
 _CLOSE = 1.05
+"""What is closer than this is taken for the same."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,8 @@ class Tuner:
             return False
         if old is None:
             return True
-        worth = 1.0 if trial.settings.workers < best.settings.workers else _WORTH
+        more = trial.settings.workers - best.settings.workers
+        worth = _WORTH if more > 0 else _CLOSE if more == 0 else 1.0
         return new * worth < old
 
     def _reaches_free(self, trial: Trial) -> bool:

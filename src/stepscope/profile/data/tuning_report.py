@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from stepscope.profile.data.rewrite import Change, rewritten
@@ -90,7 +91,7 @@ class TuningReport:
     def _table(self) -> list[Line]:
         sizes = any(one.settings.batch_size != self.tuner.trials[0].settings.batch_size for one in self.tuner.trials)
         pins = any(one.settings.pin for one in self.tuner.trials)
-        heads = ["workers", "prefetch", "persistent", *(["pinned"] if pins else []), *(["batch"] if sizes else []),
+        heads = ["workers", "prefetch", "persist", *(["pinned"] if pins else []), *(["batch"] if sizes else []),
                  "step", "waits", "start", "memory",
                  "samples/s" if self._size(self.tuner.trials[0]) else "batches/s"]  # fmt: skip
         rows = [self._row(one, sizes, pins) for one in self._ordered()]
@@ -139,12 +140,11 @@ class TuningReport:
         count = sum(len(one.turns) for one in [best, *tuner.again] if one.settings == best.settings)
         measured = f"{_ms(self.now_s or 0.0)} -> {_ms(self.best_s or 0.0)} a step, measured on {count} batches"
         noise = "" if self.noise is None else f", ±{self.noise * 50:.0f} %"
-        lines: list[Line] = [
-            [("  best: ", "bold green"), (best.settings.text(), "bold"), (f"  {self.gain:.2g}x faster ", "bold green"),
-             (f"({measured}{noise})", "")]
-        ]  # fmt: skip
-        lines.append([(f"  {self._enough()}", "")])
-        return lines
+        return [
+            [("  best: ", "bold green"), (best.settings.text(), "bold"), (f"  {self.gain:.2g}x faster", "bold green")],
+            [(f"  {measured}{noise}", "")],
+            *_wrapped(self._enough()),
+        ]
 
     def _why_no_workers(self) -> list[Line]:
         """What to do when no worker could load anything."""
@@ -157,7 +157,7 @@ class TuningReport:
             if "pickle" in error.lower()
             else "the dataset must work in a process of its own: open files and connections there, not before"
         )
-        return [[("  no worker could be tried: ", "bold yellow"), (error, "")], [(f"  {what}", "")]]
+        return [[("  no worker could be tried: ", "bold yellow"), (error, "")], *_wrapped(what)]
 
     def _enough(self) -> str:
         """How many workers are enough, or what is left to gain."""
@@ -189,7 +189,8 @@ class TuningReport:
         return lines + [[(f"  + {text}", "green")] for text in change.new]
 
     def _notes(self) -> list[Line]:
-        return [[], *([(f"  note: {note}", "dim")] for note in self.tuner.notes)] if self.tuner.notes else []
+        lines = [line for note in self.tuner.notes for line in _wrapped(f"note: {note}", "dim")]
+        return [[], *lines] if lines else []
 
     # -- for programs ---------------------------------------------------------------------------------------------
 
@@ -239,6 +240,10 @@ def _ms(seconds: float) -> str:
     if 0 < seconds < 1e-4:
         return f"{seconds * 1e6:.3g} us"
     return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def _wrapped(text: str, style: str = "") -> list[Line]:
+    return [[(f"  {line}", style)] for line in textwrap.wrap(text, 76)]
 
 
 def _aligned(cells: list[str], widths: list[int]) -> str:
