@@ -45,7 +45,8 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
         if not script.exists():
             return
         made = runpy.run_path(str(script))
-        built = Path(tempfile.mkdtemp(prefix="stepscope-scanner-")) / f"_scanner{made['SUFFIX']}"
+        self.folder = tempfile.TemporaryDirectory(prefix="stepscope-scanner-")  # gone with the hook, after the build
+        built = Path(self.folder.name) / f"_scanner{made['SUFFIX']}"
         if not made["build"](built):
             return
         build_data["force_include"][str(built)] = f"stepscope/profile/trace/{built.name}"

@@ -25,11 +25,8 @@ NAMES = (
 DRAWN = NAMES[:4]
 
 
-def main(path: Path) -> None:
-    text = Path("/proc/self/status").read_text()
-    base = next(int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("RssAnon"))
+def read(path: Path) -> str:
     started = time.process_time()
-    print(json.dumps({"base_mb": base, "start_s": started}), flush=True)
     found: Any = TraceAnalysis(trace_files={0: str(path)}, trace_dir=str(path.parent))
     parsed = time.process_time() - started
     done, failed = [], []
@@ -40,9 +37,18 @@ def main(path: Path) -> None:
             done.append(name)
         except Exception as fault:
             failed.append(f"{name} ({type(fault).__name__})")
-    said = f"parsing {parsed:.1f} s; {len(done)} analyses" + (f"; failed: {', '.join(failed)}" if failed else "")
+    return f"parsing {parsed:.1f} s; {len(done)} analyses" + (f"; failed: {', '.join(failed)}" if failed else "")
+
+
+def main(path: Path, sample: Path) -> None:
+    read(sample)
+    text = Path("/proc/self/status").read_text()
+    base = next(int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("RssAnon"))
+    started = time.process_time()
+    print(json.dumps({"base_mb": base, "start_s": started}), flush=True)
+    said = read(path)
     print(json.dumps({"cpu_s": time.process_time() - started, "said": said}))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -13,6 +13,8 @@ from stepscope.profile.profile import Profile
 from stepscope.profile.timeline.timeline import Timeline
 from stepscope.profile.trace.read import read_trace
 
+ANALYSES = all_analyses()
+
 
 def rss_anon() -> float:
     text = Path("/proc/self/status").read_text()
@@ -29,35 +31,36 @@ def timeline(profile: Profile) -> int:
     return len(made.tiles(level=level, first=0, count=2, lanes=[lane.id for lane in made.lanes]))
 
 
-def main(path: Path, arm: str) -> None:
-    analyses = all_analyses()
-    kept: dict[str, Any] = {}
-    if arm == "again":
-        read_trace(path)
-    started = time.process_time()
-    print(json.dumps({"base_mb": rss_anon(), "start_s": started}), flush=True)
-    if arm == "again":
-        events = read_trace(path)
-        cpu = time.process_time() - started
-        print(json.dumps({"cpu_s": cpu, "said": f"second open, {len(events):,} events ready"}), flush=True)
-        return
-    events = read_trace(path, scanner=arm, cache=False)
-    read_s = time.process_time() - started
-    profile = Profile.of_events({0: events})
+def views(profile: Profile) -> tuple[str, float]:
+    """Every analysis and the timeline; what they came to."""
     slow: list[tuple[float, str]] = []
-    for name, analysis in analyses.items():
+    filled = 0
+    for name, analysis in ANALYSES.items():
         before = time.process_time()
-        kept[name] = analysis(profile, 0)
+        filled += analysis(profile, 0) is not None
         slow.append((time.process_time() - before, name))
     before = time.process_time()
     tile_bytes = timeline(profile)
     slow.append((time.process_time() - before, "timeline"))
-    cpu = time.process_time() - started
-    filled = sum(answer is not None for answer in kept.values())
     worst = ", ".join(f"{name} {seconds * 1000:.0f} ms" for seconds, name in sorted(slow, reverse=True)[:4])
-    said = f"reading {read_s:.2f} s; {filled} of {len(kept)} analyses answered, {tile_bytes >> 10} kB of tiles; {worst}"
-    print(json.dumps({"cpu_s": cpu, "read_s": read_s, "said": said}), flush=True)
+    said = f"{filled} of {len(ANALYSES)} analyses answered, {tile_bytes >> 10} kB of tiles; slowest: {worst}"
+    return said, sum(seconds for seconds, _ in slow)
+
+
+def main(path: Path, sample: Path, arm: str) -> None:
+    scanner: Any = arm if arm != "again" else "auto"
+    views(Profile.of_events({0: read_trace(sample, scanner=scanner, cache=False)}))
+    if arm == "again":
+        read_trace(path)
+    started = time.process_time()
+    print(json.dumps({"base_mb": rss_anon(), "start_s": started}), flush=True)
+    events = read_trace(path, scanner=scanner, cache=arm == "again")
+    read_s = time.process_time() - started
+    said = f"second open: {len(events):,} events ready"
+    if arm != "again":
+        said = f"reading {read_s:.2f} s; " + views(Profile.of_events({0: events}))[0]
+    print(json.dumps({"cpu_s": time.process_time() - started, "read_s": read_s, "said": said}), flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -13,14 +13,21 @@ from torch_tb_profiler.profiler.data import DistributedRunProfileData, RunProfil
 from torch_tb_profiler.profiler.run_generator import RunGenerator
 
 logging.disable(logging.CRITICAL)
+
+
+def read(path: str) -> str:
+    with tempfile.TemporaryDirectory() as cache:
+        data = RunProfileData.parse("worker0", "1", path, cache)
+        profile = RunGenerator("worker0", "1", data).generate_run_profile()
+        DistributedRunProfileData(data)
+    overview = profile.overview["steps"]["rows"] if profile.overview else []
+    return f"its pages: {', '.join(str(view.display_name) for view in profile.views)}; {len(overview)} steps"
+
+
+read(sys.argv[2])
 text = Path("/proc/self/status").read_text()
 base = next(int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("RssAnon"))
 started = time.process_time()
 print(json.dumps({"base_mb": base, "start_s": started}), flush=True)
-with tempfile.TemporaryDirectory() as cache:
-    data = RunProfileData.parse("worker0", "1", sys.argv[1], cache)
-    profile = RunGenerator("worker0", "1", data).generate_run_profile()
-    DistributedRunProfileData(data)
-overview = profile.overview["steps"]["rows"] if profile.overview else []
-said = f"its pages: {', '.join(str(view.display_name) for view in profile.views)}; {len(overview)} steps"
+said = read(sys.argv[1])
 print(json.dumps({"cpu_s": time.process_time() - started, "said": said}))

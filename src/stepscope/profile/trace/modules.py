@@ -166,8 +166,11 @@ def _named(tree: Calls, labels: list[str], known: Mapping[str, Any]) -> tuple[li
 
 def backward_nodes(trace: Trace) -> Ints:
     """A mask: the nodes of the graph that backward walks."""
-    found = trace.events.named(lambda name: name.startswith(_NODE)) & (trace.kind == Kind.OP)
-    return np.asarray(found)
+    return np.asarray(trace.events.named(_is_node) & (trace.kind == Kind.OP))
+
+
+def _is_node(name: str) -> bool:
+    return name.startswith(_NODE)
 
 
 def _backward(trace: Trace, forward: Ints, is_call: Ints) -> Ints:
