@@ -249,10 +249,11 @@ def _summed_up(sheets: list[Sheet], names: tuple[str, str], steps_a: int, steps_
 def _blame(sheets: list[Sheet], by: float, a: float) -> str:
     """The largest clear changes in the same direction: of a phase, and of a name."""
     said = []
+    phases = sheets[0].id  # the best there is: of all steps, or of those in the windows
     for sheet in sheets:
         rows = sheet.rows[1:] if sheet.columns[0].key == "part" else sheet.rows
         clear = [row for row in rows if len(row) > 6 and row[6] and row[1] * by > 0 and abs(row[1]) > _WORTH * a]
-        if clear and sheet.id in ("diff-simple", "diff-phases", "diff-operators", "diff-kernels"):
+        if clear and sheet.id in (phases, "diff-operators", "diff-kernels"):
             name = str(clear[0][0])
             short = name if len(name) <= 60 else name[:57] + "..."
             said.append(f"{short} {'+' if clear[0][1] > 0 else '-'}{_time(abs(clear[0][1]))}")

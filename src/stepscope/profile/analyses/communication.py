@@ -20,11 +20,17 @@ Ints = npt.NDArray[Any]
 _COLUMNS = [
     Column(key="collective", label="collective"),
     Column(key="bytes", label="size", unit="bytes", help="What one rank puts in or gets out, whichever is more."),
-    Column(key="calls", label="calls", unit="count", help="On all ranks together."),
-    Column(key="total_ns", label="total", unit="ns", help="Time inside the collective, all calls on all ranks."),
+    Column(key="calls", label="calls", unit="count", help="On all ranks together.", sums=True),
+    Column(
+        key="total_ns", label="total", unit="ns", help="Time inside the collective, all calls on all ranks.", sums=True
+    ),
     Column(key="mean_ns", label="mean", unit="ns", help="Of one call on one rank."),
-    Column(key="wait_ns", label="waiting", unit="ns", help="Of the total: waiting until the last rank has come."),
-    Column(key="transfer_ns", label="transfer", unit="ns", help="Of the total: the rest, in which data moves."),
+    Column(
+        key="wait_ns", label="waiting", unit="ns", help="Of the total: waiting until the last rank has come.", sums=True
+    ),
+    Column(
+        key="transfer_ns", label="transfer", unit="ns", help="Of the total: the rest, in which data moves.", sums=True
+    ),
     Column(key="algorithm_bandwidth", label="bytes/s", unit="bytes", help="Size over the mean transfer, a second."),
     Column(
         key="bus_bandwidth",

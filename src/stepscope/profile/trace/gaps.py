@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.devices import devices_of, window
 from stepscope.profile.trace.intervals import Stretches
+from stepscope.profile.trace.python_names import MODULE_SPAN
 from stepscope.profile.trace.ranges import data_rows, is_step_mark, is_sync_call
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -69,10 +70,10 @@ def outer_ops(trace: Trace) -> Rows:
 
 
 def named_ranges(trace: Trace) -> Rows:
-    """Ranges the program named, without the marks of steps, in order of time."""
+    """Ranges the program named, without the marks of steps and our own spans of modules, in order of time."""
     events = trace.events
     rows = np.flatnonzero((trace.kind == Kind.ANNOTATION) & (events.dur > 0))
-    rows = rows[~events.named(is_step_mark)[rows]]
+    rows = rows[~events.named(lambda name: is_step_mark(name) or name.startswith(MODULE_SPAN))[rows]]
     return rows[np.argsort(events.start[rows], kind="stable")]
 
 
