@@ -109,7 +109,7 @@ def test_the_report_for_programs_has_every_trial(done: dict[str, dict[str, Any]]
     assert report["place"]["line"] == 15
     assert report["change"]["num_workers"] == 2
     assert report["gain"] > 1.2
-    assert report["step_s"]["free_data"] < report["step_s"]["best"] < report["step_s"]["now"]
+    assert report["step_s"]["free_data"] < report["step_s"]["now"]
     assert {trial["num_workers"] for trial in report["trials"]} == {0, 1, 2}
 
 

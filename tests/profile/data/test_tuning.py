@@ -61,9 +61,7 @@ def driven(now: LoaderSettings, cost: Any, *, length: int = 100, most_workers: i
     trial = next(plan)
     try:
         while True:
-            step, wait, start = (
-                (3.0, 0.0, 0.0) if trial is tuner.free or trial.label == "free data" else cost(trial.settings)
-            )
+            step, wait, start = (3.0, 0.0, 0.0) if trial.label.endswith("free data") else cost(trial.settings)
             trial.turns, trial.waits, trial.starts = [step / 1e3] * 10, [wait / 1e3] * 10, [(start + wait) / 1e3]
             trial = plan.send(trial)
     except StopIteration:

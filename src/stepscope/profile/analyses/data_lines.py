@@ -36,8 +36,16 @@ def data_lines(profile: Profile, rank: int) -> Sheet | None:
                 help="Your own line, with the libraries it calls; none: torch itself.",
             ),
             Column(key="function", label="function", help="The function it is in."),
-            Column(key="time", label="time", unit="ns", help="How long a worker was seen there; of one worker."),
-            Column(key="share", label="share", unit="share", help="Of the time that worker was loading."),
+            Column(
+                key="time", label="time", unit="ns", help="How long a worker was seen there; of one worker.", sums=True
+            ),
+            Column(
+                key="share",
+                label="share",
+                unit="share",
+                help="Of the time that worker was loading.",
+                sums=len(whole) == 1,
+            ),
         ],
         rows=[
             [

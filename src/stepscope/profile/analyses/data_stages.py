@@ -41,6 +41,7 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
     """One row a stage of a loader. Times are a stage's own: stages inside it are rows of their own."""
     rows: list[list[Any]] = []
     got = expected = 0
+    alone = len(timings.loaders) == 1
     for loader in timings.loaders:
         inside = timings.in_detail & (timings.loader == loader)
         fetches = inside & timings.named("fetch")
@@ -55,16 +56,16 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
         id="data-stages",
         title="Stages of loading a batch",
         columns=[
-            Column(key="loader", label="loader", help="Which DataLoader.", hidden=len(timings.loaders) == 1),
+            Column(key="loader", label="loader", help="Which DataLoader.", hidden=alone),
             Column(key="stage", label="stage", help="What was done."),
             Column(key="place", label="where", unit="line", help="Where the transform or collate function is written."),
             Column(key="calls", label="calls", unit="count", help="How often it was timed."),
             Column(key="mean", label="mean", unit="ns", help="Its own time for one call, without stages inside it."),
             Column(key="p50", label="p50", unit="ns", help="Half of the calls took less.", hidden=True),
             Column(key="p90", label="p90", unit="ns", help="Nine of ten calls took less."),
-            Column(key="total", label="total", unit="ns", help="All calls that were timed together."),
-            Column(key="share", label="share", unit="share", help="Of the time to fetch a batch; none: beside it."),
-            Column(key="per_batch", label="a batch", unit="ns", help="What it takes of one batch."),
+            Column(key="total", label="total", unit="ns", help="All calls that were timed together.", sums=True),
+            Column(key="share", label="share", unit="share", help="Of the fetch of a batch; none: beside it.", sums=alone),
+            Column(key="per_batch", label="a batch", unit="ns", help="What it takes of one batch.", sums=alone),
         ],
         rows=rows,
         sort="share",

@@ -17,7 +17,9 @@ __all__ = ["functions_of_prof", "functions_of_stack", "lines_of_stack"]
 
 _FUNCTION = Column(key="function", label="function", help="Its name.")
 _PLACE = Column(key="place", label="where", unit="line", help="The file and line it begins at; none: it is in C.")
-_SHARE = Column(key="share", label="share", unit="share", help="Its own time, of the own time of all functions.")
+_SHARE = Column(
+    key="share", label="share", unit="share", help="Its own time, of the own time of all functions.", sums=True
+)
 
 
 def _prof(profile: Profile, rank: int) -> ProfStats | None:
@@ -79,7 +81,7 @@ def functions_of_prof(stats: ProfStats, order: str = "time") -> Sheet:
         columns=[
             _FUNCTION,
             _PLACE,
-            Column(key="calls", label="calls", unit="count", help="How often it was called."),
+            Column(key="calls", label="calls", unit="count", help="How often it was called.", sums=True),
             Column(
                 key="primitive",
                 label="primitive",
@@ -87,7 +89,9 @@ def functions_of_prof(stats: ProfStats, order: str = "time") -> Sheet:
                 help="Calls that did not come from itself, directly or through others.",
                 hidden=all(row[2] == row[3] for row in rows),
             ),
-            Column(key="own", label="own", unit="ns", help="Time in the function itself (tottime in pstats)."),
+            Column(
+                key="own", label="own", unit="ns", help="Time in the function itself (tottime in pstats).", sums=True
+            ),
             Column(key="total", label="total", unit="ns", help="With all it called (cumtime in pstats)."),
             Column(key="own_per_call", label="own/call", unit="ns", help="Own time of one call.", hidden=True),
             Column(key="per_call", label="per call", unit="ns", help="Total time of one primitive call."),
@@ -129,7 +133,13 @@ def functions_of_stack(stack: Stack) -> Sheet:
         columns=[
             _FUNCTION,
             _PLACE,
-            Column(key="own", label="own", unit=stack.unit, help="Time in the function itself, and in C it called."),
+            Column(
+                key="own",
+                label="own",
+                unit=stack.unit,
+                help="Time in the function itself, and in C it called.",
+                sums=True,
+            ),
             Column(key="total", label="total", unit=stack.unit, help="With all it called."),
             _SHARE,
         ],
@@ -163,9 +173,11 @@ def lines_of_stack(stack: Stack) -> Sheet:
         columns=[
             Column(key="place", label="line", unit="line", help="The file and line."),
             Column(key="function", label="function", help="The function it is in."),
-            Column(key="own", label="own", unit="ns", help="Time in the line itself, and in C that it called."),
+            Column(
+                key="own", label="own", unit="ns", help="Time in the line itself, and in C that it called.", sums=True
+            ),
             Column(key="total", label="total", unit="ns", help="With the Python functions that it called."),
-            Column(key="share", label="share", unit="share", help="Its own time, of all."),
+            Column(key="share", label="share", unit="share", help="Its own time, of all.", sums=True),
         ],
         rows=rows,
         sort="own",

@@ -153,6 +153,12 @@ class Tuner:
                 yield from self._try(replace(best.settings, batch_size=size))
         chosen = self.best
         if chosen is not None and chosen is not self.now:  # once more, side by side: machines have moods
+            if self._kept:
+                again = FreeTrial(self._kept, self.loader, **self._limits())
+                again.label = "once more, free data"
+                done = yield again
+                if self.free is None or (done.steady_s or 1e9) < (self.free.steady_s or 1e9):
+                    self.free = done  # the first may have had a cold start in it
             for settings in (now, chosen.settings):
                 trial = Trial(settings, self.loader, **self._limits())
                 trial.label = f"once more, {trial.label}"
