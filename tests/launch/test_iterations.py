@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 import torch.utils.data.dataloader as dataloader
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 from stepscope.launch.loop import Loop
 
@@ -96,6 +96,29 @@ def test_validation_in_the_middle_is_not_either(followed: tuple[Loop, Told], tra
             for _ in validation:
                 pass
     assert spans(told) == [0, 1, 2, 3]
+
+
+class Stream(IterableDataset[float]):
+    """Data that does not say how much there is of it."""
+
+    def __iter__(self) -> Iterator[float]:
+        return iter([1.0, 2.0, 3.0])
+
+
+def test_a_stream_that_ends_begins_no_turn(followed: tuple[Loop, Told], train: Callable[..., None]) -> None:
+    loop, told = followed
+    stream, validation, gaps = DataLoader(Stream()), loader(5), []
+    loop.iterations.on_gap.append(gaps.append)
+    for _ in range(2):
+        for _ in stream:
+            train()
+        for _ in validation:
+            loop._clock.now += 9.0  # type: ignore[attr-defined]
+    ended = [step for kind, step in told if kind == "end"]
+    assert ended == [0, 1, 2, 3, 4, 5]
+    assert [step for kind, step in told if kind == "begin"] == [0, 1, 2, 3, 3, 4, 5, 6]
+    assert gaps == [3, 6]  # begun, and come to nothing
+    assert max(loop.iterations.phases.late_s()) < 1.0
 
 
 def test_accumulated_batches_are_one_turn(followed: tuple[Loop, Told], train: Callable[..., None]) -> None:

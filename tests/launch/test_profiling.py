@@ -90,6 +90,20 @@ COMPILED = """
     counters = torch._dynamo.utils.counters
     print("weights", counters["stats"]["unique_graphs"], dict(counters["graph_break"]))
     """
+STREAM = """
+    import torch
+    from torch.utils.data import DataLoader, IterableDataset
+    class Stream(IterableDataset):
+        def __iter__(self): return iter(torch.ones(5, 3))
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = DataLoader(Stream(), batch_size=1)
+    for epoch in range(3):
+        for x in loader:
+            optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
+        with torch.no_grad():
+            for _ in range(20): torch.ones(4).exp()
+    """
 STEPS = ["--steps", "10:13"]
 CASES: dict[str, tuple[str, list[str], list[str]]] = {
     "plain": (TRAIN, ["run", "--no-run", "--no-diagnose"], ["0", "3"]),
@@ -108,6 +122,7 @@ CASES: dict[str, tuple[str, list[str], list[str]]] = {
     "first step": (MANUAL, ["profile", "--dir", "first", "--steps", "0:2"], []),
     "crash": (CRASH, ["profile", "--dir", "crash", "--steps", "3:20"], []),
     "short": (MANUAL, ["profile", "--dir", "short", "--steps", "90:95"], []),
+    "stream": (STREAM, ["profile", "--dir", "stream", "--steps", "3:8"], []),
     "settles": (MANUAL.replace("40", "400"), ["profile", "--dir", "settles"], []),
     "signal": (SIGNAL, ["run", "--dir", "signal", "--profile-on", "signal"], []),
     "own": (OWN, ["profile", "--dir", "own"], []),
@@ -296,6 +311,17 @@ def test_a_loop_without_a_loader_has_steps_too(profile_of: Callable[..., Profile
     assert trace is not None
     assert [step.number for step in trace.steps] == [5, 6, 7]
     assert done["manual"][0].out.splitlines()[7] == "step 7"  # what follows the last step still happened
+
+
+def test_a_stream_may_end_in_the_window(profile_of: Callable[..., Profile]) -> None:
+    profile = profile_of("stream")
+    assert (profile.meta.first_step, profile.meta.last_step) == (3, 7)
+    trace = profile.trace()
+    assert trace is not None
+    assert [step.number for step in trace.steps] == [3, 4, 5, 6, 7]
+    linear = trace.events.named(lambda text: text == "aten::linear")
+    assert trace.step_of[linear].tolist() == [0, 1, 2, 3, 4]
+    assert (trace.step_of[trace.events.named(lambda text: text == "aten::exp")] == -1).all()
 
 
 def test_the_very_first_steps_can_be_recorded(profile_of: Callable[..., Profile]) -> None:

@@ -105,6 +105,9 @@ class Iterations:
         """The loader has no more; if a step has been made, what follows is no part of it."""
         if self._stepped:
             self._pause()
+        elif self.number is not None and not self._fetched:  # begun by asking for a batch that is not there
+            number, self.number = self.number, None
+            self._tell(self.on_gap, number)
 
     # -- turns ----------------------------------------------------------------------------------------------------
 

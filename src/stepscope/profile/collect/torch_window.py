@@ -73,6 +73,7 @@ class TorchWindow:
         self._torch = torch
         self._mark: Any = None
         self._rest: int | None = None
+        self._cancelled: list[int] = []
         self._spans: ModuleSpans | None = None
         self._history: CudaHistory | None = None
         self.snapshot: MemorySnapshot | None = None
@@ -152,6 +153,15 @@ class TorchWindow:
             self._mark = self._torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
             self._mark.__enter__()
 
+    def cancel(self) -> None:
+        """The step that was marked last is none after all: the loader had no batch for it."""
+        if self._mark is not None:
+            step = self.steps[-1]
+            self.mark(None)
+            self.steps.pop()
+            self.walls_s.pop()
+            self._cancelled.append(step)
+
     def stop(self) -> None:
         """End it. Waits for the device, and takes time for each event. A step that is still going on is none."""
         if not self.is_on:
@@ -187,8 +197,8 @@ class TorchWindow:
         os.close(fd)
         try:
             self._profile.kineto_results.save(temporary)
-            if self._rest is not None:
-                _rename(temporary, f'"ProfilerStep#{self._rest}"', f'"ProfilerRest#{self._rest}"')
+            for step in [*self._cancelled, *([] if self._rest is None else [self._rest])]:
+                _rename_first(temporary, f'"ProfilerStep#{step}"', f'"ProfilerRest#{step}"')
             os.replace(temporary, path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
@@ -201,13 +211,15 @@ class TorchWindow:
         self.alive = ([], [])
 
 
-def _rename(file: str, old: str, new: str) -> None:
-    """A name in a trace for another of the same length, in place: what was marked as a step turned out to be none."""
+def _rename_first(file: str, old: str, new: str) -> None:
+    """A name in a trace for another of the same length, in place: what was marked as a step turned out to be none.
+
+    The first: where a number was marked twice, it is the one that came to nothing.
+    """
     with open(file, "r+b") as raw, mmap.mmap(raw.fileno(), 0) as whole:
         at = whole.find(old.encode())
-        while at >= 0:
+        if at >= 0:
             whole[at : at + len(old)] = new.encode()
-            at = whole.find(old.encode(), at + len(old))
 
 
 def _device(torch: Any) -> str | None:

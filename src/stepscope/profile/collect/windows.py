@@ -154,7 +154,10 @@ class Windows:
 
     def pauses(self, step: int) -> None:
         """Something else than a step follows. It is not recorded, unless steps after it were asked for by number."""
-        if self.is_recording and self._request is not None and self._request.first is None:
+        if not self.is_recording or self._window is None or self._request is None:
+            return
+        self._window.cancel()
+        if self._request.first is None:
             self.finish()
 
     def _consider(self, step: int) -> None:
