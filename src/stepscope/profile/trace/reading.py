@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,6 +35,16 @@ class Reading:
     notes: list[str] = field(default_factory=list)
 
     def run(self) -> None:
+        """To the end of the file. Without the garbage collector: objects come and go by the million, none in a ring."""
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            self._run()
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _run(self) -> None:
         held = b""
         while True:
             piece = self.source.read(max(_PIECE or self.scanner.piece_bytes, len(held)))

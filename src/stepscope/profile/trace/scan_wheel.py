@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ _BETWEEN = re.compile(rb"\}[ \t\n\r]*,[ \t\n\r]*\{")
 _LONGEST, _SHORTEST = 1 << 20, 2 << 10
 """Bytes that are given to msgspec at once."""
 _TRIES = 64
+_PH = attrgetter("ph")
 _EVENTS: Any = msgspec.json.Decoder(list[Event])
 _EVENT: Any = msgspec.json.Decoder(Event)
 _REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -114,7 +116,7 @@ class WheelScanner:
             found = _EVENTS.decode(b"[" + events + b"]")
         except _REFUSED:
             return False
-        if b'"M"' in events and any(event.ph == "M" for event in found):
+        if "M" in map(_PH, found):
             if not self._take_metadata(events):
                 return False
             found = [event for event in found if event.ph != "M"]

@@ -143,8 +143,11 @@ class ArgsOfCategory:
         self.columns.put(key, "int", rows[has], found[has])
 
     def _put_floats(self, key: str, rows: Ints, values: Any) -> None:
-        nulls = [row for row, value in zip(rows.tolist(), values, strict=True) if value is None]
-        found = np.array([np.nan if value is None else value for value in values] if nulls else values, np.float64)
+        nulls = (
+            [row for row, value in zip(rows.tolist(), values, strict=True) if value is None] if None in values else []
+        )
+        values = [np.nan if value is None else value for value in values] if nulls else values
+        found = np.fromiter(values, np.float64, len(values))
         has = ~np.isnan(found)
         self.columns.put(key, "float", rows[has], found[has])
         for row in nulls:

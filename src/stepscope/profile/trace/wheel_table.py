@@ -53,11 +53,11 @@ class Table:
         if not events:
             return True
         name, cat, ph, pid, tid, ts, dur, ids, args = zip(*map(_FIELDS, events), strict=True)
-        start_us, dur_us = np.array(ts), np.array(dur)
+        start_us, dur_us = (np.fromiter(one, np.float64, len(events)) for one in (ts, dur))
         if not (np.abs(start_us) < _LARGEST_US).all() or (np.abs(dur_us) >= _LARGEST_US).any():
             return False
         try:
-            id_values = np.array(ids, np.int64)
+            id_values = np.fromiter(ids, np.int64, len(events))
         except OverflowError:
             return False
         n = len(events)
