@@ -9,7 +9,7 @@ __all__ = ["well_formed"]
 
 _TABLES = ("device", "cpu", "flags", "environment", "compile", "look", "amp", "convolutions")
 _LISTS = ("optimizers", "zero_grads", "loaders", "memory", "calls", "attention_by_hand", "models")
-_CALL: dict[str, Any] = {"file": str, "line": int, "op": str, "calls": (int, float), "ns": (int, float), "fetching": bool}
+_CALL: dict[str, Any] = {"file": str, "line": int, "op": str, "calls": int | float, "ns": int | float, "fetching": bool}
 
 
 def well_formed(facts: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@
     facts.result()                         # plain data for `rank0.facts.json`; asked once, at the end
     facts.remove()
 
-All but three steps pay only for a clock reading at the loader and at the optimizer. In the three steps after the first
+All but three steps pay only for a clock reading at the loader and at the optimizer. In three steps after the first
 few, a torch-function mode sees each call with its line. Nothing waits for a device, draws a random number or keeps a
 tensor; faults stay behind the fence. Compiled models are not looked into, because a mode would compile them anew.
 """
@@ -34,6 +34,8 @@ __all__ = ["FACTS_FORMAT", "Facts"]
 
 FACTS_FORMAT = 1
 _KEPT = 1000
+_SLOW_NS = 500_000_000
+"""Of steps this long one is looked at, and at once: who profiles them does not wait for many."""
 
 
 class Facts:
@@ -56,7 +58,7 @@ class Facts:
         self._made_at: weakref.WeakKeyDictionary[Any, tuple[str, int] | None] = weakref.WeakKeyDictionary()
         self._flags: dict[str, Any] = {}
         self._zero_grads: dict[tuple[str, int, bool], int] = {}
-        self._mark = 0
+        self._mark = self._wall = 0
         self._step_began = 0
         self._waited = 0
         self._zeroed = 0
@@ -146,6 +148,7 @@ class Facts:
             self._spoiled = True
         if self._torch.autograd.profiler.__dict__.get("_is_profiler_enabled"):
             self._spoiled = True
+        self._wall = now - self._mark if self._mark else 0
         if self._mark and not self._spoiled and len(self._walls) < _KEPT:
             updating = 0 if self._has_closure else now - self._step_began
             self._walls.append((now - self._mark, self._waited, updating, self._zeroed))
@@ -166,9 +169,10 @@ class Facts:
 
     def _look_on(self, look: Look) -> None:
         """Begin or end the look, between two steps."""
-        if look.on and look.steps >= self.look_steps:
+        slow = self._wall > _SLOW_NS
+        if look.on and (look.steps >= self.look_steps or slow):
             look.stop()
-        elif not look.on and not look.over and self.steps >= self.look_after:
+        elif not look.on and not look.over and (self.steps >= self.look_after or slow):
             from stepscope.profile.collect.facts_process import flags, is_compiled
 
             self._flags = flags(self._torch)

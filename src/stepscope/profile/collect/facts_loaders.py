@@ -55,12 +55,12 @@ class _Loader:
         if len(self._worked) < _KEPT:
             self._worked.append((wall, cpu))
 
-    def working_share(self) -> float | None:
-        """What of a wait this thread computes itself; the rest it waits for a disk, the net or workers. By the quickest
-        waits: on a busy machine the others are longer because other programs run."""
+    def quick_waits(self) -> tuple[int | None, float | None]:
+        """The quickest waits (on a busy machine the others are longer because other programs run): how long, and what
+        of it this thread computes itself; the rest it waits for a disk, the net or workers."""
         quickest = sorted(self._worked)[: max(1, len(self._worked) // 5)]
         wall, cpu = sum(one[0] for one in quickest), sum(one[1] for one in quickest)
-        return round(min(1.0, cpu / wall), 3) if wall else None
+        return (wall // len(quickest), round(min(1.0, cpu / wall), 3)) if wall else (None, None)
 
 
 class LoaderFacts:
@@ -282,7 +282,8 @@ class LoaderFacts:
             "evaluated_with_grad": known.peeked if known.peeked and not known.trains else False,
             "wait_ns": int(statistics.median(settled)) if settled else None,
             "mean_wait_ns": int(statistics.fmean(settled)) if settled else None,
-            "working_share": known.working_share(),
+            "quick_wait_ns": known.quick_waits()[0],
+            "working_share": known.quick_waits()[1],
             "first_wait_ns": int(statistics.median(known.first_waits[1:] or known.first_waits)),
             "batch": known.batch,
             "dataset": known.data,

@@ -63,6 +63,7 @@ class Tally:
         "bytes",
         "calls",
         "device",
+        "graph",
         "least",
         "made",
         "nanoseconds",
@@ -78,6 +79,7 @@ class Tally:
             self.waits_not
         ) = 0
         self.least = 1 << 62
+        self.graph = 0
         self.device = self.target = ""
         self.steps: set[int] = set()
 
@@ -96,6 +98,7 @@ class Look(TorchFunctionMode):
         self.optimizing = False
         """Inside an optimizer's step: its calls are not the script's."""
         self._last: tuple[Any, int] = (None, 0)
+        self._went_back = False
         self._thread = threading.get_ident()
         self._plans: dict[Any, Plan] = {}
         self._tallies: dict[tuple[Place | None, str, bool], Tally] = {}
@@ -150,7 +153,7 @@ class Look(TorchFunctionMode):
 
     def step_over(self) -> None:
         self.steps += 1
-        self._depth = 0
+        self._depth, self._went_back = 0, False
         self._forget()
 
     def _forget(self) -> None:
@@ -197,7 +200,7 @@ class Look(TorchFunctionMode):
         ended = perf_counter_ns()
         took = ended - began
         if plan[0] == BACKWARD:
-            self._last = (None, 0)
+            self._last, self._went_back = (None, 0), True
             return result
         try:
             with _disabled():
@@ -230,6 +233,8 @@ class Look(TorchFunctionMode):
             if len(self._tallies) >= _MOST_PLACES:
                 return None
             tally = self._tallies[key] = Tally()
+        if not self._went_back and isinstance(result, torch.Tensor) and result.requires_grad:
+            tally.graph += 1  # backward will come by here
         first = args[0] if args and isinstance(args[0], torch.Tensor) else None
         if first is not None and not tally.device:
             tally.device = first.device.type
@@ -300,6 +305,7 @@ class Look(TorchFunctionMode):
                 "calls": tally.calls / steps,
                 "ns": tally.nanoseconds // steps,
                 "least_ns": tally.least,
+                "graph_calls": tally.graph / steps,
                 "around_ns": tally.around // steps,
                 "every_step": len(tally.steps) >= self.steps > 0,
             }

@@ -40,6 +40,8 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
     room = run.cores if run.kind != "cpu" else max(1, run.cores - 1)
     workers = min(max(room, math.floor(room / max(working, 0.1))), 1 + math.ceil(wait / rest), 8)
     hand_over = _HAND_OVER_NS + int(loader.get("batch", {}).get("bytes", 0)) / _HAND_OVER_BYTES_PER_NS
+    if int(loader.get("quick_wait_ns") or wait) < 1.5 * hand_over:
+        return  # a worker would cost more than it takes over
     then = max(rest + hand_over, wait / workers / _EFFICIENCY)
     if run.kind == "cpu":  # they compete with the training for the processors
         threads = min(run.cores, int(run.facts.get("cpu", {}).get("threads", 1)))

@@ -62,6 +62,9 @@ def tensor_loop(run: Measured) -> Iterator[Tip]:
 
 def _backward(run: Measured, calls: list[dict[str, Any]]) -> int:
     """What going back through these calls takes: an index of a large tensor makes a gradient as large, each time."""
+    if not run.backward_nodes:  # no window: as much of backward as of the forward that leads there
+        forward = sum(_cost(one) for one in run.calls(fetching=False) if one.get("graph_calls"))
+        return int(run.part("backward") * sum(_cost(one) for one in calls if one.get("graph_calls")) / max(1, forward))
     total = 0.0
     for op in {one["op"] for one in calls}:
         names = _NODES.get(op) or ("".join(word.capitalize() for word in op.strip("_").split("_")),)
