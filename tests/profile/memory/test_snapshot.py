@@ -17,6 +17,7 @@ from stepscope.profile.analyses.memory_lines import memory_lines
 from stepscope.profile.memory.snapshot import MemorySnapshot, snapshot_of
 from stepscope.profile.memory.snapshot_file import decode_snapshot, read_snapshot
 from stepscope.profile.profile import Profile
+from stepscope.profile.trace.build import Builder
 from stepscope.records.profile import ProfileFile, ProfileMeta
 
 
@@ -98,6 +99,25 @@ def test_the_curve_comes_from_the_history_where_there_is_no_trace(tmp_path: Path
     assert curve is not None
     assert curve.lines == {"CUDA 0 allocated": [2048, 6144, 2048]}
     assert curve.at_ns == [0, 10_000, 20_000]
+
+
+def test_a_trace_gives_the_sizes_and_the_history_the_lines(tmp_path: Path) -> None:
+    builder = Builder()
+    told = ((10_001, 1024, 2048, 2024), (20_001, 4608, 6656, 3048), (30_001, -4608, 2048, 3048))
+    for at, change, total, address in told:
+        builder.add(
+            "[memory]", "cpu_instant_event", start=at, pid=1, tid=1, ph="i",
+            args={"Bytes": change, "Addr": address, "Total Allocated": total, "Device Type": 1, "Device Id": 0},
+        )  # fmt: skip
+    opened = profile_with(tmp_path, snapshot_of(torch_snapshot()))
+    sheet = memory_lines(Profile(opened.meta, tmp_path, {0: builder.events()}))
+    assert_checked(sheet)
+    rows = by_key(sheet, "where")
+    assert {where: row["bytes"] for where, row in rows.items()} == {
+        "/home/ann/train.py:8": 4608,  # rounded up by the allocator, which the history does not say
+        "/home/ann/train.py:7": 1024,
+        None: 1024,
+    }
 
 
 def test_only_the_newest_of_a_long_history_is_kept() -> None:

@@ -9,7 +9,7 @@ from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.memory.categories import CATEGORIES
 from stepscope.profile.memory.history import history_of, own_frame
 from stepscope.profile.memory.peak import peaks_of
-from stepscope.profile.memory.placed import placed_blocks
+from stepscope.profile.memory.placed import Placed, placed_blocks
 from stepscope.profile.memory.snapshot_file import decode_snapshot
 from stepscope.profile.profile import Profile
 from stepscope.records.profile import Check, Column, Sheet
@@ -20,8 +20,10 @@ __all__ = ["memory_lines"]
 @analysis("memory-lines", view="memory", of="profile")
 def memory_lines(profile: Profile, rank: int = 0) -> Sheet | None:
     """Which of your lines allocated what is in memory when most of it is used."""
-    raw = profile.read("memory", rank)
-    return _of_trace(profile, rank) if raw is None else _of_snapshot(raw)
+    placed, raw = placed_blocks(profile, rank), profile.read("memory", rank)
+    if placed is not None and (placed.lines is not None or placed.exact):
+        return _of_trace(placed)
+    return None if raw is None else _of_snapshot(raw)
 
 
 def _of_snapshot(raw: bytes) -> Sheet | None:
@@ -45,10 +47,8 @@ def _of_snapshot(raw: bytes) -> Sheet | None:
     return _sheet(device, total, [[where or None, name or None, None, *n] for (where, name), n in lines.items()], notes)
 
 
-def _of_trace(profile: Profile, rank: int) -> Sheet | None:
-    placed = placed_blocks(profile, rank)
-    if placed is None or placed.lines is None:
-        return None
+def _of_trace(placed: Placed) -> Sheet:
+    """From the blocks of the trace, whose sizes are exact; with CUDA's history their lines are, too."""
     peak = peaks_of(placed)[0]
     lines: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for row in peak.live.tolist():
@@ -60,6 +60,8 @@ def _of_trace(profile: Profile, rank: int) -> Sheet | None:
         lines[None, "unknown"][0] += peak.unexplained
     device = placed.blocks.devices[peak.device].name
     notes = ["What was there before the profile began has no line."]
+    if placed.exact:
+        notes.append("Lines are those of CUDA's own history of allocations; in backward, that of the forward.")
     return _sheet(device, peak.total, [[where, None, what, *n] for (where, what), n in lines.items()], notes)
 
 

@@ -101,11 +101,11 @@ def _rounded(size: int) -> int:
     return max(512, -(-size // 512) * 512)
 
 
-def own_frame(snapshot: MemorySnapshot, stack: int) -> tuple[str, int, str] | None:
-    """The innermost frame of a stack in the user's own files, else the outermost that has a file."""
+def own_frame(snapshot: MemorySnapshot, stack: int, *, strict: bool = False) -> tuple[str, int, str] | None:
+    """The innermost frame of a stack in the user's own files; else, unless `strict`, the outermost with a file."""
     frames = [snapshot.frames[i] for i in snapshot.stacks[stack]]
     named = [(snapshot.names[file], line, snapshot.names[function]) for file, line, function in frames]
     for frame in named:
         if frame[0].endswith(".py") and not is_library_file(frame[0]) and "/stepscope/" not in frame[0]:
             return frame
-    return next((frame for frame in reversed(named) if frame[0]), None)
+    return None if strict else next((frame for frame in reversed(named) if frame[0]), None)

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from stepscope.profile.kept import kept
 from stepscope.profile.memory.blocks import Blocks, blocks_of
 from stepscope.profile.memory.categories import Categories, categories_of
+from stepscope.profile.memory.exact_lines import exact_lines
+from stepscope.profile.memory.snapshot_file import decode_snapshot
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.ancestors import nearest_of
 from stepscope.profile.trace.modules import Modules, modules_of
@@ -35,6 +37,8 @@ class Placed:
     """For each block the outermost operator that allocated it, or -1."""
     innermost: Ints
     """For each block the innermost operator that allocated it, or -1."""
+    exact: dict[int, str]
+    """By block: its line, where CUDA's history knows it."""
 
     def module(self) -> Ints:
         """For each block the module node that allocated it in forward or backward, or -1."""
@@ -46,6 +50,8 @@ class Placed:
 
     def line(self, block: int) -> str | None:
         """The user's line that allocated a block; in backward, the line of its forward."""
+        if block in self.exact:
+            return self.exact[block]
         if self.lines is None:
             return None
         row = int(self.blocks.host[block])
@@ -98,12 +104,15 @@ def _place(profile: Profile, rank: int) -> Placed | None:
     is_op = trace.kind == Kind.OP
     outermost = nearest_of(trace.parent, is_op & (trace.op_parent < 0), blocks.host)
     module = None if modules is None else modules.forward
+    lines, history = kept(profile, rank, lines_in), profile.read("memory", rank)
+    files = {key.file for key in lines.keys} if lines is not None else set()
     return Placed(
         trace=trace,
         blocks=blocks,
         categories=categories_of(trace, blocks, profile.facts(rank), outermost, module),
         modules=modules,
-        lines=kept(profile, rank, lines_in),
+        lines=lines,
         outermost=outermost,
         innermost=nearest_of(trace.parent, is_op, blocks.host),
+        exact={} if history is None else exact_lines(decode_snapshot(history), blocks, files),
     )
