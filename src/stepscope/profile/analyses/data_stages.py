@@ -64,7 +64,7 @@ def stages_of(timings: DataTimings, names: dict[int, str]) -> Sheet:
             Column(key="p50", label="p50", unit="ns", help="Half of the calls took less.", hidden=True),
             Column(key="p90", label="p90", unit="ns", help="Nine of ten calls took less."),
             Column(key="total", label="total", unit="ns", help="All calls that were timed together.", sums=True),
-            Column(key="share", label="share", unit="share", help="Of the fetch of a batch; none: beside it.", sums=alone),
+            Column(key="share", label="share", unit="share", help="Of a batch's fetch; none: beside it.", sums=alone),
             Column(key="per_batch", label="a batch", unit="ns", help="What it takes of one batch.", sums=alone),
         ],
         rows=rows,

@@ -254,8 +254,9 @@ class Tuner:
         return new * worth < old
 
     def _reaches_free(self, trial: Trial) -> bool:
+        """It is as fast as with free data, and hardly waits: one alone may be a mood of the machine."""
         free, step = (self.free.steady_s if self.free else None), trial.step_s(self.length)
-        return free is not None and step is not None and free >= _ENOUGH * step
+        return free is not None and step is not None and free >= _ENOUGH * step and trial.wait_s <= 0.1 * step
 
     @property
     def best(self) -> Trial | None:
