@@ -184,7 +184,7 @@ class Events:
         """All arguments of one event, as a person wants to read them."""
         found: dict[str, Any] = {}
         for key, column in self.args.items():
-            at = int(np.searchsorted(column.rows, row))
+            at = int(column.rows.searchsorted(column.rows.dtype.type(row)))  # another type would copy the column
             if at < len(column.rows) and int(column.rows[at]) == row:
                 value = column.values[at]
                 found[key] = self.texts[int(value)] if column.kind == "text" else value.item()
