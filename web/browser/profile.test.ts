@@ -125,17 +125,17 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await rows(page).first().waitFor();
     expect(await page.locator(".sheet-bar .quiet").first().textContent()).toBe("12,000 rows");
     expect(await rows(page).count()).toBeLessThan(80);
-    const worst = await grid(page).evaluate(async (box) => {
-      let longest = 0;
-      for (let at = 0; at < 40; at++) {
+    const usual = await grid(page).evaluate(async (box) => {
+      const took: number[] = [];
+      for (let at = 0; at < 41; at++) {
         const before = performance.now();
         box.scrollTop = at * 8000;
         await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-        longest = Math.max(longest, performance.now() - before);
+        took.push(performance.now() - before);
       }
-      return longest;
+      return took.sort((a, b) => a - b)[20] ?? 0;
     });
-    expect(worst).toBeLessThan(500); // two frames each; generous for a busy machine
+    expect(usual).toBeLessThan(200); // the median of two frames; a busy machine may lose some
     expect(await rows(page).count()).toBeLessThan(80);
     await page.keyboard.press("/");
     await page.keyboard.type("operator_11999");

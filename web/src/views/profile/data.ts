@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { call, isAbort } from "../../lib/api";
+import { liveEvent } from "../../lib/live";
 import type { Live, ProfileAnswer, ProfilePage, RunProfiles, ShownProfile } from "../../lib/schema";
 import { number, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
@@ -64,7 +65,14 @@ export async function loadRuns(): Promise<void> {
     const wanted = selected.peek().length > 0 ? [...selected.peek()] : newest;
     runs.value = run.peek() && !wanted.includes(run.peek()) ? [run.peek(), ...wanted] : wanted;
   });
-  if (fault.peek() === null) await loadProfiles();
+  if (fault.peek() !== null) return;
+  await loadProfiles();
+  // This page's code comes later than the app's: an event may have come before anybody here listened.
+  const missed = liveEvent.peek();
+  if (missed && missed.version > version) {
+    strangers = true;
+    lookSoon();
+  }
 }
 
 /** The profiles of the run in the address, or of the first run that has some. */
