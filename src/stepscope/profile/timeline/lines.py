@@ -6,6 +6,7 @@ Everything else about the timeline (levels of detail, tiles, statistics) is a se
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,14 @@ class Lines:
 
     def place_of(self, row: int) -> int | None:
         """Where an event of the table is drawn; None for one that is not."""
-        found = np.flatnonzero(self.row == row)
-        return int(found[0]) if len(found) else None
+        place = int(self._places[row]) if 0 <= row < len(self._places) else -1
+        return place if place >= 0 else None
+
+    @cached_property
+    def _places(self) -> Ints:
+        places = np.full(int(self.row.max()) + 1 if len(self) else 0, -1, np.int32)
+        places[self.row] = np.arange(len(self), dtype=np.int32)
+        return places
 
     def above(self, places: Ints) -> Ints:
         """For each place the one of the event around it, -1 for the outermost. Marks of steps are around nothing."""

@@ -338,7 +338,7 @@ export class TimelineState {
       return marks;
     });
     const names = found.reduce((sum, one) => sum + one.names.length, 0);
-    this.search.value = { ...NO_SEARCH, text, error, lit: error ? [] : lit, names, asking: names > 0 };
+    this.search.value = { ...NO_SEARCH, text, error, lit: error || names === 0 ? [] : lit, names, asking: names > 0 };
     if (error || names === 0) return;
     try {
       const answers = await Promise.all(
