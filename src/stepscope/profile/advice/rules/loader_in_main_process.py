@@ -36,7 +36,7 @@ def loader_in_main_process(run: Measured) -> Iterator[Tip]:
     rest = max(1, run.step_ns - wait)
     # What only waits for a disk or the net needs no processor: there may be more workers than processors.
     share = float(loader.get("working_share") or 1.0)
-    working = share if share < 0.5 else 1.0
+    working = share if share < 0.5 and not loader.get("dataset", {}).get("in_memory") else 1.0
     room = run.cores if run.kind != "cpu" else max(1, run.cores - 1)
     workers = min(max(room, math.floor(room / max(working, 0.1))), 1 + math.ceil(wait / rest), 8)
     hand_over = _HAND_OVER_NS + int(loader.get("batch", {}).get("bytes", 0)) / _HAND_OVER_BYTES_PER_NS
