@@ -65,7 +65,7 @@ def test_times_and_parents_are_those_of_the_program() -> None:
         if stack.names[name].startswith("compute ")
     }
     assert set(under) == {"outer_long", "outer_short"}
-    assert samples.wall_ns / 1e9 == pytest.approx(took, rel=0.1)
+    assert 0.7 * took < samples.wall_ns / 1e9 < took + 0.1
     assert sum(stack.own) == pytest.approx(samples.wall_ns, rel=1e-6)
 
 
@@ -143,13 +143,14 @@ def test_stopping_leaves_no_thread_and_no_frame_alive() -> None:
 
 def test_starting_again_adds_up_and_stopping_twice_is_nothing() -> None:
     sampler = Sampler(0.002)
+    began = time.perf_counter()
     for _ in range(2):
         sampler.start()
         sampler.start()
         compute(0.05)
         sampler.stop()
         sampler.stop()
-    assert sampler.samples.wall_ns / 1e9 == pytest.approx(0.1, rel=0.3)
+    assert 0.06 < sampler.samples.wall_ns / 1e9 <= time.perf_counter() - began
 
 
 def test_a_deep_stack_is_looked_at_less_often() -> None:

@@ -110,3 +110,21 @@ def test_functions_that_are_taken_out_are_looked_through() -> None:
     assert set(found.functions) == {main, other, work}
     assert found.functions[work].callers == {main: Calls(4, 4, 4.0, 4.0), other: Calls(1, 1, 1.0, 1.0)}
     assert found.functions[work].calls == stats.functions[work].calls
+
+
+def test_what_a_hook_calls_for_itself_goes_with_it() -> None:
+    main, hook, work = ("m.py", 1, "main"), ("us.py", 1, "hook"), ("m.py", 3, "work")
+    clock, get, psutil = ("~", 0, "<clock>"), ("~", 0, "<get>"), ("psutil.py", 5, "memory")
+    stats = ProfStats.of({
+        main: (1, 1, 1.0, 9.0, {}),
+        hook: (2, 2, 0.5, 6.0, {main: (2, 2, 0.5, 6.0)}),
+        work: (2, 2, 3.0, 3.0, {hook: (2, 2, 3.0, 3.0)}),
+        psutil: (1, 1, 0.2, 1.2, {hook: (1, 1, 0.2, 1.2)}),
+        clock: (5, 5, 1.0, 1.0, {psutil: (5, 5, 1.0, 1.0)}),
+        get: (7, 7, 0.7, 0.7, {hook: (4, 4, 0.4, 0.4), main: (3, 3, 0.3, 0.3)}),
+    })  # fmt: skip
+    found = without(stats, lambda function: function[0] == "us.py", lambda function: function[0] in ("~", "psutil.py"))
+    assert set(found.functions) == {main, work, get}
+    assert (found.functions[get].calls.total, round(found.functions[get].calls.own_s, 9)) == (3, 0.3)
+    assert found.functions[get].callers == {main: Calls(3, 3, 0.3, 0.3)}
+    assert found.functions[work].callers == {main: Calls(2, 2, 3.0, 3.0)}

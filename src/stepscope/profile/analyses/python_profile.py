@@ -119,7 +119,7 @@ def functions_of_stack(stack: Stack) -> Sheet:
     rows: list[list[Any]] = [
         [
             stack.names[name].rpartition(" (")[0] or stack.names[name],
-            f"{stack.files[name]}:{stack.lines[name]}" if stack.files[name] else None,
+            f"{stack.files[name]}:{stack.lines[name]}" if stack.files[name] and stack.lines[name] else None,
             round(own[name]),
             round(total[name]),
             own[name] / whole if whole else None,

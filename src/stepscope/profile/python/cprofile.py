@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import cProfile
-import os
 import threading
 from typing import Any
 
 from stepscope.errors import UsageError
+from stepscope.profile.python.files import LIBRARY, OURS, kind_of
 from stepscope.profile.python.stats import ProfStats
 from stepscope.profile.python.without import without
 
 __all__ = ["CProfiler"]
-
-_OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
 class CProfiler:
@@ -69,9 +67,17 @@ class CProfiler:
         stats = ProfStats.of(self._profile.stats)
         if was_on:
             self.start()
-        return without(stats, _is_ours)
+        return without(stats, _is_ours, _may_be_ours)
 
 
 def _is_ours(function: tuple[str, int, str]) -> bool:
     file, _, name = function
-    return file.startswith(_OURS) or "'_lsprof.Profiler'" in name
+    return kind_of(file) == OURS or "'_lsprof.Profiler'" in name
+
+
+def _may_be_ours(function: tuple[str, int, str]) -> bool:
+    """What a hook calls for itself (clocks, dicts, psutil), and not what it stands in front of (torch, the user's)."""
+    file, line, name = function
+    if file == "~" and not line:
+        return not any(word in name for word in ("torch", "Tensor", "numpy"))
+    return kind_of(file) == LIBRARY

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 import threading
 import time
 from types import CodeType, FrameType
 
 from stepscope import fence
+from stepscope.profile.python.files import OURS, THEIRS, kind_of
 from stepscope.profile.python.samples import Samples
 from stepscope.records.profile import Stack
 
@@ -27,20 +27,6 @@ _HANDOVER_S = 30e-6
 """What a look costs the thread that gives way, beside the look itself: two switches between threads."""
 MOST_FRAMES = 400
 _OUR_THREADS = "stepscope"
-_OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-
-_OURS_KIND, _THEIRS, _LIBRARY = range(3)
-_LIBRARIES = tuple(
-    os.path.join(sysconfig.get_paths()[name], "") for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
-_TORCH = os.sep + "torch" + os.sep
-
-
-def _kind_of(file: str) -> int:
-    """Ours, theirs (the user's and torch's, which call the user's), or of a library that anybody may call."""
-    if file.startswith(_OURS):
-        return _OURS_KIND
-    return _LIBRARY if file.startswith((*_LIBRARIES, "<frozen")) and _TORCH not in file else _THEIRS
 
 
 class Sampler:
@@ -136,14 +122,14 @@ class Sampler:
             code = frame.f_code
             kind = kinds.get(code.co_filename)
             if kind is None:
-                kind = kinds[code.co_filename] = _kind_of(code.co_filename)
-            if kind == _OURS_KIND:
+                kind = kinds[code.co_filename] = kind_of(code.co_filename)
+            if kind == OURS:
                 if code.co_name == "run_as_main":  # what stands outside of the script is ours
                     break
                 if not is_theirs:  # a library that a hook of ours has called: the time counts where the hook stands
                     found.clear()
             else:
-                is_theirs = is_theirs or kind == _THEIRS
+                is_theirs = is_theirs or kind == THEIRS
                 if id(code) not in known:
                     known[id(code)] = code  # kept, so that no other code gets its id
                 found.append(id(code))

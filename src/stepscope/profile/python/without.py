@@ -8,9 +8,14 @@ from stepscope.profile.python.stats import Calls, Function, FunctionStats, ProfS
 
 __all__ = ["without"]
 
+Test = Callable[[Function], bool]
 
-def without(stats: ProfStats, is_unwanted: Callable[[Function], bool]) -> ProfStats:
+
+def without(stats: ProfStats, is_unwanted: Test, is_helper: Test = lambda function: False) -> ProfStats:
     """The same without these functions: what they called was called by their callers, in proportion to their calls.
+
+    Helpers (`time.perf_counter`, `dict.get`) that an unwanted function has called go with it: those calls are
+    subtracted, and helpers that nobody else has called are gone.
 
     >>> one = (1, 1, 0.0, 2.0)
     >>> stats = ProfStats.of({("a", 1, "f"): (*one, {}), ("us", 1, "hook"): (*one, {("a", 1, "f"): one}),
@@ -22,32 +27,56 @@ def without(stats: ProfStats, is_unwanted: Callable[[Function], bool]) -> ProfSt
     unwanted = {function for function in stats.functions if is_unwanted(function)}
     if not unwanted:
         return stats
-    shares: dict[Function, dict[Function, float]] = {}
-
-    def callers_of(function: Function, path: frozenset[Function]) -> dict[Function, float]:
-        """Who called an unwanted function in the end, by part."""
-        if function in shares:
-            return shares[function]
-        edges = {c: e.total for c, e in stats.functions[function].callers.items() if c not in path}
-        whole, found = sum(edges.values()) or 1, dict[Function, float]()
-        for caller, calls in edges.items():
-            above = callers_of(caller, path | {caller}) if caller in unwanted else {caller: 1.0}
-            for one, part in above.items():
-                found[one] = found.get(one, 0.0) + part * calls / whole
-        shares[function] = found
-        return found
-
+    gone = _with_helpers(stats, unwanted, is_helper)
+    callers = _Callers(stats, unwanted)
     kept: dict[Function, FunctionStats] = {}
     for function, one in stats.functions.items():
-        if function in unwanted:
+        if function in gone:
             continue
-        callers = {caller: edge for caller, edge in one.callers.items() if caller not in unwanted}
-        for ours in one.callers.keys() & unwanted:
+        calls, edges = one.calls, {caller: edge for caller, edge in one.callers.items() if caller not in gone}
+        for ours in one.callers.keys() & gone:
             edge = one.callers[ours]
-            for caller, part in callers_of(ours, frozenset({ours})).items():
-                callers[caller] = _added(callers.get(caller), edge, part)
-        kept[function] = FunctionStats(one.calls, callers)
+            if ours not in unwanted or is_helper(function):
+                calls = _less(calls, edge)
+                continue
+            for caller, part in callers.of(ours).items():
+                edges[caller] = _added(edges.get(caller), edge, part)
+        kept[function] = FunctionStats(calls, edges)
     return ProfStats(kept, stats.counts_only)
+
+
+def _with_helpers(stats: ProfStats, unwanted: set[Function], is_helper: Test) -> set[Function]:
+    """The unwanted functions, and the helpers that only they have called."""
+    gone = set(unwanted)
+    helpers = [(function, one) for function, one in stats.functions.items() if one.callers and is_helper(function)]
+    while True:
+        fresh = {function for function, one in helpers if function not in gone and one.callers.keys() <= gone}
+        if not fresh:
+            return gone
+        gone |= fresh
+
+
+class _Callers:
+    """Who has called an unwanted function in the end, by part, through other unwanted ones."""
+
+    def __init__(self, stats: ProfStats, unwanted: set[Function]) -> None:
+        self._stats = stats
+        self._unwanted = unwanted
+        self._known: dict[Function, dict[Function, float]] = {}
+
+    def of(self, function: Function, path: frozenset[Function] = frozenset()) -> dict[Function, float]:
+        if function in self._known:
+            return self._known[function]
+        path = path | {function}
+        edges = {c: e.total for c, e in self._stats.functions[function].callers.items() if c not in path}
+        whole = sum(edges.values()) or 1
+        found: dict[Function, float] = {}
+        for caller, calls in edges.items():
+            above = self.of(caller, path) if caller in self._unwanted else {caller: 1.0}
+            for one, part in above.items():
+                found[one] = found.get(one, 0.0) + part * calls / whole
+        self._known[function] = found
+        return found
 
 
 def _added(known: Calls | None, edge: Calls, part: float) -> Calls:
@@ -57,4 +86,13 @@ def _added(known: Calls | None, edge: Calls, part: float) -> Calls:
         before.total + max(1, round(edge.total * part)),
         before.own_s + edge.own_s * part,
         before.total_s + edge.total_s * part,
+    )
+
+
+def _less(calls: Calls, edge: Calls) -> Calls:
+    return Calls(
+        max(calls.primitive - edge.primitive, 0),
+        max(calls.total - edge.total, 0),
+        max(calls.own_s - edge.own_s, 0.0),
+        max(calls.total_s - edge.total_s, 0.0),
     )
