@@ -213,10 +213,15 @@ RANKS = """
 
 
 def test_all_ranks_record_the_same_steps_and_end_together(tmp_path: Path) -> None:
+    """Also when one of them cannot save what it recorded."""
     (tmp_path / "train.py").write_text(textwrap.dedent(RANKS))
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    (spare / "train.py").write_text(textwrap.dedent(RANKS))
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        port, other = one.getsockname()[1], two.getsockname()[1]
     job = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     cases = [
         {
@@ -226,7 +231,9 @@ def test_all_ranks_record_the_same_steps_and_end_together(tmp_path: Path) -> Non
         }
         for rank in (0, 1)
     ]
-    for result in launch_all(cases, torch=True):
+    broken = [{**case, "env": {**case["env"], "MASTER_PORT": str(other)}, "cwd": str(spare)} for case in cases]  # type: ignore[dict-item]
+    broken[1]["break"] = [f"{TORCH}:TorchWindow.save"]
+    for result in launch_all([*cases, *broken], torch=True):
         assert result.code == 0, result.err
         assert "not ended" not in result.out
     (run,) = [path for path in (tmp_path / "stepscope-runs").iterdir() if not path.name.startswith(".")]

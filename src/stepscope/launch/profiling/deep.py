@@ -16,19 +16,19 @@ from stepscope.launch.options import Profiling
 from stepscope.profile.collect.child import Reading
 from stepscope.profile.collect.look_at import look_at
 from stepscope.profile.collect.others import TheirProfiler
-from stepscope.profile.collect.schedule import SKIP_STEPS, is_settled
+from stepscope.profile.collect.schedule import StepRange, is_settled
 from stepscope.profile.collect.triggers import Anomaly, RequestFile, Signal, signal_named
 from stepscope.profile.collect.windows import Request, Saved, Windows
 from stepscope.profile.store import new_folder, write_meta
 from stepscope.records.profile import ProfileMeta
 
-__all__ = ["Deep"]
+__all__ = ["RANKS_STEPS", "Deep"]
 
-READ_WITHIN_S, OTHERS_WITHIN_S = 300.0, 15.0
+READ_WITHIN_S, OTHERS_WITHIN_S = 300.0, 5.0
 THEIRS = "own"
 """The id of a profile that the script took itself."""
-STEPS_OF_RANKS = 3
-"""Ranks must record the same steps without asking each other: a number they all know."""
+RANKS_STEPS = StepRange(20, 23)
+"""Ranks must record the same steps without asking each other: numbers they all know."""
 
 
 class Deep:
@@ -81,8 +81,8 @@ class Deep:
             why = f"the steps {steps.first} to {steps.last - 1} were asked for"
             self.windows.ask(Request(why, steps.first, steps.last - steps.first))
         elif self._auto and self._world > 1:
-            why = f"{STEPS_OF_RANKS} steps after the first {2 * SKIP_STEPS}, on every rank"
-            self.windows.ask(Request(why, 2 * SKIP_STEPS, STEPS_OF_RANKS))
+            why = f"the steps {RANKS_STEPS.first} to {RANKS_STEPS.last - 1}, on every rank"
+            self.windows.ask(Request(why, RANKS_STEPS.first, RANKS_STEPS.last - RANKS_STEPS.first))
         self.windows.before_recording.append(lambda: self._loop.on_phase.append(self._phase))
         self.windows.after_recording.append(self._no_phases)
         self._loop.iterations.on_begin.append(self._begins)

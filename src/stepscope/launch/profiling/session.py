@@ -14,6 +14,7 @@ import msgspec
 from stepscope import fence
 from stepscope.errors import StepscopeError
 from stepscope.launch.options import Options, Profiling
+from stepscope.launch.profiling.deep import RANKS_STEPS
 from stepscope.launch.profiling.keep import on_device, simple_meta
 from stepscope.launch.profiling.python import PythonTimes
 from stepscope.launch.script import Script
@@ -103,7 +104,7 @@ class ProfileSession(Session):
 
     def _count_calls(self, step: int) -> None:
         """cProfile, for the steps that were asked for or when the training has settled."""
-        steps = self.profiling.steps
+        steps = self.profiling.steps or (RANKS_STEPS if self._world > 1 else None)
         if self.python.counts_calls:
             self.python.calls_step(step, None if steps is None else steps.last)
         elif step >= steps.first if steps is not None else self._is_settled:
@@ -119,6 +120,8 @@ class ProfileSession(Session):
     @property
     def _has_enough(self) -> bool:
         kind = self.profiling.profiler
+        if self._world > 1:
+            return self.loop.steps >= self._ranks_end
         if kind == "advanced":
             return self.python.calls_done
         if kind == "simple":
@@ -129,7 +132,15 @@ class ProfileSession(Session):
         deep = self.deep
         if deep is None or not deep.saved or deep.windows is None or deep.windows.wants_more:
             return False
-        return self.profiling.steps is not None or kind == "pytorch" or self._world > 1 or self._was_sampled
+        return self.profiling.steps is not None or kind == "pytorch" or self._was_sampled
+
+    @property
+    def _ranks_end(self) -> int:
+        """Where all ranks stop, whatever happened on any of them: one that goes on alone would wait for ever."""
+        steps, kind = self.profiling.steps, self.profiling.profiler
+        if steps is not None:
+            return steps.last
+        return RANKS_STEPS.last if kind != "simple" else RANKS_STEPS.last + SIMPLE_STEPS
 
     @property
     def _was_sampled(self) -> bool:
