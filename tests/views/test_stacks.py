@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from stepscope.errors import BadData, NotFound
+from stepscope.profile.analyses.analysis import Analysis, all_analyses
 from stepscope.profile.store import new_folder, write_meta
 from stepscope.records.profile import ProfileFile, ProfileMeta, Stack
 from stepscope.views.context import Context
@@ -52,6 +53,20 @@ def test_the_trees_of_a_profile_are_listed_and_served_whole(ctx: Context, store:
     assert page.packages == ["your code", "your code", "built in", "your code"]
     with pytest.raises(NotFound, match="no call tree 'operators'"):
         stack(ctx, StackRequest(run=run, profile="p1", id="operators"))
+
+
+def test_a_tree_that_two_analyses_have_is_listed_once(
+    ctx: Context, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(store)
+    put(store, run, tree())
+    again = Analysis("again", "python", "profile", lambda profile, rank: tree(id="again", title="Other"))
+    other = Analysis("other", "python", "profile", lambda profile, rank: tree(total=[9.0, 6.0, 2.0, 3.0]))
+    known = {"python-profile": all_analyses()["python-profile"], "again": again, "other": other}
+    monkeypatch.setattr("stepscope.views.stacks.all_analyses", lambda: known)
+    monkeypatch.setattr("stepscope.profile.analyses.analysis.analysis_named", known.__getitem__)
+    found = stacks(ctx, StacksRequest(run=run, profile="p1"))
+    assert [one.id for one in found.sources] == ["python-profile", "other"]
 
 
 @pytest.mark.parametrize(

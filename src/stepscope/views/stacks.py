@@ -59,14 +59,17 @@ def stacks(ctx: Context, request: StacksRequest) -> StackSources:
     """The call trees that a profile has."""
     opened = profile_of(ctx, request.run, request.profile)
     rank = opened.rank(request.rank)
-    found, failed = [], []
+    found: list[StackSource] = []
+    trees: list[Stack] = []
+    failed: list[str] = []
     for id, analysis in all_analyses().items():
         if analysis.view != "python":
             continue
         answer = opened.answer(id, rank)
         if isinstance(answer, Failed):
             failed.append(answer.why)
-        elif isinstance(answer, Stack) and answer.parent:
+        elif isinstance(answer, Stack) and answer.parent and not any(_same(answer, other) for other in trees):
+            trees.append(answer)
             found.append(StackSource(id=id, title=answer.title, nodes=len(answer.parent), summary=analysis.summary))
     return StackSources(sources=found, failed=failed)
 
@@ -87,6 +90,11 @@ def _read(opened: OpenProfile, id: str, rank: int) -> StackPage:
         raise NotFound(f"the profile has no call tree {id[:100]!r}")
     tree = msgspec.structs.replace(cut_down(_checked(answer), MOST_NODES), by_line=[])
     return StackPage(stack=tree, packages=[package_of(file) for file in tree.files])
+
+
+def _same(one: Stack, other: Stack) -> bool:
+    """A `.prof` is kept as statistics and as a tree, and two analyses answer with it; nobody wants to choose there."""
+    return one.parent == other.parent and one.names == other.names and one.total == other.total
 
 
 def package_of(file: str) -> str:

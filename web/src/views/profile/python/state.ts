@@ -24,6 +24,8 @@ export class PythonState {
   readonly sources = signal<readonly StackSource[] | null>(null);
   readonly failed = signal<readonly string[]>([]);
   readonly stack = signal<Stack | null>(null);
+  /** The analysis that the tree is from. */
+  readonly source = signal("");
   /** Of each name of the stack whose code it is. */
   readonly packages = signal<readonly string[]>([]);
   readonly fault = signal<unknown>(null);
@@ -90,6 +92,7 @@ export class PythonState {
       this.focus.value = this.only.value = null;
       this.direction.value = "callees";
       this.packages.value = packages;
+      this.source.value = id;
       this.stack.value = stack;
       this.startAtTraining();
     });

@@ -6,6 +6,7 @@ import { SearchIcon } from "../../../components/icons";
 import { count, visibleText } from "../../../lib/format";
 import { pathTo } from "../../../lib/icicle-tree";
 import { formatShare } from "../../../lib/profile-format";
+import type { StackSource } from "../../../lib/schema";
 import type { PythonState } from "./state";
 import { FrameNumbers, frameWords } from "./tip";
 
@@ -34,7 +35,7 @@ export function Toolbar({ state }: { state: PythonState }) {
       ) : null}
       <span class="spring" />
       {sources.length > 1 ? (
-        <Select label="Call tree" value={state.stack.value?.id ?? ""} options={sources.map((one) => ({ value: one.id, label: visibleText(one.title) }))} onChange={(id) => void state.open(id)} />
+        <Select label="Call tree" value={state.source.value} options={sources.map((one) => ({ value: one.id, label: labelOf(one, sources) }))} onChange={(id) => void state.open(id)} />
       ) : null}
       <Select
         label="Direction"
@@ -66,6 +67,12 @@ export function Toolbar({ state }: { state: PythonState }) {
       />
     </div>
   );
+}
+
+/** Its title; where several have the same, what they are. */
+function labelOf(source: StackSource, all: readonly StackSource[]): string {
+  const alone = all.filter((one) => one.title === source.title).length === 1;
+  return visibleText(alone ? source.title : `${source.title}: ${source.summary}`).slice(0, 80);
 }
 
 /** The callers of what fills the width, each of which can be gone back to. */
