@@ -31,6 +31,7 @@ __all__ = ["Runnable", "Tried", "time_steps", "try_advice", "try_changes"]
 ROUNDS = 3
 STEPS, WARM_UP = 60, 12
 SECONDS = 25.0
+TOO_NOISY = 0.3
 _CHILD = "stepscope.launch.trial.run"
 
 
@@ -82,6 +83,8 @@ class Tried:
         before, after = statistics.median(self.plain_ns), statistics.median(self.runs_ns)
         noise = f"noise {self.noise:.0%}" if len(self.runs_ns) > 1 else "one run each, so the noise is not known"
         figures = f"{in_words(before)} -> {in_words(after)} a step, {noise}"
+        if self.noise > TOO_NOISY:
+            return f"the machine is too busy to tell: {gain:.1f}x ({figures})"
         low, high = gain * (1 - self.noise), gain * (1 + self.noise)
         if low < 1.02 and high > 0.98:
             return f"no gain beyond the noise: {gain:.2f}x ({figures})"
@@ -115,7 +118,7 @@ def try_advice(
     width = max(len(one.title) for one in tried)
     for (number, _), one in zip(chosen, tried, strict=True):
         say(f"{number + 1:3}  {one.title.ljust(width)}  {one.in_words()}")
-        if one.gain is not None:
+        if one.gain is not None and one.noise <= TOO_NOISY:
             measured = {"gain": round(one.gain, 3), "noise": round(one.noise, 3), "steps": one.steps}
             findings[number] = replace(findings[number], evidence={**findings[number].evidence, "measured": measured})
     return findings
@@ -195,7 +198,7 @@ def _change(trial: Any, where: tuple[str, int] | None) -> dict[str, Any]:
 def _title(found: Verdict, number: int) -> str:
     finding = found.findings[number]
     place = f"{os.path.basename(finding.file)}:{finding.line}  " if finding.file else ""
-    return place + finding.fix
+    return place + finding.fix.split(" (")[0]
 
 
 def _print(text: str) -> None:
