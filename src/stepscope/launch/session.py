@@ -145,7 +145,6 @@ class Session:
         if os.getpid() != self._pid:  # a forked child that imports it first
             return
         self.loop.install(torch)
-        fence.fenced("timing moves to a device")(self.moves.install)(torch)
         if self.deep is not None:
             fence.fenced("preparing windows")(self.deep.start)(torch)
         self._watch_training(torch)
@@ -215,6 +214,7 @@ class Session:
     def _stepped(self, optimizer: Any) -> None:
         self.hyperparameters.look_at_optimizer(optimizer)
         if self.loop.steps == 1:
+            fence.fenced("timing moves to a device")(self.moves.install)(sys.modules["torch"])
             self.tracking.ensure()
             self.hyperparameters.look_at_script()
         if self.options.check and self.loop.steps == PROBE_AT_STEP:

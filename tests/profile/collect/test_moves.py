@@ -62,9 +62,15 @@ def test_compiled_code_is_compiled_in_one_piece(moved: list[float]) -> None:
     assert compiled(torch.ones(3)).item() == 6.0
 
 
-def test_without_a_device_nothing_is_installed() -> None:
-    if torch.cuda.is_available():
+def test_without_a_device_in_use_nothing_is_installed_and_no_driver_is_woken(monkeypatch: pytest.MonkeyPatch) -> None:
+    if torch.cuda.is_initialized():
         pytest.skip("there is one")
+
+    def asked() -> bool:
+        raise AssertionError("asking for devices wakes the driver")
+
+    monkeypatch.setattr(torch.cuda, "is_available", asked)
+    monkeypatch.setattr(torch.cuda, "device_count", asked)
     moves = Moves(lambda began, ended: None)
     moves.install(torch)
     assert "to" not in torch.Tensor.__dict__

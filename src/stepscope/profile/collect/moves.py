@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -9,13 +10,13 @@ from typing import Any
 
 from stepscope.record.restore import Installed
 
-__all__ = ["Moves"]
+__all__ = ["Moves", "uses_accelerator"]
 
 
 class Moves:
     """Times `Tensor.to` and `Tensor.cuda`, and tells `moved(began, ended)` of those that changed the device.
 
-    Without an accelerator there is nothing to time and nothing is installed. Compiled code is traced by the methods'
+    Without a device in use there is nothing to time and nothing is installed. Compiled code is traced by the methods'
     names and does not come by here; subclasses of Tensor are let through untimed.
     """
 
@@ -23,11 +24,13 @@ class Moves:
         self._moved = moved
         self._clock = clock
         self._installed = Installed()
+        self._is_on = False
 
     def install(self, torch: Any, *, always: bool = False) -> None:
-        """Stand at the moves, if there is a device to move to. `always` is for tests without one."""
-        if not (always or _has_accelerator(torch)):
+        """Stand at the moves, if a device is in use by now; may be asked again. `always` is for tests without one."""
+        if self._is_on or not (always or uses_accelerator(torch)):
             return
+        self._is_on = True
         tensor = torch.Tensor
         for name in ("to", "cuda"):
             if name in tensor.__dict__:  # somebody else's patch: theirs to keep
@@ -36,6 +39,7 @@ class Moves:
             self._installed.add(_remover(tensor, name))
 
     def remove(self) -> None:
+        self._is_on = False
         self._installed.remove()
 
     def _timed(self, move: Callable[..., Any], torch: Any) -> Callable[..., Any]:
@@ -59,6 +63,12 @@ def _remover(tensor: Any, name: str) -> Callable[[], None]:
     return lambda: delattr(tensor, name)
 
 
-def _has_accelerator(torch: Any) -> bool:
-    """Asked without waking a device up."""
-    return bool(torch.cuda.is_available() or (hasattr(torch, "xpu") and torch.xpu.is_available()))
+def uses_accelerator(torch: Any) -> bool:
+    """Whether the script has woken a device up. Asking whether there is one would wake its driver, and processes that
+    are forked after that cannot use it."""
+    if torch.cuda.is_initialized():
+        return True
+    xpu = getattr(torch, "xpu", None)
+    if xpu is not None and xpu.is_initialized():
+        return True
+    return sys.platform == "darwin" and bool(torch.backends.mps.is_available())

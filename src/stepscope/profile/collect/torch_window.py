@@ -91,7 +91,7 @@ class TorchWindow:
         with _quiet_kineto():
             self._profile = profiler.profile(
                 use_cpu=True,
-                **_device_asked_for(self._torch),
+                **_device_asked_for(self._torch, self._secret),
                 record_shapes=options.record_shapes,
                 profile_memory=options.profile_memory,
                 with_stack=stack,
@@ -222,15 +222,18 @@ def _rename_first(file: str, old: str, new: str) -> None:
             whole[at : at + len(old)] = new.encode()
 
 
-def _device(torch: Any) -> str | None:
-    """What torch.profiler itself would trace besides the host."""
+def _device(torch: Any, only_in_use: bool) -> str | None:
+    """What to trace besides the host: what the script uses; where it asked for the profile itself, what there is."""
+    if only_in_use:  # asking what there is would wake the driver: see moves.py
+        names = {"cuda": torch.cuda, "xpu": getattr(torch, "xpu", None)}
+        return next((name for name, room in names.items() if room is not None and room.is_initialized()), None)
     kinds = {str(kind).rpartition(".")[2] for kind in torch.autograd._supported_activities()}
     return next((name.lower() for name in ("CUDA", "XPU") if name in kinds), None)
 
 
-def _device_asked_for(torch: Any) -> dict[str, Any]:
+def _device_asked_for(torch: Any, only_in_use: bool) -> dict[str, Any]:
     """How to ask for it: before torch 2.3, `use_device` was for other devices than CUDA."""
-    device = _device(torch)
+    device = _device(torch, only_in_use)
     major, minor = (int(part) for part in torch.__version__.split(".")[:2])
     return {"use_cuda": True} if device == "cuda" and (major, minor) < (2, 3) else {"use_device": device}
 
