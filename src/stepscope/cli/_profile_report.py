@@ -14,6 +14,7 @@ from stepscope.cli._terminal import clean
 from stepscope.errors import NotFound, StorageError, UsageError
 
 if TYPE_CHECKING:
+    from stepscope.diagnose.settings import Settings
     from stepscope.profile.advice.verdict import Verdict
     from stepscope.profile.profile import Profile
     from stepscope.records.profile import ProfileMeta, Sheet, StepParts
@@ -33,11 +34,14 @@ class Wanted:
     most: int = 20
 
 
-def report(profile: Profile, wanted: Wanted, *, see: str = "") -> Verdict:
-    """Print the verdict, the steps and the tables that were asked for; write the files that were asked for."""
+def report(profile: Profile, wanted: Wanted, *, see: str = "", settings: Settings | None = None) -> Verdict:
+    """Print the verdict, the steps and the tables that were asked for; write the files that were asked for.
+
+    `settings` say which advice is wanted and which is silenced.
+    """
     from stepscope.profile.advice.verdict import verdict
 
-    found = verdict(profile, profile.ranks[0])
+    found = verdict(profile, profile.ranks[0], settings)
     if wanted.json_file is not None and str(wanted.json_file) == "-":
         click.echo(_json(profile, found))
     else:

@@ -191,7 +191,7 @@ def _show(profile: Profile, session: ProfileSession, *, wanted: Wanted, trying: 
     see = f"see it with: stepscope ui{_in_store(session.options.dir)}"
     if run is not None and run.path is not None and profile.folder is not None:
         see += f"   (run {run.name}, {profile.folder})" if ui else f"   (run {run.name})"
-    found = report(profile, wanted, see=see)
+    found = report(profile, wanted, see=see, settings=session.settings)
     findings = found.findings
     if trying:
         click.echo("", err=session.to_stdout)

@@ -262,7 +262,7 @@ class ProfileSession(Session):
         here = os.getcwd()
         os.chdir(self._began_in)  # the script may have left the folder its arguments are meant for
         try:
-            return try_advice(profile, self.script, say=self._say_trial)
+            return try_advice(profile, self.script, settings=self.settings, say=self._say_trial)
         finally:
             os.chdir(here)
 
