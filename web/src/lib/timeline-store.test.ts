@@ -103,6 +103,7 @@ describe("the store of tiles", () => {
     const before = asked.length;
     store.want(wanted(0, 1e5, 99));
     expect(asked.length).toBe(before);
+    store.close();
   });
 
   test("keeps nothing after it was closed", async () => {

@@ -39,6 +39,7 @@ const LANES_AT_ONCE = 256;
 const TILES_AT_ONCE = 8;
 const BLOCK_BYTES = 32;
 const COARSER = [2, 5];
+const REST_MS = 2000;
 
 interface Kept {
   tile: Tile;
@@ -145,7 +146,8 @@ export class TileStore {
       this.drop();
       this.options.onTiles();
     } catch (fault) {
-      this.rest = performance.now() + 2000; // a server that is gone is not asked sixty times a second
+      this.rest = performance.now() + REST_MS; // a server that is gone is not asked sixty times a second
+      setTimeout(() => this.send(), REST_MS + 20);
       if (!this.closed) this.options.onFault(fault);
     } finally {
       for (const one of keys) this.asked.delete(one);

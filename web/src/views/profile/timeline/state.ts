@@ -129,7 +129,7 @@ export class TimelineState {
       span: page.span_ns,
       lanes: page.lanes.map((lane) => lane.id),
       fetch: async (request) => unpackTiles(await callBytes("POST /api/timeline/tiles", { ...this.place, rank, ...request })),
-      onTiles: () => this.arrived.value++,
+      onTiles: () => batch(() => (this.arrived.value++, (this.fault.value = null))),
       onFault: (fault) => (this.fault.value = fault),
     });
     return { page, names: [], offset, store };
