@@ -59,6 +59,8 @@ class ProfileCommand(LaunchCommand):
 @click.option("--keep-running", is_flag=True, help="Let the script run to its end.")
 @click.option("--on-signal", metavar="SIGNAL", help="Another window whenever the process gets this signal (USR2).")
 @click.option("--try", "try_advice", is_flag=True, help="Try advice that can be tried, and say what it really gains.")
+@click.option("--select", multiple=True, metavar="RULE", help="Only this advice (perf.tensor-loop, perf.*).")
+@click.option("--ignore", multiple=True, metavar="RULE", help="Leave this advice out.")
 @click.option("--ideal-loader", is_flag=True, help="How fast would it be with free data? Repeats the first batches.")
 @click.option("--open", "opens", is_flag=True, help="Analyse files of other profilers: traces, ranks, .prof, folders.")
 @click.option("--diff", "diffs", is_flag=True, help="What got slower between two runs or files, beyond the noise.")
@@ -205,6 +207,7 @@ def _show(profile: Profile, session: ProfileSession, *, wanted: Wanted, trying: 
 
 def _open(paths: tuple[Path, ...], wanted: Wanted, store: Path | None, values: dict[str, Any]) -> None:
     from stepscope.cli._profile_report import report
+    from stepscope.diagnose.settings import load_settings
     from stepscope.profile.open import open_profile
 
     see = ""
@@ -212,7 +215,8 @@ def _open(paths: tuple[Path, ...], wanted: Wanted, store: Path | None, values: d
         profile = open_profile([_resolved(path, store) for path in paths])
     else:
         profile, see = _opened_in_a_run(paths, store, values)
-    report(profile, wanted, see=see)
+    where = str(paths[0]) if paths else "."
+    report(profile, wanted, see=see, settings=load_settings(where, select=values["select"], ignore=values["ignore"]))
 
 
 def _is_ours(paths: tuple[Path, ...]) -> bool:
