@@ -1,7 +1,7 @@
 /** What a frame is and what it took. */
 
 import { count, visibleText } from "../../../lib/format";
-import type { Tree } from "../../../lib/icicle-tree";
+import { pathTo, type Tree } from "../../../lib/icicle-tree";
 import { formatShare, formatUnit } from "../../../lib/profile-format";
 import type { PythonState } from "./state";
 
@@ -19,7 +19,7 @@ export function FrameTip({ state }: { state: PythonState }) {
     <div class="timeline-tip" style={style} role="status">
       <strong class="isolate">{name}</strong>
       {place ? <span class="quiet isolate">{place}</span> : null}
-      <FrameNumbers tree={tree} node={found.node} />
+      <FrameNumbers state={state} tree={tree} node={found.node} />
     </div>
   );
 }
@@ -32,16 +32,18 @@ export function frameWords(tree: Tree, node: number, packages: readonly string[]
   return [visibleText(name).slice(0, 300), visibleText(place)];
 }
 
-export function FrameNumbers({ tree, node }: { tree: Tree; node: number }) {
+/** Shares are of the thread it runs in; of callers, of all that is shown. */
+export function FrameNumbers({ state, tree, node }: { state: PythonState; tree: Tree; node: number }) {
   const unit = tree.stack.unit ?? "ns";
   const [total, own] = [tree.total[node] as number, tree.own[node] as number];
   const above = tree.parent[node] as number;
+  const whole = state.direction.value === "callees" ? (tree.total[pathTo(tree, node)[0] as number] as number) : tree.whole;
   const ofCaller = above >= 0 ? (tree.total[above] as number) : 0;
   const calls = tree.calls?.[node];
   return (
     <span class="icicle-numbers">
       <span title="With all that it calls">
-        {formatUnit(total, unit)} in all ({formatShare(total / tree.whole)})
+        {formatUnit(total, unit)} in all ({formatShare(total / Math.max(whole, 1e-300))})
       </span>
       <span title="Without what it calls">{formatUnit(own, unit)} own</span>
       {ofCaller > 0 ? <span title="Of the time of its caller">{formatShare(total / ofCaller)} of its caller</span> : null}

@@ -69,6 +69,8 @@ export function Toolbar({ state }: { state: PythonState }) {
   );
 }
 
+const shortened = (name: string): string => (name.length > 48 ? `${name.slice(0, 46)}…` : name);
+
 /** Its title; where several have the same, what they are. */
 function labelOf(source: StackSource, all: readonly StackSource[]): string {
   const alone = all.filter((one) => one.title === source.title).length === 1;
@@ -98,7 +100,7 @@ export function Crumbs({ state }: { state: PythonState }) {
             </span>
           ) : (
             <button type="button" class="isolate" aria-current={node === root ? "true" : undefined} title={frameWords(tree, node).join("\n")} onClick={() => state.zoom(node)}>
-              {frameWords(tree, node)[0].slice(0, 48)}
+              {shortened(frameWords(tree, node)[0])}
             </button>
           )}
         </span>
@@ -122,7 +124,7 @@ export function ChosenFrame({ state }: { state: PythonState }) {
       <code class="isolate ellipsis" title={place}>
         {place}
       </code>
-      <FrameNumbers tree={tree} node={node} />
+      <FrameNumbers state={state} tree={tree} node={node} />
       <span class="spring" />
       <Button kind="quiet" onClick={() => state.turnTo("callers", at)}>
         Who calls it
