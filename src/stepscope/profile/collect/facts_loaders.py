@@ -317,5 +317,6 @@ def _random_state() -> Any:
 
     numpy: Any = np.random.get_state(legacy=True)
     python = random.getstate()
-    drawn = hash(torch.get_rng_state().numpy().tobytes())
+    with torch._C.DisableTorchFunction():  # the look is not to see this
+        drawn = hash(torch.get_rng_state().numpy().tobytes())
     return drawn, hash(numpy[1].tobytes()), numpy[2:], hash(python)
