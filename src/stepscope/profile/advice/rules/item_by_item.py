@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from stepscope.profile.advice.advice import Tip, Trial, advice
 from stepscope.profile.advice.measured import Measured
 
-_BYTES_PER_NS = 2.0
-_ONE_INDEX_NS = 30_000
+_BYTES_PER_NS, _ONE_BATCH_NS = 5.0, 100_000
+"""Measured: 416 us for 128 samples of 3 kB, one by one; 147 us with one index."""
 
 
 @advice("perf.item-by-item")
@@ -41,7 +41,7 @@ def item_by_item(run: Measured) -> Iterator[Tip]:
     computing = [one for one in run.calls(fetching=True) if one["op"] not in ("getitem", "select", "unbind")]
     if any(one["calls"] >= 0.8 * samples for one in computing):
         return  # reading is more than indexing: perf.prepared-again speaks of that
-    then = _ONE_INDEX_NS + float(loader.get("batch", {}).get("bytes", 0)) / _BYTES_PER_NS
+    then = _ONE_BATCH_NS + float(loader.get("batch", {}).get("bytes", 0)) / _BYTES_PER_NS
     yield Tip(
         where=run.where(loader, "made", "iterated"),
         message=f"{samples:.0f} samples a batch are indexed one by one, though the data is in memory as tensors",

@@ -49,7 +49,7 @@ def optimizer_loop(run: Measured) -> Iterator[Tip]:
         message=f"{optimizer['class']} updates {tensors} tensors one by one",
         fix=setting,
         share=run.share(time),
-        saving_ns=int(min(max(0.0, time - then), 0.8 * time)),
+        saving_ns=int(min(max(0.0, time - then), 0.6 * time)),
         how="the update's time, less one pass over the bytes of parameters, gradients and state",
         evidence={"tensors": tensors, "numbers": numbers, "ms": round(time / 1e6, 3)},
         part="optimizer",
