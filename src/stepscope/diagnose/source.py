@@ -115,6 +115,7 @@ class Source:
     def __init__(self) -> None:
         self._files: dict[str, SourceFile | None] = {}
         self._listed: tuple[tuple[int, int, int], list[SourceFile]] | None = None
+        self._expressions: dict[Place, ast.expr | None] = {}
 
     def file(self, path: str) -> SourceFile | None:
         if path not in self._files:
@@ -144,9 +145,13 @@ class Source:
 
     def expression(self, where: Place | Site | None) -> ast.expr | None:
         """The expression that ran at a place."""
-        if where is None:
-            return None
-        site = where if isinstance(where, Site) else site_at(where)
+        if where is None or isinstance(where, Site):
+            return None if where is None else self._at(where)
+        if where not in self._expressions:  # rules ask of the same few places, again and again as the run goes on
+            self._expressions[where] = self._at(site_at(where))
+        return self._expressions[where]
+
+    def _at(self, site: Site) -> ast.expr | None:
         file = self.file(site.file)
         return None if file is None else file.at(site)
 

@@ -157,6 +157,7 @@ class Loaders(Witness):
     def delivered(self, fact: Loader, batch: Any, wait_s: float, cpu_s: float) -> None:
         self.batches += 1
         self.watcher.batches = self.batches
+        self.watcher.batch_came()
         self.current = fact
         fact.count(wait_s, cpu_s, self.watcher.own_s)
         trail = self.watcher.trail

@@ -89,6 +89,7 @@ class Watcher:
         self._thread, self._pid = threading.get_ident(), os.getpid()
         self._on = False
         self._fresh = 0
+        self._loaders_from: set[tuple[Place | None, int]] = set()
         self._asking_s = 0.0
         self.compiled: Place | None = None
         """Where the script first called torch.compile."""
@@ -253,10 +254,22 @@ class Watcher:
             self.look_closely(True)
 
     def new_epoch(self, loader: Loader) -> None:
-        """A loader starts over. One never seen before is looked at closely, whatever the allowance."""
-        if loader.epochs == 1 and not self.trail.on and self.trail.closed is None:
+        """A loader starts over. The first batches of a new one are looked at closely, whatever the allowance; one made
+        on the same line of the same data as an earlier one (anew for each epoch) is not new."""
+        source = (loader.made or loader.iterated, id(loader.data()))
+        if loader.epochs > 1 or source in self._loaders_from:
+            return
+        self._loaders_from.add(source)
+        if not self.trail.on and self.trail.closed is None:
             self._fresh = _FRESH_BATCHES
             self.look_closely(True)
+
+    def batch_came(self) -> None:
+        """Another batch: a new loader is new for a few of them only."""
+        if self._fresh:
+            self._fresh -= 1
+            if not self._fresh and self.trail.on and self.trail.over_allowance():
+                self.look_closely(False)
 
     def epoch_over(self) -> None:
         self._fresh = 0

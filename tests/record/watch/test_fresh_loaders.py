@@ -1,0 +1,48 @@
+"""A new loader is looked at closely for a few batches, not for a whole epoch, and not again for each epoch."""
+
+from __future__ import annotations
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+from stepscope.record.watch import Watcher
+
+
+def test_a_loader_made_anew_each_epoch_does_not_keep_the_trail_on() -> None:
+    data = TensorDataset(torch.randn(40, 4), torch.randn(40, 1))
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    watcher = Watcher().start()
+    on: list[list[bool]] = []
+    try:
+        watcher.trail.cost_s = 1e9  # all of the allowance is used up
+        for _ in range(3):
+            seen = []
+            for x, y in DataLoader(data, batch_size=2):
+                loss = torch.nn.functional.mse_loss(net(x), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                seen.append(watcher.trail.on)
+            on.append(seen)
+    finally:
+        watcher.stop()
+    assert not any(on[0][5:])
+    assert not any(on[1])
+    assert not any(on[2])
+
+
+def test_the_first_batches_of_a_second_loader_are_seen() -> None:
+    data = TensorDataset(torch.randn(40, 4), torch.randn(40, 1))
+    watcher = Watcher().start()
+    try:
+        first, second = DataLoader(data, batch_size=2), DataLoader(data, batch_size=2)
+        for _ in first:
+            pass
+        watcher.trail.cost_s = 1e9
+        watcher.look_closely(False)
+        on = [watcher.trail.on for _ in second]
+    finally:
+        watcher.stop()
+    assert on[0]
+    assert not any(on[5:])
