@@ -56,7 +56,7 @@ class Timed:
 
     def _wait(self) -> None:
         """At both ends of the timed steps the device has done all it was given."""
-        if self._torch.cuda.is_available() and self._torch.cuda.is_initialized():
+        if self._torch.cuda.is_initialized():
             self._torch.cuda.synchronize()
 
     @property

@@ -93,7 +93,7 @@ def describe_batch(batch: Any) -> dict[str, Any]:
         "dtype": str(largest.dtype).removeprefix("torch."),
         "shape": list(largest.shape),
         "device": largest.device.type,
-        "pinned": bool(largest.device.type == "cpu" and torch.cuda.is_available() and largest.is_pinned()),
+        "pinned": bool(largest.device.type == "cpu" and torch.cuda.is_initialized() and largest.is_pinned()),
     }
     if largest.device.type == "cpu" and 0 < largest.numel() <= _MOST_VALUES:
         small = _smaller(torch, largest)

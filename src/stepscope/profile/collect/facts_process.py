@@ -47,8 +47,11 @@ def step_figures(count: int, walls: list[tuple[int, int, int, int]]) -> dict[str
 
 
 def device(torch: Any) -> dict[str, Any]:
-    """The accelerator the process has used; `{"kind": "cpu"}` when it used none."""
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    """The accelerator the process has used; `{"kind": "cpu"}` when it used none.
+
+    `cuda.is_available()` is never asked: it starts the driver, and processes forked after that cannot use it.
+    """
+    if torch.cuda.is_initialized():
         index = torch.cuda.current_device()
         about = torch.cuda.get_device_properties(index)
         stats = torch.cuda.memory_stats(index)
@@ -63,16 +66,16 @@ def device(torch: Any) -> dict[str, Any]:
             "alloc_retries": stats.get("num_alloc_retries", 0),
             "count": torch.cuda.device_count(),
         }
-    for kind in ("xpu", "mps"):
-        module = getattr(torch, kind, None)
-        if module is not None and getattr(module, "is_available", lambda: False)():
-            return {"kind": kind}
+    if getattr(getattr(torch, "xpu", None), "is_initialized", lambda: False)():
+        return {"kind": "xpu"}
+    if torch.backends.mps.is_available():
+        return {"kind": "mps"}
     return {"kind": "cpu"}
 
 
 def memory_now(torch: Any) -> tuple[int, int]:
     """Bytes (allocated on the device, resident on the host)."""
-    on_device = torch.cuda.memory_allocated() if torch.cuda.is_available() and torch.cuda.is_initialized() else 0
+    on_device = torch.cuda.memory_allocated() if torch.cuda.is_initialized() else 0
     return int(on_device), int(psutil.Process().memory_info().rss)
 
 
