@@ -93,13 +93,17 @@ def describe_batch(batch: Any) -> dict[str, Any]:
         "dtype": str(largest.dtype).removeprefix("torch."),
         "shape": list(largest.shape),
         "device": largest.device.type,
-        "pinned": bool(largest.device.type == "cpu" and torch.cuda.is_initialized() and largest.is_pinned()),
+        "pinned": largest.device.type == "cpu" and _has_cuda(torch) and bool(largest.is_pinned()),
     }
     if largest.device.type == "cpu" and 0 < largest.numel() <= _MOST_VALUES:
         small = _smaller(torch, largest)
         if small is not None:
             found["would_do"], found["item_bytes"], found["would_do_bytes"] = small[0], largest.element_size(), small[1]
     return found
+
+
+def _has_cuda(torch: Any) -> bool:
+    return bool(torch.cuda.is_initialized())
 
 
 def _leaves(batch: Any, depth: int = 4) -> list[Any]:
