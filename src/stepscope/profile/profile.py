@@ -123,7 +123,7 @@ class Profile:
         from stepscope.profile.trace.read import read_trace
 
         paths = [self.path(file) for file in self.files("trace", rank)]
-        return [read_trace(path) for path in paths[:1] if path.exists()]
+        return [read_trace(path, cache=False) for path in paths[:1] if path.exists()]  # a viewer writes nothing
 
 
 def profiles_in(run_folder: Path) -> list[Path]:

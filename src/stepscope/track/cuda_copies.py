@@ -25,7 +25,7 @@ _CAPTURE_MODE = (
 def is_capturing() -> bool:
     """Is a CUDA graph being captured on this thread's stream? Then nothing may be copied out or asked."""
     cuda = sys.modules["torch"].cuda
-    return bool(cuda.is_available() and cuda.is_current_stream_capturing())
+    return bool(cuda.is_initialized() and cuda.is_current_stream_capturing())
 
 
 def allow_queries_during_capture() -> bool:

@@ -216,7 +216,8 @@ def _facts() -> dict[str, str]:
         "deterministic": str(torch.are_deterministic_algorithms_enabled()),
         "default_dtype": str(torch.get_default_dtype()),
     }
-    if torch.cuda.is_available():
+    # Asking whether it is available would wake the driver, which breaks children forked later.
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         facts["gpu"] = torch.cuda.get_device_name()
     facts.update((name, os.environ[name]) for name in _FACTS if name in os.environ)
     return facts

@@ -114,7 +114,7 @@ class CudaHistory:
     @fenced("switching on CUDA's memory history")
     def begin(self) -> None:
         torch = sys.modules.get("torch")
-        if torch is None or not torch.cuda.is_available() or not torch.cuda.is_initialized():
+        if torch is None or not torch.cuda.is_initialized():
             return
         if _history_is_on(torch):
             return

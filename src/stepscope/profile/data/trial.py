@@ -167,5 +167,5 @@ def _own_memory(pids: list[int | None]) -> int | None:
 def settle() -> None:
     """Where a trial begins and ends, work on a device must be done: else it is counted for the next one."""
     torch = sys.modules.get("torch")
-    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch is not None and torch.cuda.is_initialized():
         torch.cuda.synchronize()

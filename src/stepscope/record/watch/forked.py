@@ -27,7 +27,7 @@ def can_fork() -> bool:
     """Whether a fork of this process can run torch on the CPU."""
     if sys.platform != "linux" or not hasattr(os, "fork"):
         return False
-    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return False
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         return False
