@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from stepscope.diagnose.catalogue import ADVICE, asked_when, rule_doc, rule_docs
@@ -30,3 +33,12 @@ def test_no_advice_has_the_name_of_a_rule() -> None:
 def test_a_page_says_on_which_device_it_is_asked() -> None:
     assert asked_when(rule_doc("perf.tensor-loop")) == "`stepscope profile` gives this advice."
     assert asked_when(rule_doc("perf.no-tf32")).endswith("Only on NVIDIA devices.")
+
+
+def test_advice_is_given_without_torch() -> None:
+    code = (
+        "import sys; from stepscope.profile.advice.verdict import verdict;"
+        "from stepscope.profile.advice.advice import all_advice; all_advice(); print('torch' in sys.modules)"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"
