@@ -50,8 +50,6 @@ def views(profile: Profile) -> tuple[str, float]:
 def main(path: Path, sample: Path, arm: str) -> None:
     scanner: Any = arm if arm != "again" else "auto"
     views(Profile.of_events({0: read_trace(sample, scanner=scanner, cache=False)}))
-    if arm == "again":
-        read_trace(path)
     started = time.process_time()
     print(json.dumps({"base_mb": rss_anon(), "start_s": started}), flush=True)
     events = read_trace(path, scanner=scanner, cache=arm == "again")

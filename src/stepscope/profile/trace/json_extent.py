@@ -9,7 +9,8 @@ from stepscope.profile.trace.scanning import Status
 __all__ = ["member_start", "value_end"]
 
 _BLANK = re.compile(rb"[ \t\n\r]*")
-_BODY = rb'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*'
+_PLAIN = rb'[^"\\\x00-\x1f]*'
+_BODY = _PLAIN + rb'(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})' + _PLAIN + rb")*"
 _STRING = re.compile(rb'"' + _BODY + rb'"')
 _HALF_STRING = re.compile(rb'"' + _BODY + rb"(?:\\(?:u[0-9a-fA-F]{0,3})?)?\Z")
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?=[^0-9.eE+\-]|[+\-])")

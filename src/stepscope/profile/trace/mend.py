@@ -18,9 +18,9 @@ _WINDOW = 1 << 20
 _TRIES = 24
 _DEEPEST = 40
 _END = re.compile(rb'\}(?=\s*(?:,\s*\{\s*"|\]))')
-_KEY = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*:\s*', re.DOTALL)
+_KEY = re.compile(r'\s*"([^"\\]*(?:\\.[^"\\]*)*)"\s*:\s*', re.DOTALL)
 _SCALAR = re.compile(r"[^\s,\]}\"{\[]+")
-_AFTER_IN_OBJECT = re.compile(r'"(?=\s*(?:\}|,\s*"(?:[^"\\]|\\.)*"\s*:))')
+_AFTER_IN_OBJECT = re.compile(r'"(?=\s*(?:\}|,\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:))', re.DOTALL)
 _AFTER_IN_LIST = re.compile(r'"(?=\s*(?:\]|,\s*["\[{\d\-tfn]))')
 _NO_NUMBERS = {"nan", "-nan", "inf", "-inf", "NaN", "Infinity", "-Infinity"}
 

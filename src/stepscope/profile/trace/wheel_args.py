@@ -18,6 +18,8 @@ __all__ = ["ArgsOfCategory"]
 _NO_INT = -(1 << 63)
 _UNKNOWN = re.compile(r"unknown field `(.*)` - at `", re.DOTALL)
 _MISFIT = re.compile(r" - at `\$\[\d+\]\.(.*)`$", re.DOTALL)
+_MOST_FIELDS = 200
+"""An event of torch has a dozen arguments. A category with more than this is taken event by event."""
 _ODD_KEY = re.compile(r'["\\\x00-\x1f]')
 """A key that msgspec has no field for."""
 _TYPES: dict[str, tuple[Any, Any]] = {
@@ -81,6 +83,8 @@ class ArgsOfCategory:
                 except (msgspec.DecodeError, UnicodeDecodeError):
                     return False
                 if isinstance(args, dict) and unknown[1] in args and not any(map(_ODD_KEY.search, args)):
+                    if len(self.ways) + len(args) > _MOST_FIELDS:
+                        return False
                     fresh = {key: self._way(key, value) for key, value in args.items() if key not in self.ways}
                     self.ways.update(fresh)
                     self._decoder = None

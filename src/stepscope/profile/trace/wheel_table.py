@@ -82,9 +82,10 @@ class Table:
         with_id = with_id[ids[with_id] != _NO_ID]
         self.arguments.put("id", "int", with_id + self.n, ids[with_id])
         readers: list[ArgsOfCategory] = []
-        for cat in np.unique(cats[has]).tolist():
-            at = np.flatnonzero(has & (cats == cat))
-            reader = self._args.setdefault(min(cat, _MOST_TYPES), ArgsOfCategory(self.arguments))
+        groups = np.minimum(cats, _MOST_TYPES)
+        for group in np.unique(groups[has]).tolist():
+            at = np.flatnonzero(has & (groups == group))
+            reader = self._args.setdefault(group, ArgsOfCategory(self.arguments))
             reader.take(at + self.n, [args[one] for one in at.tolist()])
             readers.append(reader)
         fresh = [one for reader in readers for one in reader.fresh]
