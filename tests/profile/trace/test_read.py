@@ -259,3 +259,14 @@ def test_two_traces_of_one_rank_are_said(write: Write, make_op: Op) -> None:
 def test_a_folder_without_traces_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadData, match="holds no trace"):
         read_ranks(tmp_path)
+
+
+def test_thousands_of_arguments_and_categories_are_bounded(write: Write, scanner: str) -> None:
+    """Columns are few whatever a file says, and time does not grow with the square of them."""
+    keys = [{"ph": "X", "ts": 1, "cat": f"c{i}", "args": {f"k{i}": 1}} for i in range(3000)]
+    events = read(write(keys), scanner)
+    assert (len(events), len(events.args), len(events.cats)) == (3000, 1024, 3000)
+    assert events.header.notes == ("1,976 values of arguments were left out: there were too many arguments",)
+    cats = b",".join(b'{"ph":"X","ts":1,"cat":"%d"}' % i for i in range(65_600))
+    events = read(write(b"[" + cats + b"]"), scanner)
+    assert (len(events), len(events.cats), events.cats[-1]) == (65_600, 65_536, "(more categories)")
