@@ -13,11 +13,13 @@ import pytest
 from stepscope.profile.analyses.communication import communication
 from stepscope.profile.analyses.overlap import overlap
 from stepscope.profile.analyses.ranks import ranks
+from stepscope.profile.analyses.steps import steps
 from stepscope.profile.analyses.stragglers import stragglers
 from stepscope.profile.clocks import align
 from stepscope.profile.profile import Profile
 from stepscope.profile.trace.build import Builder, events_of
 from stepscope.profile.trace.events import Events, Header
+from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import Sheet
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "traces"
@@ -144,3 +146,16 @@ def test_each_ranks_parts_sum_to_its_step() -> None:
 def test_one_rank_has_no_table_of_ranks() -> None:
     assert ranks(Profile.of_events({0: made_rank(0)})) is None
     assert stragglers(Profile.of_events({0: made_rank(0)})) is None
+
+
+def test_collectives_that_the_host_carries_out_are_communication_of_the_step() -> None:
+    raw = json.loads(gzip.decompress((SAMPLES / "two_ranks_rank0.json.gz").read_bytes()))
+    parts = steps(Trace(events_of(raw)))
+    assert parts is not None
+    communication_ns = parts.parts_ns[0][[part.key for part in parts.parts].index("communication")]
+    spans = [
+        e["dur"] for e in raw["traceEvents"] if e.get("cat") == "user_annotation" and e["name"] == "gloo:all_reduce"
+    ]
+    assert 0.9 * sum(spans) < 1e-3 * sum(row[1] for row in parts.parts_ns) <= sum(spans)
+    assert communication_ns > 0.4 * parts.wall_ns[0]
+    assert all(check.ok for check in parts.checks)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.kernel_names import can_use_tensor_cores, is_tensor_core_kernel, kernel_kind
-from stepscope.profile.trace.ranges import is_sync_call
+from stepscope.profile.trace.ranges import collective_rows, is_sync_call
 from stepscope.profile.trace.step_parts import first_is_odd
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -68,8 +68,9 @@ class DeviceWork:
 
     @cached_property
     def rows_of_collectives(self) -> Rows:
-        rows = self.rows(Kind.KERNEL)
-        return np.asarray(rows[self.trace.is_collective[rows]])
+        """On the device, or carried out by the host."""
+        rows = collective_rows(self.trace)
+        return np.asarray(rows[self.trace.step_of[rows] >= self.first])
 
     @cached_property
     def kernel_ns(self) -> int:

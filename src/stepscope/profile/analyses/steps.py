@@ -6,7 +6,7 @@ import numpy as np
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.trace.intervals import Stretches
-from stepscope.profile.trace.ranges import data_rows, is_communication
+from stepscope.profile.trace.ranges import collective_rows, data_rows, is_communication
 from stepscope.profile.trace.step_parts import Cover, cut_steps
 from stepscope.profile.trace.trace import Kind, Rows, Trace
 from stepscope.records.profile import Part, StepParts
@@ -37,7 +37,7 @@ def _device_covers(trace: Trace) -> list[Cover]:
         Cover("kernel", "Kernels", "The device computes.",
               _when(trace, np.flatnonzero((kind == Kind.KERNEL) & ~collective))),
         Cover("communication", "Communication", "Devices exchange data and nothing is computed meanwhile: exposed.",
-              _when(trace, np.flatnonzero(collective))),
+              _when(trace, collective_rows(trace))),
         Cover("memcpy", "Copies", "Copies to, from and on the device, while it computes nothing.",
               _when(trace, trace.rows(Kind.MEMCPY))),
         Cover("memset", "Fills", "Memory is set to a value, while the device computes nothing.",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BACKWARD",
+    "collective_rows",
     "data_rows",
     "is_communication",
     "is_data_loading",
@@ -47,6 +48,17 @@ def is_communication(name: str) -> bool:
     (True, True, False)
     """
     return name.startswith(("gloo:", "nccl:", "ucc:", "mpi:", "xccl:", "c10d::", "_c10d_functional::"))
+
+
+def collective_rows(trace: Trace) -> Rows:
+    """Collectives on the device; without any there, those a backend of the host carries out (gloo, mpi)."""
+    from stepscope.profile.trace.trace import Kind
+
+    on_device = np.flatnonzero(trace.is_collective)
+    if len(on_device):
+        return on_device
+    carried = trace.events.named(lambda name: name.startswith(("gloo:", "ucc:", "mpi:")))
+    return np.flatnonzero(carried & (trace.kind == Kind.ANNOTATION))
 
 
 def is_step_mark(name: str) -> bool:

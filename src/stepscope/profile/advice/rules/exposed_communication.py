@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.profile.advice.advice import Tip, advice
+from stepscope.profile.advice.device_work import DeviceWork
 from stepscope.profile.advice.measured import Measured
 
 
@@ -32,17 +33,22 @@ def exposed_communication(run: Measured) -> Iterator[Tip]:
         return
     collectives = gpu.rows_of_collectives
     total = gpu.per_step(collectives)
-    unused = any(one.get("find_unused_parameters") for one in run.facts.get("models", []))
     yield Tip(
         where=None,
         message=f"{run.share(exposed):.0%} of the step is communication that nothing hides "
         f"({exposed / max(1, total):.0%} of all of it)",
-        fix="find_unused_parameters=False, larger buckets"
-        if unused
-        else "larger buckets, bf16 gradients, a larger batch",
+        fix=_fix(run, gpu),
         share=run.share(run.on_device(exposed)),
         saving_ns=run.on_device(exposed * 0.5),
         how="half of the exposed communication",
         evidence={"exposed_ms": round(exposed / 1e6, 3), "collectives": round(len(collectives) / gpu.steps)},
         part="communication",
     )
+
+
+def _fix(run: Measured, gpu: DeviceWork) -> str:
+    if not gpu.trace.is_collective.any():
+        return 'init_process_group("nccl"): gloo takes gradients through the memory of the host'
+    if any(one.get("find_unused_parameters") for one in run.facts.get("models", [])):
+        return "find_unused_parameters=False, larger buckets"
+    return "larger buckets, bf16 gradients, a larger batch"
