@@ -271,7 +271,10 @@ def _run_folder(ref: str, store: Path | None) -> Path:
     folder = store or Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs"))
     if not folder.exists():
         raise NotFound(f"there is no file or run {ref!r} here, and no folder {str(folder)!r} with runs (see --dir)")
-    return find_run(ref, folder)
+    try:
+        return find_run(ref, folder)
+    except NotFound as fault:
+        raise NotFound(f"there is no file {ref!r}, and {fault}") from None
 
 
 def _diff(paths: tuple[Path, ...], store: Path | None, most: int) -> None:
