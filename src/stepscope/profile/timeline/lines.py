@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import depths
-from stepscope.profile.trace.library import late_in_groups, order_in_groups
+from stepscope.profile.trace.library import late_in_groups, most_in_groups, order_in_groups
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -119,7 +119,7 @@ def lay_out(trace: Trace) -> Lines:
     """Gives each event its line: below the event around it, or on a line of its own where lanes hold what overlaps."""
     events = trace.events
     drawn = np.flatnonzero((trace.kind != Kind.FLOW) & (trace.kind != Kind.MEMORY))
-    lane = events.lane[drawn].astype(np.int32)
+    lane = events.lane[drawn]
     start, dur = events.start[drawn], events.dur[drawn]
     hidden = len(events) - len(drawn)
     if not len(drawn):
@@ -141,50 +141,55 @@ def lay_out(trace: Trace) -> Lines:
         )
     open_ended = dur < 0
     dur[open_ended] = np.maximum(int((start + np.maximum(dur, 0)).max()) - start[open_ended], 0)
-    base, start, dur, moved = _on_axis(start, dur, len(events.lanes))
+    base, span, start, dur, moved = _on_axis(start, dur, len(events.lanes))
     depth, marked = _stacked(lane, start, dur, _marks(trace, drawn), len(events.lanes))
-    span = int((start + dur).max())
     bits = max(1, span.bit_length())
-    deepest = np.zeros(len(events.lanes), np.int64)
-    np.maximum.at(deepest, lane, depth)
+    deepest = most_in_groups(lane, len(events.lanes), depth)
     line, order = _in_lines(lane, depth, start)
     crossing = order[late_in_groups(order, line, start, dur, SLACK_NS)]
     if len(crossing):
         _move_apart(lane, depth, start, dur, crossing, deepest)
         line, order = _in_lines(lane, depth, start)
-    del line
-    lane, depth, start, dur = lane[order], depth[order], start[order], dur[order]
-    change = np.flatnonzero((np.diff(lane) != 0) | (np.diff(depth) != 0)) + 1
-    first = np.concatenate(([0], change, [len(order)]))
-    line = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    line = line[order]
+    first = np.concatenate(([0], np.flatnonzero(line[1:] != line[:-1]) + 1, [len(order)]))
+    lane, depth = lane[order[first[:-1]]], depth[order[first[:-1]]]
+    key = np.repeat(np.arange(len(lane)) << bits, np.diff(first))
+    key |= start[order]
     return Lines(
         base_ns=base,
         span_ns=span,
         bits=bits,
         row=drawn[order].astype(np.uint32),
-        key=(line << bits) | start,
-        dur=dur,
+        key=key,
+        dur=dur[order],
         first=first,
-        lane=lane[first[:-1]].astype(np.int32),
-        depth=depth[first[:-1]].astype(np.uint16),
-        outer=depth[first[:-1]] == marked[lane[first[:-1]]],
-        marks=depth[first[:-1]] < marked[lane[first[:-1]]],
-        loose=depth[first[:-1]] > deepest[lane[first[:-1]]],
+        lane=lane.astype(np.int32),
+        depth=depth.astype(np.uint16),
+        outer=depth == marked[lane],
+        marks=depth < marked[lane],
+        loose=depth > deepest[lane],
         hidden=hidden,
         moved=moved,
     )
 
 
-def _on_axis(start: Ints, dur: Ints, lanes: int) -> tuple[int, Ints, Ints, int]:
-    """Times from the first event on. A clock that is absurdly off does not stretch the axis over centuries."""
+def _on_axis(start: Ints, dur: Ints, lanes: int) -> tuple[int, int, Ints, Ints, int]:
+    """The first moment, how long the axis is, the times on it, and how many had to be moved to its edges.
+
+    A clock that is absurdly off does not stretch the axis over centuries.
+    """
     base, end = int(start.min()), int((start + dur).max())
+    most = (1 << (MOST_BITS - (lanes << 10).bit_length())) - 1
+    if end - base <= min(LONG_NS, most):
+        return base, end - base, start - base, dur, 0
     if end - base > LONG_NS:
         base, end = _densest(start)
         end = min(max(end, int((start + dur)[(start >= base) & (start <= end)].max())), base + LONG_NS)
-    end = min(end, base + (1 << (MOST_BITS - (lanes << 10).bit_length())) - 1)
+    end = min(end, base + most)
     begins = np.clip(start, base, end)
     ends = np.clip(start + dur, base, end)
-    return base, begins - base, ends - begins, int(((start < base) | (start + dur > end)).sum())
+    moved = int(((start < base) | (start + dur > end)).sum())
+    return base, int(ends.max()) - base, begins - base, ends - begins, moved
 
 
 def _densest(start: Ints) -> tuple[int, int]:
@@ -217,15 +222,20 @@ def _stacked(lane: Ints, start: Ints, dur: Ints, marks: Ints, lanes: int) -> tup
         depth[at] = depths(nest(lane[at], start[at], dur[at]))
         np.maximum.at(marked, lane[at], depth[at] + 1)
     at = np.flatnonzero(~marks)
-    depth[at] = depths(nest(lane[at], start[at], dur[at])) + marked[lane[at]]
-    return depth, marked
+    found = depths(nest(lane, start, dur, at))  # marks have no parents here, and keep the depth they have
+    found += marked.astype(np.int32)[lane]
+    np.copyto(found, depth, where=marks)
+    return found, marked
 
 
 def _in_lines(lane: Ints, depth: Ints, start: Ints) -> tuple[Ints, Ints]:
     """The line of each event, and the order by lane, depth and time."""
     deepest = int(depth.max()) + 1
-    line = (lane.astype(np.int64) * deepest + depth).astype(np.uint32)
-    return line, order_in_groups(line, (int(lane.max()) + 1) * deepest, start)
+    groups = (int(lane.max()) + 1) * deepest
+    line = lane.astype(np.uint32 if groups < 1 << 32 else np.int64)
+    line *= deepest
+    line += depth.astype(line.dtype)
+    return line, order_in_groups(line, groups, start)
 
 
 def _late(key: Ints, dur: Ints) -> Ints:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.timeline.lines import Lines, stretch_of
+from stepscope.profile.trace.library import merge_compiled
 
 __all__ = ["Level", "Pyramid", "merged"]
 
@@ -63,9 +64,9 @@ class Pyramid:
         self.levels = [Level(0, lines.key, lines.dur, lines.dur, ones, places, lines.dur, lines.first)]
         for level in range(FIRST_LEVEL, lines.bits + 1, 2):
             last = self.levels[-1]
-            begins = _begins(last, level)
-            if len(begins) <= KEPT_BELOW * len(last):
-                self.levels.append(_merge(last, begins, level, lines))
+            coarser = _coarser(last, level, lines)
+            if coarser is not None:
+                self.levels.append(coarser)
 
     def for_level(self, level: int) -> Level:
         """The coarsest kept level that is fine enough."""
@@ -88,6 +89,21 @@ def merged(blocks: Level, stretch: Ints, level: int) -> tuple[Level, Ints]:
     if len(begins) == len(blocks):
         return blocks, stretch
     return _merge(blocks, begins, level), stretch[begins]
+
+
+def _coarser(last: Level, level: int, lines: Lines) -> Level | None:
+    """All blocks of a level, merged; None where that leaves more of them than are worth keeping."""
+    most = KEPT_BELOW * len(last)
+    columns = (last.key, last.dur, last.busy, last.count, last.longest, last.longest_dur)
+    made = merge_compiled(columns, level, most)
+    if made:
+        key, dur, busy, count, longest, longest_dur = made
+        first = np.searchsorted(key, np.arange(len(lines.first)) << lines.bits)
+        return Level(level, key, dur, busy, count, longest, longest_dur, first)
+    if made is not None:
+        return None
+    begins = _begins(last, level)
+    return _merge(last, begins, level, lines) if len(begins) <= most else None
 
 
 def _begins(blocks: Level, level: int, stretch: Ints | None = None) -> Ints:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.library import depths_compiled, nearest_compiled
 
-__all__ = ["around", "depths", "nearest", "nearest_of", "next_above"]
+__all__ = ["around", "depths", "nearest", "nearest_above", "nearest_of", "next_above"]
 
 Ints = npt.NDArray[Any]
 
@@ -33,6 +33,19 @@ def nearest(parent: Ints, wanted: Ints) -> Ints:
             break
         jump = further
     return np.where(jump[:n] == n, -1, jump[:n])
+
+
+def nearest_above(parent: Ints, wanted: Ints) -> Ints:
+    """For each event its nearest ancestor that is wanted, never itself; -1 where there is none.
+
+    >>> nearest_above(np.array([-1, 0, 1, 2, -1]), np.array([False, True, True, False, False])).tolist()
+    [-1, -1, 1, 2, -1]
+    """
+    compiled = nearest_compiled(parent, wanted, above=True)
+    if compiled is not None:
+        return compiled
+    found = nearest(parent, wanted)
+    return np.where(parent >= 0, found[parent], -1)
 
 
 def nearest_of(parent: Ints, wanted: Ints, rows: Ints) -> Ints:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import depths
+from stepscope.profile.trace.library import call_nodes
 
 __all__ = ["Calls", "call_tree"]
 
@@ -41,6 +42,31 @@ def call_tree(parent: Ints, label: Ints, dur: Ints) -> Calls:
     >>> tree.label.tolist(), tree.parent.tolist(), tree.calls.tolist(), tree.own_ns.tolist()
     ([7, 8], [-1, 0], [1, 2], [3, 7])
     """
+    compiled = call_nodes(parent, label)
+    if compiled is None:
+        labels, up, node = _nodes(parent, label)
+    else:  # few nodes are left of many spans; those are numbered as numpy would
+        node, first = compiled
+        above = parent[first]
+        labels, up, number = _nodes(np.where(above >= 0, node[above], -1), label[first])
+        node = number[node]
+    dur = np.maximum(dur, 0)  # -1: a call that the trace does not see returning
+    made = len(labels)
+    # A child that the clock lets outlive its parent may not make the parent's own time negative.
+    total = np.bincount(node, dur, made).astype(np.int64)
+    below = np.bincount(up[up >= 0], total[up >= 0], made).astype(np.int64)
+    return Calls(
+        label=labels,
+        parent=up,
+        calls=np.bincount(node, minlength=made),
+        total_ns=total,
+        own_ns=np.maximum(total - below, 0),
+        node=node,
+    )
+
+
+def _nodes(parent: Ints, label: Ints) -> tuple[Ints, Ints, Ints]:
+    """The nodes' labels and parents, level by level from the outermost; and for each span its node."""
     node = np.full(len(parent) + 1, -1, np.int64)
     labels, parents = [], []
     made, width = 0, int(label.max()) + 1 if len(label) else 1
@@ -55,17 +81,6 @@ def call_tree(parent: Ints, label: Ints, dur: Ints) -> Calls:
         labels.append(found % width)
         parents.append(found // width - 1)
         made += len(found)
-    node = node[:-1]
-    up = np.concatenate(parents) if parents else np.zeros(0, np.int64)
-    dur = np.maximum(dur, 0)  # -1: a call that the trace does not see returning
-    # A child that the clock lets outlive its parent may not make the parent's own time negative.
-    total = np.bincount(node, dur, made).astype(np.int64)
-    below = np.bincount(up[up >= 0], total[up >= 0], made).astype(np.int64)
-    return Calls(
-        label=np.concatenate(labels) if labels else np.zeros(0, np.int64),
-        parent=up,
-        calls=np.bincount(node, minlength=made),
-        total_ns=total,
-        own_ns=np.maximum(total - below, 0),
-        node=node,
-    )
+    if not labels:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), node[:-1]
+    return np.concatenate(labels), np.concatenate(parents), node[:-1]

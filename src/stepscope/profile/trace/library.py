@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,12 @@ __all__ = [
     "Column",
     "State",
     "Strings",
+    "call_nodes",
     "depths_compiled",
     "late_in_groups",
     "library",
+    "merge_compiled",
+    "most_in_groups",
     "nearest_compiled",
     "nest_compiled",
     "order_in_groups",
@@ -27,7 +31,7 @@ __all__ = [
 ]
 
 Ints = npt.NDArray[Any]
-_VERSION = 6
+_VERSION = 7
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
 """Made by scripts/build-scanner, or shipped in a wheel for a platform."""
@@ -69,6 +73,12 @@ class Column(ctypes.Structure):
     )
 
 
+class Blocks(ctypes.Structure):
+    """Columns of blocks of a timeline, as in scanner.c."""
+
+    _fields_ = tuple((name, ctypes.c_void_p) for name in ("key", "dur", "busy", "count", "longest", "longest_dur"))
+
+
 @cache
 def library() -> Any:
     """The compiled library, or None where it was not built (or is of another version)."""
@@ -91,10 +101,17 @@ def library() -> Any:
     found.ss_column.argtypes = (pointer, u64, ctypes.POINTER(Column))
     found.ss_nest.argtypes = (u64, pointer, pointer, pointer, pointer, pointer)
     found.ss_within.argtypes = (u64, pointer, u64, pointer, pointer, pointer)
-    found.ss_nearest.argtypes = (u64, pointer, pointer, pointer)
+    found.ss_nearest.argtypes = (u64, pointer, pointer, ctypes.c_int, pointer)
     found.ss_depths.argtypes = (u64, pointer, pointer)
     found.ss_order.argtypes = (u64, ctypes.c_uint32, pointer, pointer, pointer)
     found.ss_late.argtypes = (u64, pointer, pointer, pointer, pointer, ctypes.c_int64, pointer)
+    found.ss_most.argtypes = (u64, pointer, pointer, u64, pointer)
+    found.ss_calls.argtypes = (u64, u64, pointer, pointer, pointer, pointer)
+    found.ss_calls.restype = ctypes.c_int64
+    found.ss_blocks.argtypes = (u64, ctypes.POINTER(Blocks), ctypes.c_uint32)
+    found.ss_blocks.restype = u64
+    found.ss_merge.argtypes = (u64, ctypes.POINTER(Blocks), ctypes.c_uint32, ctypes.POINTER(Blocks))
+    found.ss_merge.restype = None
     found.ss_take.argtypes = (u64, pointer, pointer, u64, pointer)
     return found
 
@@ -134,14 +151,14 @@ def within(moment: Ints, begin: Ints, end: Ints) -> Ints:
     return np.where(inside, at, -1).astype(np.int16)
 
 
-def nearest_compiled(parent: Ints, wanted: Ints) -> Ints | None:
-    """`nearest` of ancestors.py; None where the library is not built."""
+def nearest_compiled(parent: Ints, wanted: Ints, above: bool = False) -> Ints | None:
+    """`nearest` of ancestors.py, or `nearest_above`; None where the library is not built."""
     code = library()
     if code is None or wanted.dtype != np.bool_ or len(wanted) != len(parent):
         return None
     parent, wanted = np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(wanted)
     found = np.empty(len(parent), np.int32)
-    done = code.ss_nearest(len(parent), parent.ctypes.data, wanted.ctypes.data, found.ctypes.data) == 0
+    done = code.ss_nearest(len(parent), parent.ctypes.data, wanted.ctypes.data, above, found.ctypes.data) == 0
     return found if done else None
 
 
@@ -206,3 +223,49 @@ def take_flags(flags: Ints, index: Ints) -> Ints:
         if not code.ss_take(len(index), index.ctypes.data, flags.ctypes.data, len(flags), found.ctypes.data):
             return found
     return np.asarray(flags[index])
+
+
+def most_in_groups(group: Ints, groups: int, values: Ints) -> Ints:
+    """int64: of each group the most of its values, none of which is negative; 0 where it has none.
+
+    >>> most_in_groups(np.array([0, 2, 0]), 3, np.array([1, 5, 4])).tolist()
+    [4, 0, 5]
+    """
+    code = library()
+    found = np.zeros(groups, np.int64)
+    if code is not None and group.dtype == np.uint32 and values.dtype == np.int32:
+        group, values = np.ascontiguousarray(group), np.ascontiguousarray(values)
+        if not code.ss_most(len(group), group.ctypes.data, values.ctypes.data, groups, found.ctypes.data):
+            return found
+    np.maximum.at(found, group, values)
+    return found
+
+
+def call_nodes(parent: Ints, label: Ints) -> tuple[Ints, Ints] | None:
+    """For each span its node in a call tree, and of each node its first span; None where the library is not built."""
+    code = library()
+    if code is None or len(parent) != len(label):
+        return None
+    parent, label = np.ascontiguousarray(parent, np.int32), np.ascontiguousarray(label, np.int64)
+    node, first = np.empty(len(parent), np.int32), np.empty(len(parent), np.uint32)
+    pointers = [column.ctypes.data for column in (parent, label, node, first)]
+    made = code.ss_calls(len(parent), int.from_bytes(os.urandom(8), "little"), *pointers)
+    return (node, first[:made].copy()) if made >= 0 else None
+
+
+def merge_compiled(columns: Sequence[Ints], level: int, most: float) -> tuple[Ints, ...] | None:
+    """Blocks (key, dur, busy, count, longest, longest_dur) as those of a coarser level; none if that were more than
+    `most`. None where the library is not built."""
+    code = library()
+    types = (np.int64, np.int64, np.int64, np.uint32, np.uint32, np.int64)
+    if code is None or not 0 <= level < 63:
+        return None
+    kept = [np.ascontiguousarray(column, type) for column, type in zip(columns, types, strict=True)]
+    blocks = Blocks(*(column.ctypes.data for column in kept))
+    n = len(kept[0])
+    count = code.ss_blocks(n, blocks, level)
+    if count > most:
+        return ()
+    found = tuple(np.empty(count, type) for type in types)
+    code.ss_merge(n, blocks, level, Blocks(*(column.ctypes.data for column in found)))
+    return found

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.ancestors import nearest, nearest_above
 from stepscope.profile.trace.python_names import Frame, frame_of
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -169,8 +169,7 @@ def _occurrence(parent: Ints, name: Ints) -> Ints:
 def _repeats(trace: Trace, carriers: Ints, is_own: Ints) -> Ints:
     """For each carrier whether the function of the user's it is (or was called from) is open below itself."""
     name = trace.events.name
-    inside = nearest(trace.parent, is_own)
-    parent = np.where(trace.parent >= 0, inside[trace.parent], -1)
+    parent = nearest_above(trace.parent, is_own)
     mine = np.where(is_own[carriers], carriers, trace.python_parent[carriers])
     repeats = np.zeros(len(carriers), bool)
     cursor = parent[mine]

@@ -909,7 +909,7 @@ int ss_scan(Scanner *s, const u8 *piece, u64 from, u64 n) {
     return found;
 }
 
-int ss_version(void) { return 6; }
+int ss_version(void) { return 7; }
 
 Scanner *ss_new(u64 seed, u64 most_columns) {
     Scanner *s = calloc(1, sizeof *s);
@@ -1138,10 +1138,60 @@ int ss_take(u64 n, const u32 *index, const u8 *table, u64 entries, u8 *out) {
     return OK;
 }
 
+/* out[group[i]] = the most of value[i]; groups without any keep what they have. */
+int ss_most(u64 n, const u32 *group, const int32_t *value, u64 groups, i64 *out) {
+    for (u64 i = 0; i < n; i++) {
+        if (group[i] >= groups) return BAD;
+        if (value[i] > out[group[i]]) out[group[i]] = value[i];
+    }
+    return OK;
+}
+
+/* -- levels of detail of a timeline; pyramid.py is the same in numpy ------------------------------------------------- */
+
+typedef struct { i64 *key, *dur, *busy; u32 *count, *longest; i64 *longest_dur; } Blocks;
+
+static int begins_block(const Blocks *from, u64 i, u32 level) {
+    i64 wide = (i64)1 << level;
+    return i == 0 || from->key[i] >> level != from->key[i - 1] >> level || from->dur[i] >= wide || from->dur[i - 1] >= wide;
+}
+
+/* How many blocks `n` blocks become at a coarser level. */
+u64 ss_blocks(u64 n, const Blocks *from, u32 level) {
+    u64 found = 0;
+    for (u64 i = 0; i < n; i++) found += (u64)begins_block(from, i, level);
+    return found;
+}
+
+/* Those blocks. `to` has room for as many as ss_blocks says. */
+void ss_merge(u64 n, const Blocks *from, u32 level, const Blocks *to) {
+    u64 at = 0;
+    i64 until = 0;
+    for (u64 i = 0; i < n; i++) {
+        i64 end = (i64)((u64)from->key[i] + (u64)from->dur[i]);
+        if (begins_block(from, i, level)) {
+            at += i > 0;
+            to->key[at] = from->key[i];
+            to->busy[at] = to->count[at] = 0;
+            to->longest_dur[at] = -1;
+            to->longest[at] = from->longest[i];
+            until = end;
+        }
+        if (end > until) until = end;
+        to->dur[at] = until - to->key[at];
+        to->busy[at] += from->busy[i];
+        to->count[at] += from->count[i];
+        if (from->longest_dur[i] > to->longest_dur[at]) {
+            to->longest_dur[at] = from->longest_dur[i];
+            to->longest[at] = from->longest[i];
+        }
+    }
+}
+
 /* -- questions about a forest of parents; ancestors.py is the same in numpy ----------------------------------------- */
 
-/* For each event: itself if it is wanted, else its nearest ancestor that is, else -1. */
-int ss_nearest(u64 n, const int32_t *parent, const u8 *wanted, int32_t *found) {
+/* For each event: itself if it is wanted, else its nearest ancestor that is, else -1. `above`: never itself. */
+int ss_nearest(u64 n, const int32_t *parent, const u8 *wanted, int above, int32_t *found) {
     enum { OPEN = -2, ON_THE_WAY = -3 };
     for (u64 i = 0; i < n; i++) {
         if (parent[i] >= 0 && (u64)parent[i] >= n) return BAD;
@@ -1155,7 +1205,41 @@ int ss_nearest(u64 n, const int32_t *parent, const u8 *wanted, int32_t *found) {
         if (row >= 0 && found[row] == OPEN) found[row] = row;
         for (row = (int32_t)i; row >= 0 && found[row] == ON_THE_WAY; row = parent[row]) found[row] = answer;
     }
+    for (u64 i = 0; above && i < n; i++) {
+        int32_t up = parent[i];
+        if (wanted[i]) found[i] = up >= 0 && !wanted[up] ? found[up] : up; /* of all others it is the same already */
+    }
     return OK;
+}
+
+/* A call tree: spans with the same label whose parents are of one node are one node. `node`: of each span; `first`: of each
+ * node the span it was first seen as. Returns how many there are, or -1. */
+i64 ss_calls(u64 n, u64 seed, const int32_t *parent, const i64 *label, int32_t *node, u32 *first) {
+    enum { OPEN = -1, ON_THE_WAY = -2 };
+    Pool pool = {0};
+    u32 *way = malloc((n ? n : 1) * sizeof *way);
+    i64 made = way && n < INT32_MAX ? 0 : -1;
+    for (u64 i = 0; made >= 0 && i < n; i++) node[i] = OPEN;
+    for (u64 i = 0; made >= 0 && i < n; i++) {
+        u64 deep = 0;
+        int32_t row = (int32_t)i;
+        for (; row >= 0 && (u64)row < n && node[row] == OPEN; row = parent[row]) {
+            node[row] = ON_THE_WAY;
+            way[deep++] = (u32)row;
+        }
+        i64 call[2] = {row >= 0 && (u64)row < n && node[row] >= 0 ? node[row] : -1, 0}; /* a ring, which no trace has: a root */
+        while (deep && made >= 0) {
+            u32 span = way[--deep];
+            call[1] = label[span];
+            u32 one = pool_of(&pool, seed, (const u8 *)call, sizeof call);
+            if (one == NONE) made = -1;
+            else if (one == made) first[made++] = span;
+            call[0] = node[span] = (int32_t)one;
+        }
+    }
+    pool_free(&pool);
+    free(way);
+    return made;
 }
 
 /* How many ancestors each event has. */

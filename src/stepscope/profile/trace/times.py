@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.ancestors import nearest
+from stepscope.profile.trace.ancestors import nearest_above
 from stepscope.profile.trace.trace import Kind, Trace
 
 __all__ = ["OpTimes", "enclosing", "op_times", "outermost_of_name"]
@@ -41,11 +41,7 @@ class OpTimes:
 
 def enclosing(trace: Trace, *kinds: Kind) -> Rows:
     """For each host event the innermost event of these kinds around it, looking through all others."""
-    parent, wanted = trace.parent, trace.are(*kinds)
-    if not ((parent >= 0) & ~wanted[parent]).any():
-        return parent
-    found = nearest(parent, wanted)
-    return np.where(parent >= 0, found[parent], -1)
+    return nearest_above(trace.parent, trace.are(*kinds))
 
 
 def op_times(trace: Trace) -> OpTimes:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.ancestors import around, nearest
+from stepscope.profile.trace.ancestors import around, nearest_above
 from stepscope.profile.trace.dialects import kind_of_cat
 from stepscope.profile.trace.events import Events
 from stepscope.profile.trace.library import within
@@ -90,8 +90,9 @@ class Trace:
         events = self.events
         by_cat = np.fromiter((kind_of_cat(cat) for cat in events.cats), np.uint8, len(events.cats))
         kinds = by_cat[events.cat] if len(by_cat) else np.zeros(0, np.uint8)
-        flows = np.isin(events.ph, [ord(c) for c in "stf"])
-        kinds[flows] = Kind.FLOW
+        is_flow = np.zeros(256, bool)
+        is_flow[[ord(c) for c in "stf"]] = True
+        kinds[is_flow[events.ph]] = Kind.FLOW
         memory = events.name_index.get("[memory]")
         if memory is not None:
             kinds[events.name == memory] = Kind.MEMORY
@@ -157,9 +158,7 @@ class Trace:
     @cached_property
     def op_parent(self) -> Rows:
         """int32: the innermost *operator* around each host event, looking through Python frames and annotations."""
-        parent = self.parent
-        found = nearest(parent, self.kind == Kind.OP)
-        return np.where(parent >= 0, found[parent], -1)
+        return nearest_above(self.parent, self.kind == Kind.OP)
 
     @cached_property
     def launch(self) -> Rows:
@@ -250,8 +249,7 @@ class Trace:
     @cached_property
     def python_parent(self) -> Rows:
         """int32: the innermost Python call around each host event."""
-        found = nearest(self.parent, self.kind == Kind.PYTHON)
-        return np.where(self.parent >= 0, found[self.parent], -1)
+        return nearest_above(self.parent, self.kind == Kind.PYTHON)
 
     @cached_property
     def slowdown(self) -> float:
