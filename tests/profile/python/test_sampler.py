@@ -223,3 +223,25 @@ def test_training_under_the_sampler_is_the_same_to_the_bit() -> None:
         sampler.stop()
     assert sampler.samples.looks > 0
     assert watched == plain
+
+
+def test_a_thread_of_a_library_that_only_stands_in_a_read_is_idle() -> None:
+    import _thread
+
+    reading, writing = os.pipe()
+    _thread.start_new_thread(os.read, (reading, 1))
+    _thread.start_new_thread(stands_in_a_read, (reading,))
+    time.sleep(0.05)
+    try:
+        stack, samples, _ = sampled(outer_short)
+    finally:
+        os.write(writing, b"xx")
+        time.sleep(0.05)
+        os.close(writing)
+        os.close(reading)
+    assert sum(stack.own) == pytest.approx(samples.wall_ns, rel=1e-6)
+    assert "stands_in_a_read" not in totals(stack)
+
+
+def stands_in_a_read(reading: int) -> None:
+    os.read(reading, 1)

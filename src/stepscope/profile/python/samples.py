@@ -62,6 +62,9 @@ class Samples:
                 idle.add(self._thread_name(key[0]))
             else:
                 busy.setdefault(key[0], []).append((key, nanoseconds))
+        for thread in [one for one, seen in busy.items() if len(seen) == 1 and self._is_foreign(one)]:
+            idle.add(self._thread_name(thread))  # it never moved: it stands in a read, and nobody knows it
+            del busy[thread]
         for thread, seen in busy.items():
             above = [(self._thread_name(thread), "", 0, 0)] if len(busy) > 1 else []
             for key, nanoseconds in seen:
@@ -112,6 +115,10 @@ class Samples:
     def _is_idle(self, key: tuple[int, ...]) -> bool:
         code = self.codes[key[1]]
         return (os.path.basename(code.co_filename), code.co_name) in _IDLE
+
+    def _is_foreign(self, thread: int) -> bool:
+        """Not started through `threading`: by a library, for its own ends."""
+        return self._thread_name(thread) == f"thread {thread}" and thread != threading.main_thread().ident
 
     def _thread_name(self, thread: int) -> str:
         return self.threads.get(thread, f"thread {thread}")
