@@ -1,8 +1,8 @@
 """The corpus under `stepscope run`: what is wrong is found, what is right passes, and no bit of the training changes.
 
 Each time a part of the corpus, chosen by the name of the script and so always the same: every eighteenth pair
-and every twelfth of the healthy-only scripts. `STEPSCOPE_CORPUS=all` runs all of it (some minutes); `bench/diagnose.py` scores it
-beside the peers.
+and every twelfth of the healthy-only scripts. `STEPSCOPE_CORPUS=all` runs all of it (some minutes);
+`bench/diagnose.py` scores it beside the peers.
 """
 
 from __future__ import annotations
