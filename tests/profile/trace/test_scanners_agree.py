@@ -85,12 +85,13 @@ def test_of_anything_that_json_writes(trace: Any, indent: int | None, separators
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(_event, min_size=3, max_size=12), st.integers(1, 60))
-def test_whatever_the_pieces_are(events: list[Any], size: int) -> None:
+@given(st.lists(_event, min_size=3, max_size=12), st.integers(1, 300), st.sampled_from([1, 8, 40, 1 << 14]))
+def test_whatever_the_pieces_are(events: list[Any], size: int, seam: int) -> None:
     data = json.dumps({"a": 1, "traceEvents": unpaired(events), "baseTimeNanoseconds": 77}).encode()
     expected = events_of(json.loads(data))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "_PIECE", size)
+        patch.setattr(reading, "_SEAM", seam)
         for scanner in SCANNERS:
             assert_same(read(data, scanner), expected)
 

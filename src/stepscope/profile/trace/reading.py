@@ -19,6 +19,8 @@ __all__ = ["Reading"]
 
 _PIECE = 0
 """Bytes at once; 0: as the scanner likes it."""
+_SEAM = 16 << 10
+"""Of a piece, what is put behind the end of the last one."""
 _LARGEST_EVENT = 256 << 20
 _MOST_SKIPPED = 100_000
 
@@ -48,8 +50,16 @@ class Reading:
         held = b""
         while True:
             piece = self.source.read(max(_PIECE or self.scanner.piece_bytes, len(held)))
-            held = held + piece if held else piece
-            rest = self._take(held, final=not piece)
+            at, seam = 0, held
+            held = held + piece if len(piece) < 4 * _SEAM else piece
+            if seam and held is piece:  # the event that lies in both; the rest of the piece need not be copied
+                rest = self._take(seam + piece[:_SEAM], 0, final=False)
+                if rest is None:
+                    return
+                at = _SEAM - len(rest)
+                if at < 0:  # it is longer than that
+                    at, held = 0, rest + piece[_SEAM:]
+            rest = self._take(held, at, final=not piece)
             if rest is None:
                 return
             held = rest
@@ -62,9 +72,8 @@ class Reading:
                     "is this a trace of torch.profiler?"
                 )
 
-    def _take(self, held: bytes, final: bool) -> bytes | None:
-        """What is left of a piece when all whole events were taken; None when the trace has ended."""
-        at = 0
+    def _take(self, held: bytes, at: int, final: bool) -> bytes | None:
+        """What is left of a piece when all whole events from `at` on were taken; None when the trace has ended."""
         while True:
             status, at, in_events = self.scanner.scan(held, at)
             if status is Status.DONE:
