@@ -10,12 +10,15 @@ import pytest
 import torch
 from torch import nn
 from torch.optim import optimizer as torch_optimizer
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from stepscope import fence
 from stepscope.record import pulse as pulse_module
 from stepscope.record.arrivals import Arrivals
 from stepscope.record.pulse import Beat, Pulse
+from stepscope.record.statistics import quietly
 
 
 def make() -> tuple[nn.Module, torch.optim.Optimizer]:
@@ -169,3 +172,62 @@ def test_numbers_from_a_device_come_one_step_late_and_in_order() -> None:
         arrivals._queue[-1].host, arrivals._queue[-1].names = torch.tensor([3.0]), ["grad_norm"]
     assert list(arrivals.receive(wait=False)) == [("b", {"loss": 2.0, "grad_norm": 3.0})]
     assert list(arrivals.receive(wait=True)) == [("c", {"loss": 2.0, "grad_norm": 3.0})]
+
+
+def mixed_gradients(kind: str) -> list[torch.Tensor]:
+    torch.manual_seed(3)
+    dense = [torch.randn(5, 3), torch.randn(7)]
+    if kind == "large":
+        return [*dense, torch.randn(1 << 18)]
+    if kind == "sparse":
+        return [*dense, torch.tensor([3.0, 0.0, 4.0]).to_sparse()]
+    if kind == "half":
+        return [one.to(torch.bfloat16) for one in dense]
+    return [dense[0], dense[1].double()] if kind == "two precisions" else dense
+
+
+@pytest.mark.parametrize("kind", ["plain", "large", "half", "two precisions", "sparse"])
+def test_one_norm_over_gradients_of_every_kind(kind: str) -> None:
+    gradients = mixed_gradients(kind)
+    wanted = math.sqrt(sum(float(g.to_dense().double().square().sum()) for g in gradients))
+    for _ in range(2):  # the second time it is known which way to go
+        with torch.no_grad():
+            assert float(pulse_module.total_norm(gradients)) == pytest.approx(wanted, rel=1e-5)
+
+
+def test_norms_are_put_in_a_row_again_and_again() -> None:
+    for size in (3, 2, 3):
+        norms = [torch.rand(()) for _ in range(size)]
+        assert torch.equal(pulse_module._in_a_row(norms), torch.stack(norms))
+
+
+def test_what_runs_quietly_leaves_no_trace() -> None:
+    weight = nn.Parameter(torch.ones(2))
+    for enabled in (True, False):
+        with torch.set_grad_enabled(enabled):
+            with quietly():
+                assert not (weight * 2).requires_grad
+            with pytest.raises(TypeError), quietly():
+                len(3)  # type: ignore[arg-type]
+            assert torch.is_grad_enabled() is enabled
+
+
+def test_no_mode_of_the_script_sees_what_runs_quietly() -> None:
+    seen: list[str] = []
+
+    class Functions(TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append("function")
+            return function(*args, **(kwargs or {}))
+
+    class Dispatch(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append("dispatch")
+            return function(*args, **(kwargs or {}))
+
+    with Functions(), Dispatch():
+        with quietly():
+            torch.ones(2).sum()
+        assert seen == []
+        torch.ones(2).sum()
+    assert {*seen} == {"function", "dispatch"}

@@ -146,7 +146,7 @@ class Iterations:
 
     def _tell(self, listeners: list[Callable[[int], None]], number: int) -> None:
         for listener in listeners:
-            fence.fenced("following the turns of the loop")(listener)(number)
+            fence.call("following the turns of the loop", listener, number)
         if listeners:
             self._loop.forget_time()
 

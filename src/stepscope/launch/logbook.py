@@ -74,7 +74,7 @@ class Logbook:
     def _beat(self, beat: Beat) -> None:
         self.last = beat
         for listener in self.on_beat:
-            fence.fenced("following the pulse")(listener)(beat)
+            fence.call("following the pulse", listener, beat)
         which = self._loop.step_of.pop(beat.step, 0)
         prefix = "train/" if which == 0 else f"train{which + 1}/"
         numbers = {"loss": beat.loss, "grad_norm": beat.grad_norm, "lr": beat.lr}
@@ -91,14 +91,14 @@ class Logbook:
     def _remember_weights(self, optimizer: Any) -> None:
         """Now and then: a part of the weights before the step, to see how far the step moved them."""
         if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None:
-            fence.fenced("measuring updates")(self._copy)(optimizer)
+            fence.call("measuring updates", self._copy, optimizer)
 
     def _copy(self, optimizer: Any) -> None:
         import torch
 
         from stepscope.record.statistics import quietly
 
-        with quietly(), torch._C.DisableTorchFunction():
+        with quietly():
             some = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None][:_TENSORS]
             plain = [
                 p for p in some if p.layout is torch.strided and p.is_contiguous() and type(p).__name__ != "DTensor"
@@ -117,12 +117,11 @@ class Logbook:
 
     @fence.fenced("measuring updates")
     def _send_ratio(self, before: list[tuple[Any, Any]]) -> None:
-        import torch
 
         from stepscope.record.pulse import total_norm
         from stepscope.record.statistics import quietly
 
-        with quietly(), torch._C.DisableTorchFunction():
+        with quietly():
             moved = [p.detach().view(-1)[:_SAMPLE] - old for p, old in before]
             size, weights = total_norm(moved), total_norm([old for _, old in before])
             if size is not None and weights is not None:

@@ -216,7 +216,10 @@ def _ask(listeners: list[Callable[..., None]], *what: Any) -> None:
 
 def _tell(listeners: list[Callable[..., None]], *what: Any) -> None:
     for listener in listeners:
-        fence.fenced("following the loop")(listener)(*what)
+        try:
+            listener(*what)
+        except Exception as fault:
+            fence.report("following the loop", fault)
 
 
 def samples_in(batch: Any) -> int:

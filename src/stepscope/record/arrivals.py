@@ -10,17 +10,30 @@ import torch
 
 __all__ = ["Arrivals"]
 
+_ROOM = 8
+
+
+class _Box:
+    """Pinned memory, and the event after the copies into it; used again and again, since making either is slow."""
+
+    __slots__ = ("buffer", "event", "slots")
+
+    def __init__(self) -> None:
+        self.buffer = torch.empty(_ROOM, dtype=torch.float32, pin_memory=True)
+        self.slots = self.buffer.unbind()
+        self.event: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
+
 
 class _Parcel:
-    __slots__ = ("buffer", "event", "host", "names", "numbers", "what")
+    __slots__ = ("box", "device", "host", "names", "numbers", "what")
 
-    def __init__(self, what: Any, numbers: dict[str, float | None]) -> None:
+    def __init__(self, what: Any) -> None:
         self.what = what
-        self.numbers = numbers
+        self.numbers: dict[str, float | None] = {}
         self.names: list[str] = []
-        self.buffer: Any = None
+        self.device: Any = None
+        self.box: _Box | None = None
         self.host: Any = None
-        self.event: Any = None
 
 
 class Arrivals:
@@ -28,50 +41,57 @@ class Arrivals:
 
     def __init__(self) -> None:
         self._queue: deque[_Parcel] = deque()
-        self._free: list[Any] = []
+        self._free: dict[Any, list[_Box]] = {}
+        """By device: an event belongs to the one it was first recorded on."""
 
-    def send(self, what: Any, numbers: dict[str, Any]) -> None:
-        """Start the copy of whatever lies on a device into pinned memory; nothing waits for it."""
-        parcel = _Parcel(what, {})
+    def send(self, what: Any, numbers: dict[str, Any]) -> bool:
+        """Start the copy of whatever lies on a device into pinned memory; nothing waits for it.
+
+        Says whether all of it was on the host.
+        """
+        parcel = _Parcel(what)
         far: list[Any] = []
         for name, value in numbers.items():
-            if isinstance(value, torch.Tensor) and value.device.type != "cpu":
+            if isinstance(value, torch.Tensor) and not value.is_cpu:
                 parcel.names.append(name)
-                far.append(value.detach().reshape(()).float())
+                far.append(value.detach().reshape(()) if value.dim() else value)
             else:
                 parcel.numbers[name] = None if value is None else float(value)
-        if far:
-            device = far[0].device
-            if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
-                return  # our copy would become part of the user's graph
-            together = torch.stack([value.to(device, non_blocking=True) for value in far])
-            if device.type == "cuda":
-                parcel.buffer = self._buffer()
-                parcel.host = parcel.buffer[: len(far)]
-                parcel.host.copy_(together, non_blocking=True)
-                parcel.event = torch.cuda.Event()  # type: ignore[no-untyped-call]
-                parcel.event.record(torch.cuda.current_stream(device))
-            else:
-                parcel.host = together  # no events to ask: read one step late, when it is done in all likelihood
+        if far and not self._ship(parcel, far):
+            return False
         self._queue.append(parcel)
+        return not far
 
-    def _buffer(self) -> Any:
-        return self._free.pop() if self._free else torch.empty(8, dtype=torch.float32, pin_memory=True)
+    def _ship(self, parcel: _Parcel, far: list[Any]) -> bool:
+        device = parcel.device = far[0].device
+        if device.type != "cuda":  # no events to ask: read one step late, when it is done in all likelihood
+            parcel.host = torch.stack([value.detach().float().to(device, non_blocking=True) for value in far])
+            return True
+        if torch.cuda.is_current_stream_capturing():
+            return False  # our copy would become part of the user's graph
+        free = self._free.get(device)
+        box = parcel.box = free.pop() if free else _Box()
+        for slot, value in zip(box.slots, far, strict=False):
+            slot.copy_(value if value.device == device else value.to(device, non_blocking=True), non_blocking=True)
+        box.event.record(torch.cuda.current_stream(device))
+        parcel.host = box.buffer
+        return True
 
     def receive(self, wait: bool) -> Iterator[tuple[Any, dict[str, float | None]]]:
         """What has arrived, in order; with `wait` everything."""
         while self._queue:
             parcel = self._queue[0]
-            if parcel.event is not None:
+            box = parcel.box
+            if box is not None:
                 if wait:
-                    parcel.event.synchronize()
-                elif not parcel.event.query():
+                    box.event.synchronize()
+                elif not box.event.query():
                     return
             elif parcel.host is not None and not wait and len(self._queue) < 2:
                 return
             self._queue.popleft()
             if parcel.host is not None:
-                parcel.numbers.update(zip(parcel.names, parcel.host.tolist(), strict=True))
-                if parcel.buffer is not None:
-                    self._free.append(parcel.buffer)
+                parcel.numbers.update(zip(parcel.names, parcel.host.tolist(), strict=False))
+            if box is not None:
+                self._free.setdefault(parcel.device, []).append(box)
             yield parcel.what, parcel.numbers

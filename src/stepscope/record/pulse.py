@@ -32,6 +32,18 @@ except ImportError:  # before torch 2.3
 
 __all__ = ["Beat", "Pulse"]
 
+_HALVES = (torch.float16, torch.bfloat16)
+"""Squares overflow a half long before the gradient does."""
+_WIDE_TOGETHER = any(one.name == "dtype" for one in torch.ops.aten._foreach_norm.Scalar._schema.arguments)
+"""Whether one call can sum halves in float32 (since torch 2.4)."""
+_FEW = 1 << 17
+"""Values that are brought together first: one norm of so many in float32 is off by 5e-6 at most."""
+_MOST_ROWS = 16
+_has_foreach_copy = hasattr(torch, "_foreach_copy_")
+_rows: dict[Any, tuple[Any, Any]] = {}
+_not_together: set[int] = set()
+"""So many gradients could not be measured in one call before: that is not tried, and does not fail, at every step."""
+
 
 class Beat(msgspec.Struct, frozen=True, kw_only=True):
     """One step of an optimizer."""
@@ -164,7 +176,7 @@ class Pulse:
             self._unscaled = None
             if self._on_bad_loss is None or loss.device.type != "cpu" or math.isfinite(float(self._loss)):
                 return
-        fence.fenced("looking at a bad loss")(self._on_bad_loss)(loss)
+        fence.call("looking at a bad loss", self._on_bad_loss, loss)
 
     def _total_norm(self, measure: Any, tensors: Any, norm_type: Any = 2.0, *args: Any, **kwargs: Any) -> Any:
         tensors = tensors if isinstance(tensors, (list, torch.Tensor)) else list(tensors)
@@ -177,19 +189,18 @@ class Pulse:
         if not self._on:
             return
         self._read(wait=False)
-        gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        rate = optimizer.param_groups[0].get("lr")
+        groups = optimizer.param_groups
         with quietly():
+            gradients = [grad for group in groups for p in group["params"] if (grad := p.grad) is not None]
             norm = self._norm(gradients, getattr(optimizer, "grad_scale", None))
-            numbers = {"loss": self._loss, "grad_norm": norm, "lr": rate}
-            beat = Beat(
-                step=self.steps, time=time.time(), backwards=self._backwards, optimizer=type(optimizer).__name__
-            )
-            self._arrivals.send(beat, numbers)
+            numbers = {"loss": self._loss, "grad_norm": norm, "lr": groups[0].get("lr")}
+            step = (self.steps, time.time(), self._backwards, type(optimizer).__name__)
+            is_here = self._arrivals.send(step, numbers)
         self.steps += 1
         self._backwards = 0
         self._loss = self._clipped = None
-        self._read(wait=False)
+        if is_here:
+            self._read(wait=False)
 
     def _norm(self, gradients: list[Any], scale: Any) -> Any:
         """The clipping's norm if it was over the same gradients, else one pass over them."""
@@ -201,15 +212,61 @@ class Pulse:
         return norm / scale if norm is not None and isinstance(scale, torch.Tensor) else norm
 
     def _read(self, wait: bool) -> None:
-        for beat, numbers in self._arrivals.receive(wait):
-            found = msgspec.structs.replace(beat, **numbers)
-            self.beats.append(found)
+        for (step, at, backwards, optimizer), numbers in self._arrivals.receive(wait):
+            beat = Beat(step=step, time=at, backwards=backwards, optimizer=optimizer, **numbers)
+            self.beats.append(beat)
             if self._on_beat is not None:
-                fence.fenced("listening to the pulse")(self._on_beat)(found)
+                fence.call("listening to the pulse", self._on_beat, beat)
 
 
-def total_norm(gradients: Sequence[Any]) -> Any:
-    """The norm of all gradients together, as a tensor where they are; None when they are not plain tensors."""
+def total_norm(gradients: list[Any]) -> Any:
+    """The norm of all gradients together, as a tensor where they are; None inside the capture of a CUDA graph."""
+    dtype = _common_dtype(gradients)
+    if dtype is not None:
+        if gradients[0].is_cuda and torch.cuda.is_current_stream_capturing():
+            return None
+        try:
+            return _norm_together(gradients, torch.float32 if dtype in _HALVES else None)
+        except RuntimeError:  # sparse ones, or on several devices
+            _not_together.add(len(gradients))
+    return _norm_by_kind(gradients)
+
+
+def _common_dtype(gradients: Sequence[Any]) -> torch.dtype | None:
+    """That of plain tensors that one call can measure: the usual case, asked at every step."""
+    if set(map(type, gradients)) != {torch.Tensor} or torch.is_grad_enabled() or len(gradients) in _not_together:
+        return None
+    dtypes = {gradient.dtype for gradient in gradients}
+    dtype = dtypes.pop()
+    return None if dtypes or (dtype in _HALVES and not _WIDE_TOGETHER) else dtype
+
+
+def _norm_together(gradients: list[Any], wide: torch.dtype | None) -> Any:
+    if sum(map(torch.Tensor.numel, gradients)) <= _FEW:
+        return torch.linalg.vector_norm(torch._C._nn.flatten_dense_tensors(gradients), dtype=wide)
+    norms = torch._foreach_norm(gradients) if wide is None else torch._foreach_norm(gradients, 2, wide)
+    if gradients[0].is_cuda and _has_foreach_copy:
+        return torch.linalg.vector_norm(_in_a_row(norms))
+    return torch.linalg.vector_norm(torch.stack(norms))
+
+
+def _in_a_row(norms: list[Any] | tuple[Any, ...]) -> Any:
+    """`torch.stack(norms)` into memory of ours, in one call to a device where stacking is a call for each of them."""
+    first = norms[0]
+    stream = torch._C._cuda_getCurrentRawStream(first.get_device()) if first.is_cuda else 0
+    key = (stream, first.get_device(), first.dtype, len(norms))  # work on one stream is done in order
+    row, places = _rows.get(key, (None, None))
+    if row is None:
+        if len(_rows) >= _MOST_ROWS:
+            _rows.clear()
+        row = torch.empty(len(norms), dtype=first.dtype, device=first.device)
+        _rows[key] = row, row.unbind()
+        places = _rows[key][1]
+    torch._foreach_copy_(places, norms, non_blocking=True)
+    return row
+
+
+def _norm_by_kind(gradients: Sequence[Any]) -> Any:
     by_device: dict[Any, list[Any]] = {}
     for gradient in gradients:
         local = gradient
@@ -222,7 +279,7 @@ def total_norm(gradients: Sequence[Any]) -> Any:
         return None
     parts = []
     for (_, dtype), tensors in by_device.items():
-        if dtype in (torch.float16, torch.bfloat16):  # squares overflow a half long before the gradient does
+        if dtype in _HALVES:
             norms = [torch.linalg.vector_norm(tensor, dtype=torch.float32) for tensor in tensors]
         else:
             norms = list(torch._foreach_norm(tensors))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -29,20 +28,28 @@ _wrapped: Callable[[Any], bool] | None = getattr(
 _disable_modes = getattr(torch.utils._python_dispatch, "_disable_current_modes", None)
 
 
-@contextmanager
-def quietly() -> Iterator[None]:
+class quietly:  # entered several times a step, so no generators inside one another
     """Compute something that nobody sees: no autograd, no recording, no dispatch mode of ours or the user's."""
-    with torch._C.DisableTorchFunction(), torch.no_grad(), _no_dispatch():
-        yield
 
+    __slots__ = ("_functions", "_grad", "_modes")
 
-@contextmanager
-def _no_dispatch() -> Iterator[None]:
-    if _disable_modes is None or not torch._C._len_torch_dispatch_stack():
-        yield
-    else:
-        with _disable_modes():
-            yield
+    def __enter__(self) -> None:
+        self._functions = torch._C.DisableTorchFunction()
+        self._functions.__enter__()
+        self._grad = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(False)
+        self._modes = None
+        if _disable_modes is not None and torch._C._len_torch_dispatch_stack():
+            self._modes = _disable_modes()
+            self._modes.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            if self._modes is not None:
+                self._modes.__exit__(*error)
+        finally:
+            torch._C._set_grad_enabled(self._grad)
+            self._functions.__exit__(*error)
 
 
 class Pending:

@@ -117,7 +117,7 @@ class Windows:
 
     def begins(self, step: int) -> None:
         """A step begins."""
-        if not fence.fenced("a window", default=False)(self._begins)(step):
+        if not fence.call("a window", self._begins, step):
             self._give_up()
 
     def _give_up(self) -> None:
