@@ -106,6 +106,8 @@ class _Watched:
         self.unused = 0
         """Backwards since the gradients were last cleared."""
         self.thrown_away = 0
+        self.order: tuple[list[int], list[int]] = ([], [])
+        """The ids of its parameters, and their places from the smallest to the largest."""
 
 
 class Steps(Witness):
@@ -244,8 +246,8 @@ class Steps(Witness):
         self._open.append((optimizer, step))
         with quietly():
             step.lr = _number(optimizer.param_groups[0].get("lr"))
-        parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        step.without_grad = sum(p.grad is None for p in parameters)
+            parameters = [p for group in optimizer.param_groups for p in group["params"]]
+            step.without_grad = sum([p.grad is None for p in parameters])
         step.empty = step.without_grad == len(parameters) or (step.index < 12 and self._all_zero(parameters))
         root = self.watcher.visits.roots[-1] if self.watcher.visits.roots else None
         last = self.backwards[-1] if self.backwards else None
@@ -269,7 +271,9 @@ class Steps(Witness):
         step.stale_norm, step.own_norm = watched.stale_norm, watched.own_norm
         fresh = _Watched()
         fresh.checks = watched.checks
-        fresh.sample = _sample(optimizer)
+        fresh.order = watched.order
+        with quietly():
+            fresh.sample = _sample(optimizer, fresh)
         fresh.cleared = False
         self._watched[optimizer] = fresh
         self.step_count += 1
@@ -287,12 +291,20 @@ def is_nonzero(gradient: Any) -> bool:
     return bool(gradient.detach().ne(0).any())
 
 
-def _sample(optimizer: Any) -> list[tuple[Any, Any, int]]:
+def _sample(optimizer: Any, watched: _Watched) -> list[tuple[Any, Any, int]]:
     """A few of its parameters that have a gradient: the smallest, which are cheapest to look at."""
-    found = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-    plain = [p for p in found if p.grad.layout is torch.strided]
-    small = sorted(plain, key=lambda p: p.numel())[:_SAMPLE]
-    return [(weakref.ref(p), p.grad, p.grad._version) for p in small]
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    ids = list(map(id, parameters))
+    if watched.order[0] != ids:
+        watched.order = ids, sorted(range(len(ids)), key=lambda i: int(parameters[i].numel()))
+    found: list[tuple[Any, Any, int]] = []
+    for i in watched.order[1]:
+        gradient = parameters[i].grad
+        if gradient is not None and gradient.layout is torch.strided:
+            found.append((weakref.ref(parameters[i]), gradient, gradient._version))
+            if len(found) == _SAMPLE:
+                break
+    return found
 
 
 def _version(parameter: Any, gradient: Any, version: int) -> int:

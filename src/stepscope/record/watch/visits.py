@@ -69,6 +69,13 @@ class Visit:
         return f"Visit({self.path or self.type}, {self.shapes_in} -> {self.shapes_out})"
 
 
+def _only_hands_on(call: Any) -> bool:
+    """Whether this `Module.__call__` is torch's, which calls `_call_impl` and does nothing else."""
+    code = getattr(call, "__code__", None)
+    known = call is torch.nn.Module.__dict__.get("_wrapped_call_impl") and hasattr(torch.nn.Module, "_call_impl")
+    return known and code is not None and set(code.co_names) == {"_compiled_call_impl", "_call_impl"}
+
+
 class Visits:
     """The stack of running modules, the recent root visits, and the visits of the latest watched root call."""
 
@@ -91,11 +98,14 @@ class Visits:
 
     def install(self, installed: Installed) -> None:
         original = torch.nn.Module.__call__
-        visits = self
+        visits, stack, thread, ident = self, self.stack, self._thread, threading.get_ident
+        is_torchs = _only_hands_on(original)
 
         # torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if visits.stack or threading.get_ident() != visits._thread:
+            if stack or ident() != thread:
+                if is_torchs and self._compiled_call_impl is None:  # inside a model: not one frame more than without us
+                    return self._call_impl(*args, **kwargs)
                 return original(self, *args, **kwargs)
             return visits._root(original, self, args, kwargs)
 

@@ -15,6 +15,7 @@ import torch
 from stepscope import fence
 from stepscope.record.restore import Installed
 from stepscope.record.sites import Place
+from stepscope.record.statistics import unnoticed
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.attention import Attention
 from stepscope.record.watch.axes import Axes
@@ -218,7 +219,7 @@ class Watcher:
         listeners = (self._steady if sparse else self._listeners).get(what)
         if not listeners or self.muted:
             return
-        with torch._C.DisableTorchFunction(), torch.no_grad():
+        with unnoticed():
             for listener in listeners:
                 try:
                     listener(*facts)
@@ -278,8 +279,8 @@ class Watcher:
     def _moment(self, kind: str) -> None:
         if self.on_moment is not None:
             began = time.perf_counter()
-            with torch._C.DisableTorchFunction(), torch.no_grad():
-                fence.fenced("asking the rules")(self.on_moment)(kind)
+            with unnoticed():
+                fence.call("asking the rules", self.on_moment, kind)
             self._asking_s += time.perf_counter() - began
 
     @property
