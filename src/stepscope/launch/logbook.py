@@ -103,7 +103,7 @@ class Logbook:
             plain = [
                 p for p in some if p.layout is torch.strided and p.is_contiguous() and type(p).__name__ != "DTensor"
             ]
-            self._before = [(p, p.detach().view(-1)[:_SAMPLE].clone()) for p in plain]
+            self._before = [(p, _some_of(p).clone()) for p in plain]
 
     def _after_step(self, optimizer: Any) -> None:
         before, self._before = self._before, []
@@ -117,13 +117,14 @@ class Logbook:
 
     @fence.fenced("measuring updates")
     def _send_ratio(self, before: list[tuple[Any, Any]]) -> None:
+        import torch
 
         from stepscope.record.pulse import total_norm
         from stepscope.record.statistics import quietly
 
         with quietly():
-            moved = [p.detach().view(-1)[:_SAMPLE] - old for p, old in before]
-            size, weights = total_norm(moved), total_norm([old for _, old in before])
+            old = [values for _, values in before]
+            size, weights = total_norm(torch._foreach_sub([_some_of(p) for p, _ in before], old)), total_norm(old)
             if size is not None and weights is not None:
                 ratio = size / weights.clamp_min(1e-12)
                 self._ratios.send((self._loop.steps - 1, self._loop.step_of.get(self._loop.steps - 1, 0)), {"r": ratio})
@@ -201,6 +202,12 @@ class Logbook:
             f"--overfit-batches: the loss on {what} did not go to its floor: {course}; a model that cannot learn them "
             "by heart has a bug, too small a learning rate, or a loss whose floor is not near zero"
         )
+
+
+def _some_of(parameter: Any) -> Any:
+    """Its first values, in a row; a view."""
+    flat = parameter.detach().view(-1)
+    return flat if flat.numel() <= _SAMPLE else flat[:_SAMPLE]
 
 
 def is_sharded(parameter: Any) -> bool:

@@ -219,7 +219,7 @@ class Pulse:
                 fence.call("listening to the pulse", self._on_beat, beat)
 
 
-def total_norm(gradients: list[Any]) -> Any:
+def total_norm(gradients: list[Any] | tuple[Any, ...]) -> Any:
     """The norm of all gradients together, as a tensor where they are; None inside the capture of a CUDA graph."""
     dtype = _common_dtype(gradients)
     if dtype is not None:
@@ -241,7 +241,7 @@ def _common_dtype(gradients: Sequence[Any]) -> torch.dtype | None:
     return None if dtypes or (dtype in _HALVES and not _WIDE_TOGETHER) else dtype
 
 
-def _norm_together(gradients: list[Any], wide: torch.dtype | None) -> Any:
+def _norm_together(gradients: list[Any] | tuple[Any, ...], wide: torch.dtype | None) -> Any:
     if sum(map(torch.Tensor.numel, gradients)) <= _FEW:
         return torch.linalg.vector_norm(torch._C._nn.flatten_dense_tensors(gradients), dtype=wide)
     norms = torch._foreach_norm(gradients) if wide is None else torch._foreach_norm(gradients, 2, wide)

@@ -48,11 +48,11 @@ class Moves:
 
         @wraps(move)
         def timed(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            if compiling() or type(tensor) not in plain:
+            if type(tensor) not in plain or not tensor.is_cpu or compiling():
                 return move(tensor, *args, **kwargs)
             began = clock()
             result = move(tensor, *args, **kwargs)
-            if result is not tensor and result.device.type != "cpu" and tensor.device.type == "cpu":
+            if result is not tensor and not result.is_cpu:
                 moved(began, clock())
             return result
 

@@ -10,6 +10,7 @@ another. So a script that skips such steps by itself is left in peace, and so is
 from __future__ import annotations
 
 import math
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -261,5 +262,6 @@ def _some(parameters: list[Any], step: int) -> list[Any]:
     """All of a small model's in the first steps; later small ones: a bad gradient reaches the biases too."""
     if step < _FIRST and sum(p.numel() for p in parameters) <= _WHOLE:
         return parameters
-    small = [p for p in parameters if p.numel() <= _SMALL]
-    return [*small[:2], *small[-2:]] or parameters[:1]
+    first = list(islice((p for p in parameters if p.numel() <= _SMALL), 2))
+    last = list(islice((p for p in reversed(parameters) if p.numel() <= _SMALL), 2)) if len(first) == 2 else []
+    return [*first, *(p for p in last if all(p is not one for one in first))] or parameters[:1]

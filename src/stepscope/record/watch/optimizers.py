@@ -183,5 +183,8 @@ def _glance(parameter: Any) -> tuple[float, ...] | None:
     if is_transformed(parameter):
         return None
     with quietly():
-        flat = parameter.detach().reshape(-1)
-        return tuple(flat[:: max(1, flat.numel() // 4)][:4].tolist())
+        size = parameter.numel()
+        apart = max(1, size // 4)
+        if parameter.is_contiguous():  # one call, at every step
+            return tuple(parameter.as_strided((min(4, size),), (apart,), parameter.storage_offset()).tolist())
+        return tuple(parameter.detach().reshape(-1)[::apart][:4].tolist())
