@@ -141,7 +141,7 @@ def _stations(trace: Trace, rows: Ints) -> tuple[Ints, Ints]:
     events = trace.events
     kinds = np.array([_station(name) for name in events.names] or [0])
     is_annotation = trace.kind == Kind.ANNOTATION
-    annotation = nearest_of(trace.parent, is_annotation & (kinds[events.name] != _FORWARD), rows)
+    annotation = nearest_of(trace.parent, is_annotation & events.named(_says_where), rows)
     station = np.where(annotation >= 0, kinds[events.name[annotation]], _FORWARD)
     is_node = backward_nodes(trace)
     in_backward = nearest_of(trace.parent, is_node, rows) >= 0
@@ -151,6 +151,10 @@ def _stations(trace: Trace, rows: Ints) -> tuple[Ints, Ints]:
     in_backward |= only_backward[events.lane[rows]]
     station[in_backward & (station == _FORWARD)] = _BACKWARD
     return np.where(rows >= 0, station, _NOWHERE), annotation
+
+
+def _says_where(name: str) -> bool:
+    return _station(name) != _FORWARD
 
 
 def _station(name: str) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import depths
-from stepscope.profile.trace.library import late_in_groups, most_in_groups, order_in_groups
+from stepscope.profile.trace.library import late_in_groups, most_in_groups, order_in_groups, take
 from stepscope.profile.trace.nesting import nest
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -118,50 +118,35 @@ def stretch_of(key: Ints, dur: Ints, first: Ints, bits: int, lines: Ints, begin:
 def lay_out(trace: Trace) -> Lines:
     """Gives each event its line: below the event around it, or on a line of its own where lanes hold what overlaps."""
     events = trace.events
-    drawn = np.flatnonzero((trace.kind != Kind.FLOW) & (trace.kind != Kind.MEMORY))
-    lane = events.lane[drawn]
-    start, dur = events.start[drawn], events.dur[drawn]
+    drawn = np.flatnonzero((trace.kind != Kind.FLOW) & (trace.kind != Kind.MEMORY)).astype(np.uint32)
     hidden = len(events) - len(drawn)
     if not len(drawn):
-        nothing = np.zeros(0, np.int64)
-        return Lines(
-            0,
-            0,
-            1,
-            nothing,
-            nothing,
-            nothing,
-            np.zeros(1, np.int64),
-            nothing,
-            nothing,
-            nothing,
-            nothing,
-            nothing,
-            hidden,
-        )
-    open_ended = dur < 0
-    dur[open_ended] = np.maximum(int((start + np.maximum(dur, 0)).max()) - start[open_ended], 0)
-    base, span, start, dur, moved = _on_axis(start, dur, len(events.lanes))
-    depth, marked = _stacked(lane, start, dur, _marks(trace, drawn), len(events.lanes))
+        none = np.zeros(0, np.int64)
+        return Lines(0, 0, 1, none, none, none, np.zeros(1, np.int64), none, none, none, none, none, hidden)
+    lane, lanes = events.lane, len(events.lanes)  # columns of all events here, never copied for those that are drawn
+    base, span, start, dur, moved = _on_axis(events.start, _closed(events.start, events.dur, drawn), drawn, lanes)
+    depth, marked = _stacked(lane, start, dur, drawn, _marks(trace), lanes)
     bits = max(1, span.bit_length())
-    deepest = most_in_groups(lane, len(events.lanes), depth)
-    line, order = _in_lines(lane, depth, start)
+    deepest = most_in_groups(lane, lanes, depth)
+    line, order = _in_lines(lane, depth, start, drawn)
     crossing = order[late_in_groups(order, line, start, dur, SLACK_NS)]
     if len(crossing):
-        _move_apart(lane, depth, start, dur, crossing, deepest)
-        line, order = _in_lines(lane, depth, start)
-    line = line[order]
+        _move_apart(lane, depth, start - base, dur, crossing, deepest, span)
+        del line, order
+        line, order = _in_lines(lane, depth, start, drawn)
+    line = take(line, order)
     first = np.concatenate(([0], np.flatnonzero(line[1:] != line[:-1]) + 1, [len(order)]))
+    del line
     lane, depth = lane[order[first[:-1]]], depth[order[first[:-1]]]
-    key = np.repeat(np.arange(len(lane)) << bits, np.diff(first))
-    key |= start[order]
+    key = np.repeat((np.arange(len(lane)) << bits) - base, np.diff(first))
+    key += take(start, order)
     return Lines(
         base_ns=base,
         span_ns=span,
         bits=bits,
-        row=drawn[order].astype(np.uint32),
+        row=order.astype(np.uint32, copy=False),
         key=key,
-        dur=dur[order],
+        dur=take(dur, order),
         first=first,
         lane=lane.astype(np.int32),
         depth=depth.astype(np.uint16),
@@ -173,23 +158,34 @@ def lay_out(trace: Trace) -> Lines:
     )
 
 
-def _on_axis(start: Ints, dur: Ints, lanes: int) -> tuple[int, int, Ints, Ints, int]:
-    """The first moment, how long the axis is, the times on it, and how many had to be moved to its edges.
+def _closed(start: Ints, dur: Ints, drawn: Ints) -> Ints:
+    """Durations; what the trace does not see ending reaches to the end of it."""
+    open_ended = drawn[take(dur, drawn) < 0]
+    if not len(open_ended):
+        return dur
+    dur = np.maximum(dur, 0)
+    dur[open_ended] = np.maximum(int((start[drawn] + dur[drawn]).max()) - start[open_ended], 0)
+    return dur
+
+
+def _on_axis(start: Ints, dur: Ints, drawn: Ints, lanes: int) -> tuple[int, int, Ints, Ints, int]:
+    """The first moment drawn, how long the axis is, times that lie on it, and how many were moved to its edges.
 
     A clock that is absurdly off does not stretch the axis over centuries.
     """
-    base, end = int(start.min()), int((start + dur).max())
+    begins = take(start, drawn)
+    ends = begins + take(dur, drawn)
+    base, end = int(begins.min()), int(ends.max())
     most = (1 << (MOST_BITS - (lanes << 10).bit_length())) - 1
     if end - base <= min(LONG_NS, most):
-        return base, end - base, start - base, dur, 0
+        return base, end - base, start, dur, 0
     if end - base > LONG_NS:
-        base, end = _densest(start)
-        end = min(max(end, int((start + dur)[(start >= base) & (start <= end)].max())), base + LONG_NS)
+        base, end = _densest(begins)
+        end = min(max(end, int(ends[(begins >= base) & (begins <= end)].max())), base + LONG_NS)
     end = min(end, base + most)
-    begins = np.clip(start, base, end)
-    ends = np.clip(start + dur, base, end)
-    moved = int(((start < base) | (start + dur > end)).sum())
-    return base, int(ends.max()) - base, begins - base, ends - begins, moved
+    moved = int(((begins < base) | (ends > end)).sum())
+    start, stop = np.clip(start, base, end), np.clip(start + dur, base, end)
+    return base, int(stop[drawn].max()) - base, start, stop - start, moved
 
 
 def _densest(start: Ints) -> tuple[int, int]:
@@ -200,42 +196,43 @@ def _densest(start: Ints) -> tuple[int, int]:
     return int(ordered[edges[most]]), int(ordered[edges[most + 1] - 1])
 
 
-def _marks(trace: Trace, drawn: Ints) -> Ints:
+def _marks(trace: Trace) -> Ints:
     """A mask: spans of whole steps, and annotations on a device's stream.
 
     A step's begins inside a call that ends long before it, so it nests in nothing; a stream's only say what the work
     below them was for, and would hide how busy the stream is.
     """
     steps = trace.events.named(lambda name: name.startswith(("ProfilerStep#", "StepscopeStep#")))
-    marks = (steps & (trace.kind == Kind.ANNOTATION)) | (trace.kind == Kind.DEVICE_ANNOTATION)
-    return np.asarray(marks)[drawn]
+    return np.asarray((steps & (trace.kind == Kind.ANNOTATION)) | (trace.kind == Kind.DEVICE_ANNOTATION))
 
 
-def _stacked(lane: Ints, start: Ints, dur: Ints, marks: Ints, lanes: int) -> tuple[Ints, Ints]:
+def _stacked(lane: Ints, start: Ints, dur: Ints, drawn: Ints, marks: Ints, lanes: int) -> tuple[Ints, Ints]:
     """The depth of each event, marks over all others; and of each lane how many lines its marks take."""
-    others = np.bincount(lane[~marks], minlength=lanes)
-    marks = marks & (others[lane] > 0)
-    depth = np.zeros(len(start), np.int32)
-    marked = np.zeros(lanes, np.int64)
+    rest = drawn[~take(marks, drawn)]
+    others = np.bincount(take(lane, rest), minlength=lanes)
     at = np.flatnonzero(marks)
+    alone = others[lane[at]] == 0
+    if alone.any():  # where a lane has nothing but marks, they are its events
+        marks[at[alone]] = False
+        at, rest = at[~alone], drawn[~marks[drawn]]
+    depth: Ints = depths(nest(lane, start, dur, rest))
+    marked = np.zeros(lanes, np.int64)
     if len(at):
-        depth[at] = depths(nest(lane[at], start[at], dur[at]))
-        np.maximum.at(marked, lane[at], depth[at] + 1)
-    at = np.flatnonzero(~marks)
-    found = depths(nest(lane, start, dur, at))  # marks have no parents here, and keep the depth they have
-    found += marked.astype(np.int32)[lane]
-    np.copyto(found, depth, where=marks)
-    return found, marked
+        above = depths(nest(lane[at], start[at], dur[at]))
+        np.maximum.at(marked, lane[at], above + 1)
+        depth += take(marked.astype(np.int32), lane)
+        depth[at] = above
+    return depth, marked
 
 
-def _in_lines(lane: Ints, depth: Ints, start: Ints) -> tuple[Ints, Ints]:
-    """The line of each event, and the order by lane, depth and time."""
+def _in_lines(lane: Ints, depth: Ints, start: Ints, drawn: Ints) -> tuple[Ints, Ints]:
+    """The line of each event, and the order of the drawn ones by lane, depth and time."""
     deepest = int(depth.max()) + 1
     groups = (int(lane.max()) + 1) * deepest
     line = lane.astype(np.uint32 if groups < 1 << 32 else np.int64)
     line *= deepest
     line += depth.astype(line.dtype)
-    return line, order_in_groups(line, groups, start)
+    return line, order_in_groups(line, groups, start, drawn)
 
 
 def _late(key: Ints, dur: Ints) -> Ints:
@@ -246,9 +243,9 @@ def _late(key: Ints, dur: Ints) -> Ints:
     return late
 
 
-def _move_apart(lane: Ints, depth: Ints, start: Ints, dur: Ints, crossing: Ints, deepest: Ints) -> None:
-    """Gives spans that cross others lines of their own, below the deepest of their lane."""
-    length = int((start + dur).max()) + 1
+def _move_apart(lane: Ints, depth: Ints, start: Ints, dur: Ints, crossing: Ints, deepest: Ints, span: int) -> None:
+    """Gives spans that cross others lines of their own, below the deepest of their lane. Times are from the base on."""
+    length = span + 1
     left = crossing[np.lexsort((-dur[crossing], start[crossing], lane[crossing]))]
     for below in range(1, MOST_CROSSING + 1):
         depth[left] = deepest[lane[left]] + below

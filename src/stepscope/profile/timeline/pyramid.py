@@ -60,7 +60,7 @@ class Pyramid:
     def __init__(self, lines: Lines) -> None:
         self.bits = lines.bits
         places = np.arange(len(lines), dtype=np.uint32)
-        ones = np.ones(len(lines), np.uint32)
+        ones = np.broadcast_to(np.uint32(1), len(lines))
         self.levels = [Level(0, lines.key, lines.dur, lines.dur, ones, places, lines.dur, lines.first)]
         for level in range(FIRST_LEVEL, lines.bits + 1, 2):
             last = self.levels[-1]

@@ -27,6 +27,10 @@ class Devices:
 
 def devices_of(trace: Trace) -> Devices:
     """Devices in order of their number; work that says no device is counted to the number of its lane, else to 0."""
+    return trace.once(_devices)
+
+
+def _devices(trace: Trace) -> Devices:
     work = trace.device_rows
     number = device_numbers(trace)
     found = np.unique(number).tolist()

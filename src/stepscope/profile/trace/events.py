@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.library import take_flags
+from stepscope.profile.trace.library import take
 
 __all__ = ["ARGUMENTS", "Events", "Header", "Sparse", "joined", "narrowed"]
 
@@ -157,11 +157,12 @@ class Events:
         return self.start + np.maximum(self.dur, 0)
 
     def number(self, key: str, missing: int = -1) -> Ints:
-        """An int argument as a full int64 column, `missing` where a row has none."""
-        full = np.full(len(self), missing, np.int64)
+        """An int argument as a full int64 column, `missing` where a row has none. It may be read only."""
         column = self.args.get(key)
-        if column is not None:
-            full[column.rows] = column.values.astype(np.int64)
+        if column is None:  # one value that stands for all: many arguments are in no row of a trace
+            return np.broadcast_to(np.int64(missing), len(self))
+        full = np.full(len(self), missing, np.int64)
+        full[column.rows] = column.values
         return full
 
     def real(self, key: str) -> Ints:
@@ -173,11 +174,12 @@ class Events:
         return full
 
     def text_index(self, key: str) -> Ints:
-        """A text argument as a full int32 column of indexes into `texts`, -1 where a row has none."""
-        full = np.full(len(self), -1, np.int32)
+        """A text argument as a full int32 column of indexes into `texts`, -1 where a row has none. May be read only."""
         column = self.args.get(key)
-        if column is not None:
-            full[column.rows] = column.values
+        if column is None:
+            return np.broadcast_to(np.int32(-1), len(self))
+        full = np.full(len(self), -1, np.int32)
+        full[column.rows] = column.values
         return full
 
     def arguments(self, row: int) -> dict[str, Any]:
@@ -209,10 +211,16 @@ class Events:
         """A mask: rows whose name passes `test`, which is asked once a distinct name."""
         passes = self._passes.get(test)
         if passes is None:
-            passes = np.fromiter((bool(test(name)) for name in self.names), bool, len(self.names))
+            passes = np.array([bool(test(name)) for name in self.names], bool)
             if getattr(test, "__name__", "<lambda>") != "<lambda>":  # a function may come again
                 self._passes[test] = passes
-        return take_flags(passes, self.name) if len(passes) else np.zeros(len(self), bool)
+        return take(passes, self.name) if len(passes) else np.zeros(len(self), bool)
+
+    def has_name(self, indexes: Sequence[int] | Ints) -> Ints:
+        """A mask: rows that have one of these names."""
+        passes = np.zeros(len(self.names), bool)
+        passes[np.asarray(indexes, np.int64)] = True
+        return take(passes, self.name) if len(passes) else np.zeros(len(self), bool)
 
     @cached_property
     def _passes(self) -> dict[Any, Ints]:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stepscope.profile.trace.library import distinct
+
 __all__ = ["Groups", "group", "index_of"]
 
 Values = npt.NDArray[Any]
@@ -84,5 +86,5 @@ def group(*codes: Values) -> Groups:
         size *= width
     if size <= 4 * len(combined) + 1024:
         return index_of(combined, size)
-    _, first, number = np.unique(combined, return_index=True, return_inverse=True)
-    return Groups(number.ravel(), first)
+    number, first = distinct(combined)
+    return Groups(number, first)

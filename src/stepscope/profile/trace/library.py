@@ -19,6 +19,7 @@ __all__ = [
     "Strings",
     "call_nodes",
     "depths_compiled",
+    "distinct",
     "late_in_groups",
     "library",
     "merge_compiled",
@@ -26,7 +27,7 @@ __all__ = [
     "nearest_compiled",
     "nest_compiled",
     "order_in_groups",
-    "take_flags",
+    "take",
     "within",
 ]
 
@@ -103,8 +104,8 @@ def library() -> Any:
     found.ss_within.argtypes = (u64, pointer, u64, pointer, pointer, pointer)
     found.ss_nearest.argtypes = (u64, pointer, pointer, ctypes.c_int, pointer)
     found.ss_depths.argtypes = (u64, pointer, pointer)
-    found.ss_order.argtypes = (u64, ctypes.c_uint32, pointer, pointer, pointer)
-    found.ss_late.argtypes = (u64, pointer, pointer, pointer, pointer, ctypes.c_int64, pointer)
+    found.ss_order.argtypes = (u64, pointer, ctypes.c_uint32, pointer, pointer, pointer)
+    found.ss_late.argtypes = (u64, pointer, u64, pointer, pointer, pointer, ctypes.c_int64, pointer)
     found.ss_most.argtypes = (u64, pointer, pointer, u64, pointer)
     found.ss_calls.argtypes = (u64, u64, pointer, pointer, pointer, pointer)
     found.ss_calls.restype = ctypes.c_int64
@@ -112,7 +113,7 @@ def library() -> Any:
     found.ss_blocks.restype = u64
     found.ss_merge.argtypes = (u64, ctypes.POINTER(Blocks), ctypes.c_uint32, ctypes.POINTER(Blocks))
     found.ss_merge.restype = None
-    found.ss_take.argtypes = (u64, pointer, pointer, u64, pointer)
+    found.ss_take.argtypes = (u64, pointer, pointer, u64, ctypes.c_uint32, pointer)
     return found
 
 
@@ -172,19 +173,21 @@ def depths_compiled(parent: Ints) -> Ints | None:
     return found if code.ss_depths(len(parent), parent.ctypes.data, found.ctypes.data) == 0 else None
 
 
-def order_in_groups(group: Ints, groups: int, start: Ints) -> Ints:
-    """The order by group, and by start within each; those that begin together stay as they are.
+def order_in_groups(group: Ints, groups: int, start: Ints, rows: Ints | None = None) -> Ints:
+    """The order by group, and by start within each; those that begin together stay as they are. `rows`: of these only.
 
     >>> order_in_groups(np.array([1, 0, 1, 0]), 2, np.array([5, 9, 4, 9])).tolist()
     [1, 3, 2, 0]
     """
     code = library()
-    if code is None or groups >= 1 << 32:
-        return np.lexsort((start, group))
-    group, start = np.ascontiguousarray(group, np.uint32), np.ascontiguousarray(start, np.int64)
-    found = np.empty(len(group), np.uint32)
-    pointers = (group.ctypes.data, start.ctypes.data, found.ctypes.data)
-    return found if code.ss_order(len(group), groups, *pointers) == 0 else np.lexsort((start, group))
+    rows = np.arange(len(group), dtype=np.uint32) if rows is None else np.ascontiguousarray(rows, np.uint32)
+    if code is not None and groups < 1 << 32 and (not len(rows) or int(rows.max()) < len(group)):
+        group, start = np.ascontiguousarray(group, np.uint32), np.ascontiguousarray(start, np.int64)
+        found = np.empty(len(rows), np.uint32)
+        pointers = (group.ctypes.data, start.ctypes.data, found.ctypes.data)
+        if code.ss_order(len(rows), rows.ctypes.data, groups, *pointers) == 0:
+            return found
+    return np.asarray(rows[np.lexsort((start[rows], group[rows]))])
 
 
 def late_in_groups(order: Ints, group: Ints, start: Ints, dur: Ints, slack: int) -> Ints:
@@ -200,10 +203,11 @@ def late_in_groups(order: Ints, group: Ints, start: Ints, dur: Ints, slack: int)
     if code is not None:
         order, group = np.ascontiguousarray(order, np.uint32), np.ascontiguousarray(group, np.uint32)
         start, dur = np.ascontiguousarray(start, np.int64), np.ascontiguousarray(dur, np.int64)
-        pointers = [column.ctypes.data for column in (order, group, start, dur)]
-        if code.ss_late(len(order), *pointers, slack, late.ctypes.data) == 0:
+        pointers = [column.ctypes.data for column in (group, start, dur)]
+        if code.ss_late(len(order), order.ctypes.data, len(group), *pointers, slack, late.ctypes.data) == 0:
             return late
     group, start, dur = group[order].astype(np.int64), start[order], dur[order]
+    start = start - start.min(initial=np.iinfo(np.int64).max)  # so that groups times lengths stay small
     length = int((start + dur).max(initial=0)) + 1
     until = np.maximum.accumulate(group * length + start + dur) - group * length
     same = group[1:] == group[:-1]
@@ -211,18 +215,21 @@ def late_in_groups(order: Ints, group: Ints, start: Ints, dur: Ints, slack: int)
     return late
 
 
-def take_flags(flags: Ints, index: Ints) -> Ints:
-    """`flags[index]` of a table of flags and a column of uint32.
+def take(column: Ints, index: Ints) -> Ints:
+    """`column[index]`, for an index of uint32 that is long.
 
-    >>> take_flags(np.array([True, False]), np.array([0, 1, 0], np.uint32)).tolist()
+    >>> take(np.array([True, False]), np.array([0, 1, 0], np.uint32)).tolist()
     [True, False, True]
     """
     code = library()
-    if code is not None and index.dtype == np.uint32 and flags.dtype == np.bool_ and index.flags.c_contiguous:
-        found = np.empty(len(index), np.bool_)
-        if not code.ss_take(len(index), index.ctypes.data, flags.ctypes.data, len(flags), found.ctypes.data):
+    if code is not None and index.dtype == np.uint32 and column.flags.c_contiguous and index.flags.c_contiguous:
+        found = np.empty(len(index), column.dtype)
+        size, pointers = column.dtype.itemsize, (index.ctypes.data, column.ctypes.data)
+        if column.dtype.kind in "iufb" and not code.ss_take(
+            len(index), *pointers, len(column), size, found.ctypes.data
+        ):
             return found
-    return np.asarray(flags[index])
+    return np.asarray(column[index])
 
 
 def most_in_groups(group: Ints, groups: int, values: Ints) -> Ints:
@@ -260,12 +267,32 @@ def merge_compiled(columns: Sequence[Ints], level: int, most: float) -> tuple[In
     types = (np.int64, np.int64, np.int64, np.uint32, np.uint32, np.int64)
     if code is None or not 0 <= level < 63:
         return None
-    kept = [np.ascontiguousarray(column, type) for column, type in zip(columns, types, strict=True)]
-    blocks = Blocks(*(column.ctypes.data for column in kept))
-    n = len(kept[0])
+    # Of single events the count is one value for all: none is given.
+    kept = [
+        np.ascontiguousarray(one, type) if any(one.strides) else None for one, type in zip(columns, types, strict=True)
+    ]
+    blocks = Blocks(*(None if one is None else one.ctypes.data for one in kept))
+    n = len(columns[0])
     count = code.ss_blocks(n, blocks, level)
     if count > most:
         return ()
     found = tuple(np.empty(count, type) for type in types)
     code.ss_merge(n, blocks, level, Blocks(*(column.ctypes.data for column in found)))
     return found
+
+
+def distinct(values: Ints) -> tuple[Ints, Ints]:
+    """Of each value the place among the distinct ones, which ascend; and of each of those its first place.
+
+    >>> [one.tolist() for one in distinct(np.array([9, 4, 9]))]
+    [[1, 0, 1], [1, 0]]
+    """
+    found = call_nodes(np.broadcast_to(np.int32(-1), len(values)), values)
+    if found is None:
+        _, first, number = np.unique(values, return_index=True, return_inverse=True)
+        return number.ravel(), first
+    node, first = found
+    order = np.argsort(values[first])
+    place = np.empty(len(first), np.int64)
+    place[order] = np.arange(len(first))
+    return place[node], first[order].astype(np.int64)

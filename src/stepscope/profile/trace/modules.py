@@ -119,7 +119,7 @@ def _module_rows(trace: Trace) -> tuple[Ints, dict[int, str]]:
     if not texts:
         texts = {i: name for i, name in enumerate(events.names) if name.startswith(MODULE_SPAN)}
         kind = Kind.ANNOTATION
-    rows = np.flatnonzero((trace.kind == kind) & np.isin(events.name, list(texts)) & (events.dur >= 0))
+    rows = np.flatnonzero((trace.kind == kind) & events.has_name(list(texts)) & (events.dur >= 0))
     return rows[np.argsort(events.start[rows], kind="stable")], texts
 
 

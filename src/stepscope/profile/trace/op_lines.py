@@ -22,12 +22,12 @@ def carriers_of(trace: Trace, found: OwnLines, ops: Values) -> Values:
 
     Operators of backward have no stack of their own: they count to the call that made their operator of forward.
     """
-    carrier = np.append(found.at, -1)  # the last stands for no operator
-    at = carrier[ops]
-    missing = (at < 0) & (ops >= 0)
-    if missing.any():
-        at[missing] = carrier[trace.forward_op[ops[missing]]]
-    return np.asarray(at)
+    at = np.where(ops >= 0, found.at[ops], -1)
+    missing = np.flatnonzero((at < 0) & (ops >= 0))
+    if len(missing):
+        forward = trace.forward_op[ops[missing]]
+        at[missing] = np.where(forward >= 0, found.at[forward], -1)
+    return at
 
 
 def top_lines(

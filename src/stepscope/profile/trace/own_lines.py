@@ -68,7 +68,7 @@ def _own_lines(trace: Trace, facts: Mapping[str, Any]) -> OwnLines | None:
         return None
     frames: dict[int, Frame] = {i: frame_of(trace.events.names[i]) for i in _used(trace.events.name[rows])}
     own_names = np.array([i for i, frame in frames.items() if frame.own], np.int64)
-    is_own = (trace.kind == Kind.PYTHON) & np.isin(trace.events.name, own_names)
+    is_own = (trace.kind == Kind.PYTHON) & trace.events.has_name(own_names)
     if not is_own.any():
         return None
     above = trace.python_parent

@@ -81,7 +81,7 @@ class _Calls:
 
     @classmethod
     def of(cls, trace: Trace, rows: Ints, label: Ints, frames: list[Frame]) -> _Calls:
-        position = np.full(len(trace) + 1, -1, np.int64)
+        position = np.full(len(trace) + 1, -1, np.int32)
         position[rows] = np.arange(len(rows))
         parent, dur = position[trace.python_parent[rows]], np.maximum(trace.events.dur[rows], 0)
         inner = parent >= 0

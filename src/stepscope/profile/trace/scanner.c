@@ -1118,18 +1118,22 @@ void ss_within(u64 n, const i64 *moment, u64 m, const i64 *begin, const i64 *end
     }
 }
 
-/* Stable: events by group, and by time within each. */
-int ss_order(u64 n, u32 groups, const u32 *group, const i64 *start, u32 *order) {
+/* Stable: the events in `rows` (all n events if it is NULL) by group, and by time within each. */
+int ss_order(u64 n, const u32 *rows, u32 groups, const u32 *group, const i64 *start, u32 *order) {
     u64 *from = calloc((size_t)groups + 1, sizeof *from);
     u32 *spare = malloc((n ? n : 1) * sizeof *spare);
     int found = from && spare && n < NONE ? OK : MEMORY;
     for (u64 i = 0; found == OK && i < n; i++) {
-        if (group[i] >= groups) found = BAD;
-        else from[group[i] + 1]++;
+        u32 one = group[rows ? rows[i] : i];
+        if (one >= groups) found = BAD;
+        else from[one + 1]++;
     }
     if (found == OK) {
         for (u32 i = 0; i < groups; i++) from[i + 1] += from[i];
-        for (u64 i = 0; i < n; i++) order[from[group[i]]++] = (u32)i;
+        for (u64 i = 0; i < n; i++) {
+            u32 row = rows ? rows[i] : (u32)i;
+            order[from[group[row]]++] = row;
+        }
         for (u64 begin = 0; begin < n;) {
             u64 end = from[group[order[begin]]];
             sort_lane(order + begin, spare, (size_t)(end - begin), start, NULL);
@@ -1143,11 +1147,11 @@ int ss_order(u64 n, u32 groups, const u32 *group, const i64 *start, u32 *order) 
 
 /* In the order of ss_order: does an event begin before those of its group before it have ended? By more than `slack`, or
  * half its own length if that is less. */
-int ss_late(u64 n, const u32 *order, const u32 *group, const i64 *start, const i64 *dur, i64 slack, u8 *late) {
+int ss_late(u64 n, const u32 *order, u64 rows, const u32 *group, const i64 *start, const i64 *dur, i64 slack, u8 *late) {
     i64 until = 0;
     for (u64 i = 0; i < n; i++) {
         u32 row = order[i];
-        if (row >= n) return BAD;
+        if (row >= rows) return BAD;
         i64 end = (i64)((u64)start[row] + (u64)dur[row]), allowed = dur[row] / 2 < slack ? dur[row] / 2 : slack;
         int fresh = i == 0 || group[row] != group[order[i - 1]];
         late[i] = !fresh && (i64)((u64)until - (u64)start[row]) > allowed;
@@ -1156,12 +1160,18 @@ int ss_late(u64 n, const u32 *order, const u32 *group, const i64 *start, const i
     return OK;
 }
 
-/* out[i] = table[index[i]], without the wide copy of the index that numpy makes. */
-int ss_take(u64 n, const u32 *index, const u8 *table, u64 entries, u8 *out) {
-    for (u64 i = 0; i < n; i++) {
-        if (index[i] >= entries) return BAD;
-        out[i] = table[index[i]];
-    }
+/* out[i] = table[index[i]], of entries of 1, 2, 4 or 8 bytes, without the wide copy of the index that numpy makes. */
+int ss_take(u64 n, const u32 *index, const void *table, u64 entries, u32 size, void *out) {
+    u32 most = 0;
+    for (u64 i = 0; i < n; i++) most = index[i] > most ? index[i] : most;
+    if (n && most >= entries) return BAD;
+#define TAKE(type) for (u64 i = 0; i < n; i++) ((type *)out)[i] = ((const type *)table)[index[i]]
+    if (size == 1) TAKE(u8);
+    else if (size == 2) TAKE(uint16_t);
+    else if (size == 4) TAKE(u32);
+    else if (size == 8) TAKE(u64);
+    else return BAD;
+#undef TAKE
     return OK;
 }
 
@@ -1207,7 +1217,7 @@ void ss_merge(u64 n, const Blocks *from, u32 level, const Blocks *to) {
         if (end > until) until = end;
         to->dur[at] = until - to->key[at];
         to->busy[at] += from->busy[i];
-        to->count[at] += from->count[i];
+        to->count[at] += from->count ? from->count[i] : 1;
         if (from->longest_dur[i] > to->longest_dur[at]) {
             to->longest_dur[at] = from->longest_dur[i];
             to->longest[at] = from->longest[i];
@@ -1225,7 +1235,12 @@ int ss_nearest(u64 n, const int32_t *parent, const u8 *wanted, int above, int32_
         found[i] = OPEN;
     }
     for (u64 i = 0; i < n; i++) {
-        int32_t row = (int32_t)i, answer = -1;
+        int32_t row = (int32_t)i, answer = -1, up = parent[i];
+        if (found[i] != OPEN) continue;
+        if (wanted[i] || up < 0 || found[up] >= -1) { /* nearly always: parents come first */
+            found[i] = wanted[i] ? row : up < 0 ? -1 : found[up];
+            continue;
+        }
         for (; row >= 0 && found[row] == OPEN && !wanted[row]; row = parent[row]) found[row] = ON_THE_WAY;
         if (row >= 0) answer = found[row] == OPEN ? row : found[row]; /* OPEN: it is wanted */
         if (answer == ON_THE_WAY) answer = -1; /* a ring, which no trace has */

@@ -33,11 +33,11 @@ def find_steps(trace: Trace) -> list[StepSpan]:
     """`ProfilerStep#n` spans; without them from one optimizer step to the next; without those the whole trace."""
     events = trace.events
     marks = {index: int(found[1]) for index, name in enumerate(events.names) if (found := _MARK.match(name))}
-    spans = np.isin(events.name, list(marks)) & (events.ph == ord("X")) & (events.dur > 0)
+    spans = events.has_name(list(marks)) & (events.ph == ord("X")) & (events.dur > 0)
     # A mark is on the host and again on each device's stream; the host's is the step.
     from stepscope.profile.trace.trace import Kind
 
-    rows = np.flatnonzero(spans & np.isin(trace.kind, [Kind.ANNOTATION, Kind.OTHER, Kind.OP]))
+    rows = np.flatnonzero(spans & trace.are(Kind.ANNOTATION, Kind.OTHER, Kind.OP))
     if len(rows):
         rows = rows[np.argsort(events.start[rows], kind="stable")]
         by_number: dict[int, StepSpan] = {}

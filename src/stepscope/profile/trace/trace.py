@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.profile.trace.ancestors import around, nearest_above
+from stepscope.profile.trace.ancestors import around, nearest, nearest_above
 from stepscope.profile.trace.dialects import kind_of_cat
 from stepscope.profile.trace.events import Events
 from stepscope.profile.trace.library import within
@@ -90,9 +90,7 @@ class Trace:
         events = self.events
         by_cat = np.fromiter((kind_of_cat(cat) for cat in events.cats), np.uint8, len(events.cats))
         kinds = by_cat[events.cat] if len(by_cat) else np.zeros(0, np.uint8)
-        is_flow = np.zeros(256, bool)
-        is_flow[[ord(c) for c in "stf"]] = True
-        kinds[is_flow[events.ph]] = Kind.FLOW
+        kinds[(events.ph == ord("s")) | (events.ph == ord("t")) | (events.ph == ord("f"))] = Kind.FLOW
         memory = events.name_index.get("[memory]")
         if memory is not None:
             kinds[events.name == memory] = Kind.MEMORY
@@ -100,9 +98,10 @@ class Trace:
 
     def are(self, *kinds: Kind) -> Rows:
         """A mask: events of these kinds."""
-        wanted = np.zeros(256, bool)
-        wanted[list(kinds)] = True
-        return wanted[self.kind]
+        found = self.kind == kinds[0]
+        for kind in kinds[1:]:
+            found |= self.kind == kind
+        return np.asarray(found)
 
     def rows(self, *kinds: Kind) -> Rows:
         """The rows of these kinds, ascending."""
@@ -222,14 +221,9 @@ class Trace:
         at = np.searchsorted(keys, sequence[nodes], side="right") - 1
         hit = (at >= 0) & (keys[np.maximum(at, 0)] == sequence[nodes])
         full[nodes[hit]] = order[at[hit]]
-        up = self.op_parent
-        inside = ops[up[ops] >= 0]
-        inside = inside[np.argsort(events.start[inside], kind="stable")]
-        for _ in range(64):
-            fresh = inside[(full[inside] < 0) & (full[up[inside]] >= 0)]
-            if not len(fresh):
-                break
-            full[fresh] = full[up[fresh]]
+        known = full >= 0
+        node = nearest(self.op_parent, known)[ops]
+        full[ops] = np.where(node >= 0, full[node], -1)
         return full
 
     @cached_property
