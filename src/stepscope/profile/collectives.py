@@ -62,7 +62,7 @@ def collectives_of(trace: Trace) -> Collectives:
     on_device = len(device) > 0
     rows = device if on_device else np.flatnonzero(trace.events.named(_SPAN.match) & (trace.kind == Kind.ANNOTATION))
     events = trace.events
-    rows = rows[np.argsort(events.end[rows], kind="stable")]
+    rows = rows[np.argsort(events.end_of(rows), kind="stable")]
     numbers = [step.number for step in trace.steps]
     steps = [numbers[at] if at >= 0 else -1 for at in trace.step_of[rows].tolist()]
     sizes = events.number("Group size")[rows]
@@ -72,7 +72,7 @@ def collectives_of(trace: Trace) -> Collectives:
     return Collectives(
         rows=rows,
         start=events.start[rows],
-        end=events.end[rows],
+        end=events.end_of(rows),
         kind=_kinds(trace, rows),
         bytes=np.array([_bytes(trace, row) for row in rows.tolist()], np.int64),
         group=[events.texts[at] if at >= 0 else "" for at in groups.tolist()],

@@ -109,7 +109,7 @@ def _compiles(trace: Trace, compiling: Values) -> tuple[Values, Values, Values]:
         return compiling[:0], frame[:0], version[:0]
     order = compiling[np.argsort(trace.events.start[compiling], kind="stable")]
     at = np.searchsorted(trace.events.start[order], trace.events.start[marks], side="right") - 1
-    hit = (at >= 0) & (trace.events.start[marks] < trace.events.end[order[np.maximum(at, 0)]])
+    hit = (at >= 0) & (trace.events.start[marks] < trace.events.end_of(order[np.maximum(at, 0)]))
     return order[at[hit]], frame[hit], version[hit]
 
 
@@ -117,8 +117,8 @@ def _compile_inside(trace: Trace, rows: Values, compiling: Values) -> Values:
     """Of each call the time of compiling that went on within it (of what follows a break)."""
     from stepscope.profile.trace.intervals import Stretches
 
-    start, stop = trace.events.start, trace.events.end
-    return Stretches.union(start[compiling], stop[compiling]).within(start[rows], stop[rows])
+    start, stop = trace.events.start, trace.events.end_of
+    return Stretches.union(start[compiling], stop(compiling)).within(start[rows], stop(rows))
 
 
 def _trace_notes(

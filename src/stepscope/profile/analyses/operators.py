@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from stepscope.profile.analyses.analysis import analysis
 from stepscope.profile.analyses.table import Filled, column, mean, share, sheet_of
+from stepscope.profile.trace.events import narrowed
 from stepscope.profile.trace.groups import Groups, group, index_of
 from stepscope.profile.trace.kernel_names import can_use_tensor_cores
 from stepscope.profile.trace.op_lines import carriers_of, line_text, stack_text, top_lines
@@ -128,7 +129,7 @@ def _texts(trace: Trace, indexes: Values, plain: Callable[[str], str]) -> list[s
 
 @dataclass(frozen=True)
 class _Figures:
-    """One value an operator, or one a group."""
+    """One value an operator, or one a group. Those of operators may be int32: widen them before arithmetic."""
 
     calls: Values
     host_self: Values
@@ -149,12 +150,12 @@ def _figures(trace: Trace) -> _Figures:
     outer = outermost_of_name(trace, ops)
     return _Figures(
         times.stands_for[at] == at,
-        times.self_ns[at],
-        np.where(outer, trace.events.dur[ops], 0),
-        times.runtime_ns[at],
-        times.device_self_ns[at],
-        np.where(outer, times.device_ns[at], 0),
-        _on_tensor_cores(trace, times)[at],
+        narrowed(times.self_ns[at]),
+        narrowed(np.where(outer, trace.events.dur[ops], 0)),
+        narrowed(times.runtime_ns[at]),
+        narrowed(times.device_self_ns[at]),
+        narrowed(np.where(outer, times.device_ns[at], 0)),
+        narrowed(_on_tensor_cores(trace, times)[at]),
     )
 
 
@@ -224,7 +225,9 @@ def _line_column(trace: Trace, facts: Mapping[str, Any], ops: Values, groups: Gr
 def _weights(trace: Trace) -> Values:
     """What makes one line stand for several: time on the device, or else on the host."""
     figures = trace.once(_figures)
-    return figures.device_self * 1000 + figures.host_self if trace.has_device else figures.host_self
+    if not trace.has_device:
+        return figures.host_self
+    return np.asarray(figures.device_self.astype(np.int64) * 1000 + figures.host_self)
 
 
 def _checks(trace: Trace, found: _Figures) -> list[Check]:

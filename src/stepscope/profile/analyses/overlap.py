@@ -71,4 +71,4 @@ def computing(trace: Trace, found: Collectives) -> Stretches:
         rows = np.flatnonzero(outermost & elsewhere & ~waits)
         if trace.has_device:
             rows = np.concatenate([rows, trace.device_rows])
-    return Stretches.union(events.start[rows], events.end[rows])
+    return Stretches.union(events.start[rows], events.end_of(rows))

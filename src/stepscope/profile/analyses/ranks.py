@@ -69,11 +69,11 @@ def _row(rank: int, trace: Trace, found: Collectives | None) -> list[int]:
     else:
         work, talk = computing(trace, found), Stretches.union(found.start, found.end)
     copies = trace.rows(Kind.MEMCPY, Kind.MEMSET)
-    moving = Stretches.union(events.start[copies], events.end[copies])
+    moving = Stretches.union(events.start[copies], events.end_of(copies))
     loading = np.flatnonzero(
         (trace.kind == Kind.ANNOTATION) & events.named(lambda name: name.startswith("enumerate(DataLoader)"))
     )
-    waiting = Stretches.union(events.start[loading], events.end[loading])
+    waiting = Stretches.union(events.start[loading], events.end_of(loading))
     steps = len(begin)
 
     def mean(stretches: Stretches) -> int:
@@ -90,4 +90,4 @@ def _work(trace: Trace) -> Stretches:
         rows = trace.rows(Kind.KERNEL)
     else:
         rows = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0))
-    return Stretches.union(events.start[rows], events.end[rows])
+    return Stretches.union(events.start[rows], events.end_of(rows))

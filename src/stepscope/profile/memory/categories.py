@@ -125,7 +125,7 @@ def _by_life(trace: Trace, blocks: Blocks, outermost: Ints, module: Ints | None)
 
     # Optimizer: its state stays, the rest is gone when it returns.
     in_step = seen & (where == _STEP)
-    returns = np.where(annotation >= 0, trace.events.end[annotation], 0)
+    returns = np.where(annotation >= 0, trace.events.end_of(annotation), 0)
     category[in_step] = np.where(dies > returns, _OPTIMIZER, _TEMPORARIES)[in_step]
 
     category[~seen & (freed_in == _ZERO)] = _GRADIENTS
@@ -178,7 +178,7 @@ def _backward_regions(trace: Trace) -> tuple[Ints, Ints]:
     group = np.cumsum(begins)[is_node] - 1
     nodes = top[is_node]
     end = np.zeros(int(group[-1]) + 1, np.int64)
-    np.maximum.at(end, group, events.end[nodes])
+    np.maximum.at(end, group, events.end_of(nodes))
     return events.start[top[begins]], end
 
 

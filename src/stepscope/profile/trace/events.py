@@ -152,9 +152,13 @@ class Events:
     def __len__(self) -> int:
         return len(self.start)
 
-    @cached_property
+    @property
     def end(self) -> Ints:
+        """Of all events, made anew: it is as large as `start`. Of some, `end_of` is cheaper."""
         return self.start + np.maximum(self.dur, 0)
+
+    def end_of(self, rows: Ints) -> Ints:
+        return np.asarray(self.start[rows] + np.maximum(self.dur[rows], 0))
 
     def number(self, key: str, missing: int = -1) -> Ints:
         """An int argument as a full int64 column, `missing` where a row has none. It may be read only."""

@@ -6,7 +6,7 @@ own time becomes a leaf, so that nobody else has it. What launched the script is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,10 +50,11 @@ def python_trees(trace: Trace) -> PythonTrees | None:
     our_label = len(frames)
     if any(frame.ours for frame in frames):
         frames[_OURS] = our_label
-    training = trace.events.lane[rows] == _training_lane(trace, rows)
-    trees = [_tree(trace, rows[some], label, list(frames), our_label) for some in (training, ~training)]
+    of_training = trace.events.lane[rows] == _training_lane(trace, rows)
+    trees = [_tree(trace, rows[some], label, list(frames), our_label) for some in (of_training, ~of_training)]
     ours = int(trees[0].total_ns[trees[0].label == our_label].sum())
-    return PythonTrees(trees[0], trees[1], list(frames), ours)
+    training, others = (replace(tree, node=tree.node[:0].copy()) for tree in trees)  # which call is where is not asked
+    return PythonTrees(training, others, list(frames), ours)
 
 
 def our_calls(trace: Trace) -> tuple[Ints, Ints]:

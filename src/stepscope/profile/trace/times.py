@@ -73,7 +73,7 @@ def _one_call(trace: Trace, rows: Rows, place: Rows, above: Rows, inside: Rows) 
     name = trace.events.name
     alone = np.bincount(above, minlength=len(rows))[above] == 1
     again = alone & (name[inside] == name[rows[above]])
-    upward = np.arange(len(rows))
+    upward = np.arange(len(rows), dtype=np.int32)
     upward[place[inside[again]]] = above[again]
     while True:
         further = upward[upward]

@@ -143,7 +143,7 @@ class Trace:
     @cached_property
     def end_ns(self) -> int:
         real = (self.kind != Kind.TRACE) & (self.kind != Kind.FLOW)
-        return int(self.events.end[real].max()) if real.any() else 0
+        return int(self.events.end_of(real).max()) if real.any() else 0
 
     # -- how they belong together ---------------------------------------------------------------------------------
 
