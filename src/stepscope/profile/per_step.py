@@ -36,7 +36,7 @@ def operators_per_step(trace: Trace, *, device: bool) -> PerStep:
     """Self time of operators and named ranges, on the host or on devices."""
     times = op_times(trace)
     values = times.device_self_ns if device else times.self_ns
-    keep = trace.kind[times.rows] == Kind.OP
+    keep = trace.kind[times.rows] == Kind.OP.value
     if device:
         keep &= values > 0
     return _table(trace, times.rows[keep], values[keep])

@@ -14,7 +14,16 @@ from stepscope.profile.trace import library as library_module
 from stepscope.profile.trace.ancestors import nearest_above
 from stepscope.profile.trace.calls import call_tree
 from stepscope.profile.trace.events import Events
-from stepscope.profile.trace.library import call_nodes, library, most_in_groups
+from stepscope.profile.trace.library import (
+    call_nodes,
+    distinct,
+    late_in_groups,
+    library,
+    most_in_groups,
+    order_in_groups,
+    take,
+    take_or,
+)
 from stepscope.profile.trace.trace import Trace
 
 pytestmark = pytest.mark.skipif(library() is None, reason="the library is not built")
@@ -63,6 +72,35 @@ def test_parents_in_a_ring_make_a_tree_all_the_same() -> None:
 
 def label_of(first: np.ndarray, node: int) -> int:
     return [5, 6, 7, 5][int(first[node])]
+
+
+def test_columns_are_taken_and_ordered_alike() -> None:
+    rng = np.random.default_rng(5)
+    group, start, dur = rng.integers(0, 7, 500, np.uint32), rng.integers(0, 90, 500), rng.integers(0, 20, 500)
+    rows, index = np.flatnonzero(rng.random(500) < 0.5), rng.integers(-1, 500, 900, np.int32)
+
+    def answers() -> list[list[int]]:
+        order = order_in_groups(group, 7, start + (1 << 60), rows)
+        late = late_in_groups(order, group, start + (1 << 60), dur, 3)
+        found = [order, late, *distinct(group.astype(np.int64) * 1_000_003), take_or(group.astype(np.int32), index)]
+        for kind in (np.bool_, np.uint16, np.int32, np.float64):
+            found.append(take(dur.astype(kind), rows.astype(np.uint32)))
+        return [one.tolist() for one in found]
+
+    compiled = answers()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(library_module, "library", lambda: None)
+        assert answers() == compiled
+
+
+@pytest.mark.parametrize("wrong", [500, 0xFFFFFFFF])
+def test_no_index_reaches_outside(wrong: int) -> None:
+    for column, index in (
+        (np.zeros(500), np.array([3, wrong], np.uint32)),
+        (np.zeros(500, np.int32), np.array([3, wrong & 0x7FFFFFFF], np.int32)),
+    ):
+        with pytest.raises(IndexError):
+            (take if index.dtype == np.uint32 else take_or)(column, index)
 
 
 def test_a_group_that_does_not_exist_is_refused_as_numpy_does() -> None:

@@ -97,7 +97,7 @@ def _compiling_rows(trace: Trace) -> Values:
     """The outermost spans in which something was compiled, by whichever of dynamo's marks this version has."""
     spans = op_times(trace).rows
     is_one = np.zeros(len(trace), bool)
-    is_one[spans] = (trace.events.named(set(_COMPILING).__contains__) & (trace.kind == Kind.OP))[spans]
+    is_one[spans] = (trace.events.named(set(_COMPILING).__contains__) & (trace.kind == Kind.OP.value))[spans]
     rows = np.flatnonzero(is_one)
     return np.asarray(rows[next_above(trace.op_parent, rows, is_one) < 0])
 

@@ -84,7 +84,7 @@ def _add_device(trace: Trace, path: Path, lines: Lines) -> None:
             _add(lines, "between", _BETWEEN[kind], int(length[place]))
             continue
         name = names[int(trace.events.name[row])]
-        is_kernel = trace.kind[row] == Kind.KERNEL
+        is_kernel = trace.kind[row] == Kind.KERNEL.value
         where = "communication" if trace.is_collective[row] else "kernel" if is_kernel else "copy"
         _add(lines, where, short_kernel_name(name) if is_kernel else name, int(length[place]))
 

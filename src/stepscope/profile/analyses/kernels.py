@@ -45,7 +45,7 @@ def kernels(trace: Trace) -> Sheet | None:
         *_fit_columns(trace, rows, groups),
         column("full_name", "Full name", names, help="As the trace has it.", hidden=True),
     ]  # fmt: skip
-    raw = int(events.dur[trace.kind == Kind.KERNEL].sum())
+    raw = int(events.dur[trace.kind == Kind.KERNEL.value].sum())
     check = Check(name="rows sum to all kernels", got=int(total.sum()), expected=raw, ok=int(total.sum()) == raw)
     return sheet_of("kernels", "Kernels", columns, sort="total_ns", checks=[check], notes=_notes(trace, rows))
 

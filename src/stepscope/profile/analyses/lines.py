@@ -71,7 +71,7 @@ def _of_texts(trace: Trace) -> Sheet | None:
         return None
     keys, at = found
     size, events = len(keys), trace.events
-    top = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0))
+    top = np.flatnonzero((trace.kind == Kind.OP.value) & (trace.op_parent < 0))
     mine = top[at[top] >= 0]
     host, runs = np.bincount(at[mine], events.dur[mine], size), np.bincount(at[mine], minlength=size)
     work = trace.device_rows[trace.device_op[trace.device_rows] >= 0]
@@ -138,12 +138,12 @@ def _launched(trace: Trace, found: OwnLines) -> tuple[Ints, Ints, Ints]:
     size, events = len(found.keys), trace.events
     work = trace.device_rows
     by = np.where(trace.launch[work] >= 0, trace.launch[work], trace.device_op[work])
-    op = np.where(by >= 0, np.where(trace.kind[by] == Kind.OP, by, trace.op_parent[by]), -1)
+    op = np.where(by >= 0, np.where(trace.kind[by] == Kind.OP.value, by, trace.op_parent[by]), -1)
     source = np.where(op >= 0, trace.forward_op[op], -1)
     is_back = source >= 0
     forward = _sum(found, np.where(is_back, -1, by), events.dur[work], size)
     backward = _sum(found, source, events.dur[work], size)
-    nodes = np.flatnonzero((trace.kind == Kind.OP) & (trace.forward_op >= 0) & (trace.op_parent < 0))
+    nodes = np.flatnonzero((trace.kind == Kind.OP.value) & (trace.forward_op >= 0) & (trace.op_parent < 0))
     return forward, backward, _sum(found, trace.forward_op[nodes], events.dur[nodes], size)
 
 

@@ -23,7 +23,7 @@ def memory_operators(trace: Trace) -> Sheet | None:
     change = trace.events.number("Bytes", 0)[rows]
     if not change.any():
         return None
-    op = np.where((host >= 0) & (trace.kind[host] != Kind.OP), trace.op_parent[host], host)
+    op = np.where((host >= 0) & (trace.kind[host] != Kind.OP.value), trace.op_parent[host], host)
     on_cpu = trace.events.number("Device Type", 0)[rows] == 0
     size = len(trace.events.names)
     name = trace.events.name

@@ -85,7 +85,7 @@ def _flops(trace: Trace, found: Modules) -> list[int] | None:
 def _cost(trace: Trace, found: Modules) -> dict[str, Ints]:
     """Numbers by module node, the last place being what lies outside of all modules."""
     size, events = len(found.nodes), trace.events
-    ops = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0))
+    ops = np.flatnonzero((trace.kind == Kind.OP.value) & (trace.op_parent < 0))
     work = trace.device_rows
     by = np.where(trace.launch[work] >= 0, trace.launch[work], trace.device_op[work])
     memory, around = trace.memory_rows, trace.memory_host
@@ -108,7 +108,7 @@ def _cost(trace: Trace, found: Modules) -> dict[str, Ints]:
 
 
 def _checks(trace: Trace, cost: dict[str, Ints]) -> list[Check]:
-    ops = int(trace.events.dur[(trace.kind == Kind.OP) & (trace.op_parent < 0)].sum())
+    ops = int(trace.events.dur[(trace.kind == Kind.OP.value) & (trace.op_parent < 0)].sum())
     got = int(cost["op"].sum() + cost["op_back"].sum())
     checks = [Check(name="modules and the rest sum to all operators", got=got, expected=ops, ok=got == ops)]
     if trace.has_device:

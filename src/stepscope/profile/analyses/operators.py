@@ -119,7 +119,7 @@ def _sheet(
 def _ops(trace: Trace) -> Values:
     """Operators that have a length (not those a torn trace has only the beginning of)."""
     rows = op_times(trace).rows
-    return np.asarray(rows[trace.kind[rows] == Kind.OP])
+    return np.asarray(rows[trace.kind[rows] == Kind.OP.value])
 
 
 def _texts(trace: Trace, indexes: Values, plain: Callable[[str], str]) -> list[str | None]:
@@ -232,7 +232,7 @@ def _weights(trace: Trace) -> Values:
 
 def _checks(trace: Trace, found: _Figures) -> list[Check]:
     times = op_times(trace)
-    is_op = trace.kind[times.rows] == Kind.OP
+    is_op = trace.kind[times.rows] == Kind.OP.value
     # Adding the nested up must give what the outermost span: the other way to the same number.
     outer = times.rows[is_op & (trace.op_parent[times.rows] < 0)]
     checks = []
@@ -253,7 +253,7 @@ def _checks(trace: Trace, found: _Figures) -> list[Check]:
 
 def _between(trace: Trace, times: OpTimes) -> int:
     """Named ranges inside operators: their own time and their runtime calls belong to no operator."""
-    ranges = np.flatnonzero((trace.kind[times.rows] == Kind.ANNOTATION) & (trace.op_parent[times.rows] >= 0))
+    ranges = np.flatnonzero((trace.kind[times.rows] == Kind.ANNOTATION.value) & (trace.op_parent[times.rows] >= 0))
     return int((times.self_ns[ranges] + times.runtime_ns[ranges]).sum())
 
 

@@ -63,10 +63,10 @@ def computing(trace: Trace, found: Collectives) -> Stretches:
     """When a rank computed: kernels that are no collectives, or on a CPU operators of threads without collectives."""
     events = trace.events
     if found.on_device:
-        rows = np.flatnonzero((trace.kind == Kind.KERNEL) & ~trace.is_collective)
+        rows = np.flatnonzero((trace.kind == Kind.KERNEL.value) & ~trace.is_collective)
     else:
         elsewhere = ~np.isin(events.lane, np.unique(events.lane[found.rows]))
-        outermost = (trace.kind == Kind.OP) & (trace.op_parent < 0)
+        outermost = (trace.kind == Kind.OP.value) & (trace.op_parent < 0)
         waits = events.named(lambda name: name.startswith("c10d::") or name == "aten::wait_tensor")
         rows = np.flatnonzero(outermost & elsewhere & ~waits)
         if trace.has_device:

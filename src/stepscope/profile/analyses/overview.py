@@ -73,7 +73,7 @@ def _figures(trace: Trace, rows: Values, begin: int, end: int, usual: float) -> 
         when = Stretches.union(events.start[chosen], events.start[chosen] + events.dur[chosen])
         return int(when.within(*edges)[0])
 
-    kernels = rows[trace.kind[rows] == Kind.KERNEL]
+    kernels = rows[trace.kind[rows] == Kind.KERNEL.value]
     computing = kernels[~trace.is_collective[kernels]]
     dur = events.dur[computing].astype(float)
     blocks, filled = np.minimum(events.real("blocks per SM")[computing], 1.0), occupancy(trace, computing)

@@ -21,13 +21,13 @@ def ranges(trace: Trace) -> Sheet | None:
     """Named ranges (record_function, DataLoader, optimizer steps): calls, host time, the kernels launched in them."""
     times, events = op_times(trace), trace.events
     marks = events.named(is_step_mark)
-    rows = times.rows[(trace.kind[times.rows] == Kind.ANNOTATION) & ~marks[times.rows]]
+    rows = times.rows[(trace.kind[times.rows] == Kind.ANNOTATION.value) & ~marks[times.rows]]
     if not len(rows):
         return None
     groups = index_of(events.name[rows], len(events.names))
     at = times.place[rows]
     # A range inside another is counted in both totals; inside one of its own name, once.
-    inside = next_above(trace.parent, rows, trace.kind == Kind.ANNOTATION)
+    inside = next_above(trace.parent, rows, trace.kind == Kind.ANNOTATION.value)
     outer = (inside < 0) | (events.name[inside] != events.name[rows])
     total = groups.sums(np.where(outer, events.dur[rows], 0))
     counts = groups.counts

@@ -71,7 +71,7 @@ def _row(rank: int, trace: Trace, found: Collectives | None) -> list[int]:
     copies = trace.rows(Kind.MEMCPY, Kind.MEMSET)
     moving = Stretches.union(events.start[copies], events.end_of(copies))
     loading = np.flatnonzero(
-        (trace.kind == Kind.ANNOTATION) & events.named(lambda name: name.startswith("enumerate(DataLoader)"))
+        (trace.kind == Kind.ANNOTATION.value) & events.named(lambda name: name.startswith("enumerate(DataLoader)"))
     )
     waiting = Stretches.union(events.start[loading], events.end_of(loading))
     steps = len(begin)
@@ -89,5 +89,5 @@ def _work(trace: Trace) -> Stretches:
     if trace.has_device:
         rows = trace.rows(Kind.KERNEL)
     else:
-        rows = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0))
+        rows = np.flatnonzero((trace.kind == Kind.OP.value) & (trace.op_parent < 0))
     return Stretches.union(events.start[rows], events.end_of(rows))

@@ -35,7 +35,7 @@ def _device_covers(trace: Trace) -> list[Cover]:
     kind, collective = trace.kind, trace.is_collective
     return [
         Cover("kernel", "Kernels", "The device computes.",
-              _when(trace, np.flatnonzero((kind == Kind.KERNEL) & ~collective))),
+              _when(trace, np.flatnonzero((kind == Kind.KERNEL.value) & ~collective))),
         Cover("communication", "Communication", "Devices exchange data and nothing is computed meanwhile: exposed.",
               _when(trace, collective_rows(trace))),
         Cover("memcpy", "Copies", "Copies to, from and on the device, while it computes nothing.",
@@ -66,9 +66,9 @@ def _host_covers(trace: Trace) -> list[Cover]:
 def _calls(trace: Trace) -> Rows:
     """Runtime calls of threads that also run operators; others only watch (NCCL's watchdog asks all the time)."""
     working = np.zeros(len(trace.events.lanes), bool)
-    working[trace.events.lane[trace.kind == Kind.OP]] = True
-    return np.flatnonzero((trace.kind == Kind.RUNTIME) & working[trace.events.lane])
+    working[trace.events.lane[trace.kind == Kind.OP.value]] = True
+    return np.flatnonzero((trace.kind == Kind.RUNTIME.value) & working[trace.events.lane])
 
 
 def _outer_ops(trace: Trace) -> Rows:
-    return np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0) & (trace.events.dur > 0))
+    return np.flatnonzero((trace.kind == Kind.OP.value) & (trace.op_parent < 0) & (trace.events.dur > 0))

@@ -140,7 +140,7 @@ def _stations(trace: Trace, rows: Ints) -> tuple[Ints, Ints]:
     """For each of these host events the part of the training loop it lies in, and the span that says so (or -1)."""
     events = trace.events
     kinds = np.array([_station(name) for name in events.names] or [0])
-    is_annotation = trace.kind == Kind.ANNOTATION
+    is_annotation = trace.kind == Kind.ANNOTATION.value
     annotation = nearest_of(trace.parent, is_annotation & events.named(_says_where), rows)
     station = np.where(annotation >= 0, kinds[events.name[annotation]], _FORWARD)
     is_node = backward_nodes(trace)
@@ -168,7 +168,7 @@ def _station(name: str) -> int:
 def _backward_regions(trace: Trace) -> tuple[Ints, Ints]:
     """Where each backward begins and ends: stretches of backward nodes without other outermost operators between."""
     events = trace.events
-    top = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0))
+    top = np.flatnonzero((trace.kind == Kind.OP.value) & (trace.op_parent < 0))
     top = top[np.argsort(events.start[top], kind="stable")]
     is_node = backward_nodes(trace)[top]
     if not is_node.any():

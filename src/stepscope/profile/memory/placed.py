@@ -101,7 +101,7 @@ def _place(profile: Profile, rank: int) -> Placed | None:
     if trace is None or blocks is None:
         return None
     modules = kept(profile, rank, modules_in)
-    is_op = trace.kind == Kind.OP
+    is_op = trace.kind == Kind.OP.value
     outermost = nearest_of(trace.parent, is_op & (trace.op_parent < 0), blocks.host)
     module = None if modules is None else modules.forward
     lines, history = kept(profile, rank, lines_in), profile.read("memory", rank)

@@ -55,7 +55,7 @@ def name_lanes(trace: Trace, lines: Lines) -> tuple[list[Lane], list[LaneGroup]]
         by_process.setdefault("" if kinds[lane] == "profiler" else trace.events.lanes[lane][0], []).append(lane)
     ordered = sorted(by_process.items(), key=lambda one: _group_order(trace, one[0], [kinds[lane] for lane in one[1]]))
     groups = [LaneGroup(name=_group_name(trace, pid, kinds[own[0]]), kind=kinds[own[0]]) for pid, own in ordered]
-    has_ops = bool((trace.kind == Kind.OP).any())
+    has_ops = bool((trace.kind == Kind.OP.value).any())
     lanes = [_lane(trace, lines, lane, at, kinds[lane], has_ops) for at, (_, own) in enumerate(ordered) for lane in own]
     return lanes, groups
 
@@ -74,7 +74,7 @@ def _lane(trace: Trace, lines: Lines, lane: int, group: int, kind: LaneKind, has
         depths=len(rows),
         outer=int(lines.depth[outer[0]]) if len(outer) else 0,
         busy_ns=int(lines.dur[top].sum()),
-        quiet=has_ops and bool((trace.kind[lines.row[first:end]] == Kind.PYTHON).all()),
+        quiet=has_ops and bool((trace.kind[lines.row[first:end]] == Kind.PYTHON.value).all()),
     )
 
 
@@ -84,9 +84,9 @@ def _kind(trace: Trace, lines: Lines, lane: int) -> LaneKind:
     kind = int(np.bincount(seen).argmax())
     if kind in _DEVICE:
         return "device"
-    if kind in _PROFILER or (kind == Kind.OTHER and trace.events.lanes[lane][0] in _OF_PROFILER):
+    if kind in _PROFILER or (kind == Kind.OTHER.value and trace.events.lanes[lane][0] in _OF_PROFILER):
         return "profiler"
-    return "worker" if kind == Kind.DATA else "host"
+    return "worker" if kind == Kind.DATA.value else "host"
 
 
 def _sort(trace: Trace, lane: str) -> int | None:

@@ -118,7 +118,7 @@ def stretch_of(key: Ints, dur: Ints, first: Ints, bits: int, lines: Ints, begin:
 def lay_out(trace: Trace) -> Lines:
     """Gives each event its line: below the event around it, or on a line of its own where lanes hold what overlaps."""
     events = trace.events
-    drawn = np.flatnonzero((trace.kind != Kind.FLOW) & (trace.kind != Kind.MEMORY)).astype(np.uint32)
+    drawn = np.flatnonzero((trace.kind != Kind.FLOW.value) & (trace.kind != Kind.MEMORY.value)).astype(np.uint32)
     hidden = len(events) - len(drawn)
     if not len(drawn):
         none = np.zeros(0, np.int64)
@@ -203,7 +203,7 @@ def _marks(trace: Trace) -> Ints:
     below them was for, and would hide how busy the stream is.
     """
     steps = trace.events.named(lambda name: name.startswith(("ProfilerStep#", "StepscopeStep#")))
-    return np.asarray((steps & (trace.kind == Kind.ANNOTATION)) | (trace.kind == Kind.DEVICE_ANNOTATION))
+    return np.asarray((steps & (trace.kind == Kind.ANNOTATION.value)) | (trace.kind == Kind.DEVICE_ANNOTATION.value))
 
 
 def _stacked(lane: Ints, start: Ints, dur: Ints, drawn: Ints, marks: Ints, lanes: int) -> tuple[Ints, Ints]:

@@ -151,7 +151,7 @@ def _arrows(trace: Trace, lines: Lines, row: int) -> tuple[list[Arrow], int]:
     found += [("launches", one) for one in _launched(trace, row)]
     if trace.forward_op[row] >= 0:
         found.append(("forward", int(trace.forward_op[row])))
-    if trace.kind[row] == Kind.OP:
+    if trace.kind[row] == Kind.OP.value:
         back = np.flatnonzero(trace.forward_op == row)
         inner = trace.op_parent[back]
         outermost = back[(inner < 0) | (trace.forward_op[np.maximum(inner, 0)] != row)]
@@ -180,7 +180,7 @@ def _launched(trace: Trace, row: int) -> list[int]:
 
 def _python_frames(trace: Trace, lines: Lines, around: list[int]) -> list[str]:
     rows = [int(lines.row[place]) for place in around]
-    return [trace.events.names[int(trace.events.name[row])] for row in rows if trace.kind[row] == Kind.PYTHON]
+    return [trace.events.names[int(trace.events.name[row])] for row in rows if trace.kind[row] == Kind.PYTHON.value]
 
 
 def _call_stack(arguments: dict[str, Any]) -> list[str]:

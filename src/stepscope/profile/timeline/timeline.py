@@ -51,7 +51,7 @@ class Timeline:
     def notes(self) -> list[str]:
         """What a person who looks at the picture must know."""
         lines, found = self.lines, []
-        memory = int((self.trace.kind == Kind.MEMORY).sum())
+        memory = int((self.trace.kind == Kind.MEMORY.value).sum())
         if memory:
             found.append(f"{memory:,} allocations are not drawn here; the Memory tab has them")
         if lines.moved:

@@ -31,7 +31,7 @@ def stack_lines(trace: Trace) -> tuple[list[LineKey], Ints] | None:
         return None
     at = of_text[trace.events.text_index("Call stack")]
     up = trace.op_parent
-    missing = (trace.kind == Kind.OP) & (at < 0)
+    missing = (trace.kind == Kind.OP.value) & (at < 0)
     while missing.any():  # operators inside others have no stack of their own
         climb = np.flatnonzero(missing & (up >= 0))
         if not len(climb):

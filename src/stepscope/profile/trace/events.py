@@ -23,6 +23,9 @@ __all__ = ["ARGUMENTS", "Events", "Header", "Sparse", "joined", "narrowed"]
 
 Ints = npt.NDArray[Any]
 
+_FEW = 6
+"""Names that are compared one by one."""
+
 
 ARGUMENTS: dict[str, str] = {
     # how events belong together
@@ -218,13 +221,23 @@ class Events:
             passes = np.array([bool(test(name)) for name in self.names], bool)
             if getattr(test, "__name__", "<lambda>") != "<lambda>":  # a function may come again
                 self._passes[test] = passes
-        return take(passes, self.name) if len(passes) else np.zeros(len(self), bool)
+        return self._are_named(passes)
 
     def has_name(self, indexes: Sequence[int] | Ints) -> Ints:
         """A mask: rows that have one of these names."""
         passes = np.zeros(len(self.names), bool)
         passes[np.asarray(indexes, np.int64)] = True
-        return take(passes, self.name) if len(passes) else np.zeros(len(self), bool)
+        return self._are_named(passes)
+
+    def _are_named(self, passes: Ints) -> Ints:
+        """A mask of rows by a mask of names. Mostly few names pass, and comparing is faster than looking up."""
+        some = np.flatnonzero(passes).tolist()
+        if len(some) > _FEW:
+            return take(passes, self.name)
+        found = np.zeros(len(self), bool)
+        for one in some:
+            found |= self.name == one
+        return found
 
     @cached_property
     def _passes(self) -> dict[Any, Ints]:

@@ -73,7 +73,7 @@ def _arithmetic(trace: Trace) -> Arithmetic | None:
 
 def _counted(trace: Trace) -> Values:
     """The operators to count, so that nothing is counted twice: see flop_formulas for the three sorts."""
-    named, is_op = trace.events.named, trace.kind == Kind.OP
+    named, is_op = trace.events.named, trace.kind == Kind.OP.value
     whole, plain, fallback = (named(sort.__contains__) & is_op for sort in (WHOLE, PLAIN, FALLBACK))
     up = trace.op_parent
     compiling = named(lambda name: name == "dynamo" or name.endswith("(dynamo_timed)")) & is_op
@@ -117,7 +117,7 @@ def _are_products(trace: Trace, work: Values) -> Values:
     used = np.unique(names)
     sorts = np.zeros(len(trace.events.names), bool)
     sorts[used] = [kernel_kind(trace.events.names[i]) in {"gemm", "convolution", "attention"} for i in used.tolist()]
-    return np.asarray(sorts[names] & (trace.kind[work] == Kind.KERNEL))
+    return np.asarray(sorts[names] & (trace.kind[work] == Kind.KERNEL.value))
 
 
 def ideal_seconds(device: str, flops: Values, dtypes: tuple[str, ...]) -> Values:

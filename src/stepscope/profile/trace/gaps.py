@@ -65,14 +65,14 @@ def sync_rows(trace: Trace) -> Rows:
 def outer_ops(trace: Trace) -> Rows:
     """Outermost operators, in order of time."""
     events = trace.events
-    rows = np.flatnonzero((trace.kind == Kind.OP) & (trace.op_parent < 0) & (events.dur > 0))
+    rows = np.flatnonzero((trace.kind == Kind.OP.value) & (trace.op_parent < 0) & (events.dur > 0))
     return rows[np.argsort(events.start[rows], kind="stable")]
 
 
 def named_ranges(trace: Trace) -> Rows:
     """Ranges the program named, without the marks of steps and our own spans of modules, in order of time."""
     events = trace.events
-    rows = np.flatnonzero((trace.kind == Kind.ANNOTATION) & (events.dur > 0))
+    rows = np.flatnonzero((trace.kind == Kind.ANNOTATION.value) & (events.dur > 0))
     rows = rows[~events.named(lambda name: is_step_mark(name) or name.startswith(MODULE_SPAN))[rows]]
     return rows[np.argsort(events.start[rows], kind="stable")]
 

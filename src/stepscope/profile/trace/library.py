@@ -28,6 +28,7 @@ __all__ = [
     "nest_compiled",
     "order_in_groups",
     "take",
+    "take_or",
     "within",
 ]
 
@@ -113,6 +114,7 @@ def library() -> Any:
     found.ss_blocks.restype = u64
     found.ss_merge.argtypes = (u64, ctypes.POINTER(Blocks), ctypes.c_uint32, ctypes.POINTER(Blocks))
     found.ss_merge.restype = None
+    found.ss_take_or.argtypes = (u64, pointer, pointer, u64, ctypes.c_int32, pointer)
     found.ss_take.argtypes = (u64, pointer, pointer, u64, ctypes.c_uint32, pointer)
     return found
 
@@ -230,6 +232,22 @@ def take(column: Ints, index: Ints) -> Ints:
         ):
             return found
     return np.asarray(column[index])
+
+
+def take_or(column: Ints, index: Ints, none: int = -1) -> Ints:
+    """int32: `column[index]`, and `none` where the index is negative.
+
+    >>> take_or(np.array([7, 8], np.int32), np.array([1, -1, 0], np.int32)).tolist()
+    [8, -1, 7]
+    """
+    code = library()
+    if code is not None and column.dtype == index.dtype == np.int32:
+        column, index = np.ascontiguousarray(column), np.ascontiguousarray(index)
+        found = np.empty(len(index), np.int32)
+        pointers = (index.ctypes.data, column.ctypes.data)
+        if not code.ss_take_or(len(index), *pointers, len(column), none, found.ctypes.data):
+            return found
+    return np.where(index >= 0, column[index], none).astype(np.int32)
 
 
 def most_in_groups(group: Ints, groups: int, values: Ints) -> Ints:

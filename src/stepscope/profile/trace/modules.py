@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest
 from stepscope.profile.trace.calls import Calls, call_tree
+from stepscope.profile.trace.library import take_or
 from stepscope.profile.trace.python_names import MODULE, MODULE_SPAN
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -98,9 +99,9 @@ def modules_of(trace: Trace, facts: Mapping[str, Any]) -> Modules | None:
     tree = call_tree(position[np.where(up >= 0, inside[up], -1)], label, trace.events.dur[rows])
     known = facts.get("modules")
     nodes, of_tree, named = _named(tree, list(names), known if isinstance(known, Mapping) else {})
-    of_row = np.full(len(trace) + 1, -1, np.int32)
+    of_row = np.full(len(trace), -1, np.int32)
     of_row[rows] = of_tree[tree.node]
-    forward = of_row[inside]
+    forward = take_or(of_row, inside)
     return Modules(
         nodes=nodes,
         named=named,
@@ -166,7 +167,7 @@ def _named(tree: Calls, labels: list[str], known: Mapping[str, Any]) -> tuple[li
 
 def backward_nodes(trace: Trace) -> Ints:
     """A mask: the nodes of the graph that backward walks."""
-    return np.asarray(trace.events.named(_is_node) & (trace.kind == Kind.OP))
+    return np.asarray(trace.events.named(_is_node) & (trace.kind == Kind.OP.value))
 
 
 def _is_node(name: str) -> bool:
@@ -190,7 +191,7 @@ def _backward(trace: Trace, forward: Ints, is_call: Ints) -> Ints:
     last = np.maximum.accumulate(np.where(adds, -1, np.arange(len(nodes))))
     takes = adds & (last >= 0) & (events.lane[nodes] == events.lane[nodes[np.maximum(last, 0)]])
     module = np.where(takes, module[np.maximum(last, 0)], module)
-    of_row = np.full(len(trace) + 1, -1, np.int32)
+    of_row = none  # and so for calls of modules
     of_row[nodes] = module
     around = nearest(trace.parent, is_node | is_call)  # a forward repeated inside backward stays a forward
-    return np.where((around >= 0) & is_node[around], of_row[around], none)
+    return take_or(of_row, around)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest, nearest_above
+from stepscope.profile.trace.library import take_or
 from stepscope.profile.trace.python_names import Frame, frame_of
 from stepscope.profile.trace.trace import Kind, Trace
 
@@ -68,7 +69,7 @@ def _own_lines(trace: Trace, facts: Mapping[str, Any]) -> OwnLines | None:
         return None
     frames: dict[int, Frame] = {i: frame_of(trace.events.names[i]) for i in _used(trace.events.name[rows])}
     own_names = np.array([i for i, frame in frames.items() if frame.own], np.int64)
-    is_own = (trace.kind == Kind.PYTHON) & trace.events.has_name(own_names)
+    is_own = (trace.kind == Kind.PYTHON.value) & trace.events.has_name(own_names)
     if not is_own.any():
         return None
     above = trace.python_parent
@@ -91,7 +92,7 @@ def _own_lines(trace: Trace, facts: Mapping[str, Any]) -> OwnLines | None:
         caller=caller,
         up=np.where(up >= 0, position[inside[up]], -1),
         repeats=_repeats(trace, carriers, is_own)[position[inside[carriers]]],
-        at=position[inside],
+        at=take_or(position, inside),
     )
 
 

@@ -42,9 +42,9 @@ def phase_stretches(trace: Trace) -> tuple[dict[str, Stretches], bool]:
 def training_lane(trace: Trace) -> int:
     """The thread of the training loop: the one with the step marks, else the one with most outer operators."""
     events = trace.events
-    marks = events.named(is_step_mark) & (trace.kind == Kind.ANNOTATION)
+    marks = events.named(is_step_mark) & (trace.kind == Kind.ANNOTATION.value)
     if not marks.any():
-        marks = (trace.kind == Kind.OP) & (trace.op_parent < 0)
+        marks = (trace.kind == Kind.OP.value) & (trace.op_parent < 0)
         going_back = events.named(lambda name: name.startswith(BACKWARD))
         marks = marks & ~going_back if (marks & ~going_back).any() else marks
     rows = np.flatnonzero(marks)
@@ -75,15 +75,15 @@ def _labelled(trace: Trace) -> tuple[Rows, Rows, Rows]:
     """Outer operators of the training thread and nodes of backward of any thread, each with its phase."""
     events, kind = trace.events, trace.kind
     lane = training_lane(trace)
-    is_node = events.named(lambda name: name.startswith((BACKWARD, _REDUCER))) & (kind == Kind.OP)
+    is_node = events.named(lambda name: name.startswith((BACKWARD, _REDUCER))) & (kind == Kind.OP.value)
     # A thread of the autograd engine does nothing but backward (and the reduction of gradients at its end).
     engine = np.zeros(len(events.lanes), bool)
     engine[events.lane[is_node]] = True
     engine[lane] = False
-    elsewhere = np.flatnonzero((kind == Kind.OP) & (trace.op_parent < 0) & engine[events.lane])
-    optimizing = np.flatnonzero(events.named(is_optimizer) & (kind == Kind.ANNOTATION))
+    elsewhere = np.flatnonzero((kind == Kind.OP.value) & (trace.op_parent < 0) & engine[events.lane])
+    optimizing = np.flatnonzero(events.named(is_optimizer) & (kind == Kind.ANNOTATION.value))
     loading = data_rows(trace)
-    outer = np.flatnonzero((kind == Kind.OP) & (trace.op_parent < 0) & (events.lane == lane))
+    outer = np.flatnonzero((kind == Kind.OP.value) & (trace.op_parent < 0) & (events.lane == lane))
     label = np.full(len(outer), _FORWARD, np.int8)
     label[is_node[outer]] = _BACKWARD
     label[np.searchsorted(outer, _moving(trace, lane))] = _H2D

@@ -58,7 +58,7 @@ def collective_rows(trace: Trace) -> Rows:
     if len(on_device):
         return on_device
     carried = trace.events.named(lambda name: name.startswith(("gloo:", "ucc:", "mpi:")))
-    return np.flatnonzero(carried & (trace.kind == Kind.ANNOTATION))
+    return np.flatnonzero(carried & (trace.kind == Kind.ANNOTATION.value))
 
 
 def is_step_mark(name: str) -> bool:
@@ -91,7 +91,7 @@ def data_rows(trace: Trace) -> Rows:
     events = trace.events
     phase = events.name_index.get("data")
     if phase is not None:
-        found = np.flatnonzero((trace.kind == Kind.PHASE) & (events.name == phase))
+        found = np.flatnonzero((trace.kind == Kind.PHASE.value) & (events.name == phase))
         if len(found):
             return found
-    return np.flatnonzero(events.named(is_data_loading) & (trace.kind == Kind.ANNOTATION))
+    return np.flatnonzero(events.named(is_data_loading) & (trace.kind == Kind.ANNOTATION.value))

@@ -1162,9 +1162,9 @@ int ss_late(u64 n, const u32 *order, u64 rows, const u32 *group, const i64 *star
 
 /* out[i] = table[index[i]], of entries of 1, 2, 4 or 8 bytes, without the wide copy of the index that numpy makes. */
 int ss_take(u64 n, const u32 *index, const void *table, u64 entries, u32 size, void *out) {
-    u32 most = 0;
-    for (u64 i = 0; i < n; i++) most = index[i] > most ? index[i] : most;
-    if (n && most >= entries) return BAD;
+    int outside = 0;
+    for (u64 i = 0; i < n; i++) outside |= index[i] >= entries;
+    if (outside) return BAD;
 #define TAKE(type) for (u64 i = 0; i < n; i++) ((type *)out)[i] = ((const type *)table)[index[i]]
     if (size == 1) TAKE(u8);
     else if (size == 2) TAKE(uint16_t);
@@ -1180,6 +1180,15 @@ int ss_most(u64 n, const u32 *group, const int32_t *value, u64 groups, i64 *out)
     for (u64 i = 0; i < n; i++) {
         if (group[i] >= groups) return BAD;
         if (value[i] > out[group[i]]) out[group[i]] = value[i];
+    }
+    return OK;
+}
+
+/* out[i] = table[index[i]], of entries of 4 bytes; `none` where the index is negative. */
+int ss_take_or(u64 n, const int32_t *index, const int32_t *table, u64 entries, int32_t none, int32_t *out) {
+    for (u64 i = 0; i < n; i++) {
+        if (index[i] >= 0 && (u64)index[i] >= entries) return BAD;
+        out[i] = index[i] < 0 ? none : table[index[i]];
     }
     return OK;
 }

@@ -47,7 +47,7 @@ def find_steps(trace: Trace) -> list[StepSpan]:
                 number, StepSpan(number, int(events.start[row]), int(events.start[row] + events.dur[row]))
             )
         return sorted(by_number.values(), key=lambda step: step.begin_ns)
-    ends = np.flatnonzero(events.named(_OPTIMIZER.match) & (trace.kind == Kind.ANNOTATION))
+    ends = np.flatnonzero(events.named(_OPTIMIZER.match) & (trace.kind == Kind.ANNOTATION.value))
     edges = np.sort((events.start + events.dur)[ends])
     if len(edges) >= 2:
         begins = [trace.begin_ns, *edges.tolist()[:-1]]

@@ -51,17 +51,17 @@ def op_times(trace: Trace) -> OpTimes:
 
 def _measure(trace: Trace) -> OpTimes:
     events, kind = trace.events, trace.kind
-    spans = (kind == Kind.OP) | (kind == Kind.ANNOTATION)
+    spans = (kind == Kind.OP.value) | (kind == Kind.ANNOTATION.value)
     rows = np.flatnonzero(spans & (events.ph == ord("X")) & (events.dur >= 0))
     place = np.full(len(trace), -1, np.int32)
     place[rows] = np.arange(len(rows), dtype=np.int32)
     around = enclosing(trace, Kind.OP, Kind.ANNOTATION, Kind.RUNTIME)
-    inside = np.flatnonzero((spans | (kind == Kind.RUNTIME)) & (around >= 0))
+    inside = np.flatnonzero((spans | (kind == Kind.RUNTIME.value)) & (around >= 0))
     above = place[around[inside]]
     inside, above = inside[above >= 0], above[above >= 0]
     dur = events.dur[inside]
     nested = np.bincount(above, dur, len(rows)).astype(np.int64)
-    calls = kind[inside] == Kind.RUNTIME
+    calls = kind[inside] == Kind.RUNTIME.value
     runtime = np.bincount(above[calls], dur[calls], len(rows)).astype(np.int64)
     own, total = _device_times(trace, rows, place, around)
     one_call = _one_call(trace, rows, place, above, inside)

@@ -31,7 +31,10 @@ _INFLATED = 1.15
 
 
 class Kind(IntEnum):
-    """What an event is, whatever the dialect of the trace calls it."""
+    """What an event is, whatever the dialect of the trace calls it.
+
+    Compare a column with `.value`, or ask `Trace.are`: for the enum itself numpy makes it eight times as wide first.
+    """
 
     OTHER = 0
     OP = 1
@@ -98,14 +101,14 @@ class Trace:
 
     def are(self, *kinds: Kind) -> Rows:
         """A mask: events of these kinds."""
-        found = self.kind == kinds[0]
+        found = self.kind == kinds[0].value
         for kind in kinds[1:]:
-            found |= self.kind == kind
+            found |= self.kind == kind.value
         return np.asarray(found)
 
     def rows(self, *kinds: Kind) -> Rows:
         """The rows of these kinds, ascending."""
-        return np.flatnonzero(self.kind == kinds[0] if len(kinds) == 1 else self.are(*kinds))
+        return np.flatnonzero(self.are(*kinds))
 
     @cached_property
     def device_rows(self) -> Rows:
@@ -119,14 +122,14 @@ class Trace:
     @cached_property
     def is_collective(self) -> Rows:
         """A mask: kernels that communicate between devices."""
-        return np.asarray(self.events.named(is_collective_name) & (self.kind == Kind.KERNEL))
+        return np.asarray(self.events.named(is_collective_name) & (self.kind == Kind.KERNEL.value))
 
     @cached_property
     def is_tensor_core(self) -> Rows:
         """A mask: kernels that ran on tensor cores, by their names."""
         from stepscope.profile.trace.kernel_names import is_tensor_core_kernel
 
-        kernels = self.kind == Kind.KERNEL
+        kernels = self.kind == Kind.KERNEL.value
         full = np.zeros(len(self), bool)
         used = np.unique(self.events.name[kernels])
         passes = np.zeros(len(self.events.names), bool)
@@ -137,12 +140,12 @@ class Trace:
     @cached_property
     def begin_ns(self) -> int:
         """Where the axis begins: the first event of the program itself."""
-        real = (self.kind != Kind.TRACE) & (self.kind != Kind.FLOW)
+        real = (self.kind != Kind.TRACE.value) & (self.kind != Kind.FLOW.value)
         return int(self.events.start[real].min()) if real.any() else 0
 
     @cached_property
     def end_ns(self) -> int:
-        real = (self.kind != Kind.TRACE) & (self.kind != Kind.FLOW)
+        real = (self.kind != Kind.TRACE.value) & (self.kind != Kind.FLOW.value)
         return int(self.events.end_of(real).max()) if real.any() else 0
 
     # -- how they belong together ---------------------------------------------------------------------------------
@@ -157,7 +160,7 @@ class Trace:
     @cached_property
     def op_parent(self) -> Rows:
         """int32: the innermost *operator* around each host event, looking through Python frames and annotations."""
-        return nearest_above(self.parent, self.kind == Kind.OP)
+        return nearest_above(self.parent, self.kind == Kind.OP.value)
 
     @cached_property
     def launch(self) -> Rows:
@@ -243,7 +246,7 @@ class Trace:
     @cached_property
     def python_parent(self) -> Rows:
         """int32: the innermost Python call around each host event."""
-        return nearest_above(self.parent, self.kind == Kind.PYTHON)
+        return nearest_above(self.parent, self.kind == Kind.PYTHON.value)
 
     @cached_property
     def slowdown(self) -> float:
