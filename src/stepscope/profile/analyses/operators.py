@@ -150,10 +150,10 @@ def _figures(trace: Trace) -> _Figures:
     outer = outermost_of_name(trace, ops)
     return _Figures(
         times.stands_for[at] == at,
-        narrowed(times.self_ns[at]),
+        times.self_ns[at],
         narrowed(np.where(outer, trace.events.dur[ops], 0)),
-        narrowed(times.runtime_ns[at]),
-        narrowed(times.device_self_ns[at]),
+        times.runtime_ns[at],
+        times.device_self_ns[at],
         narrowed(np.where(outer, times.device_ns[at], 0)),
         narrowed(_on_tensor_cores(trace, times)[at]),
     )
@@ -254,7 +254,7 @@ def _checks(trace: Trace, found: _Figures) -> list[Check]:
 def _between(trace: Trace, times: OpTimes) -> int:
     """Named ranges inside operators: their own time and their runtime calls belong to no operator."""
     ranges = np.flatnonzero((trace.kind[times.rows] == Kind.ANNOTATION.value) & (trace.op_parent[times.rows] >= 0))
-    return int((times.self_ns[ranges] + times.runtime_ns[ranges]).sum())
+    return int(times.self_ns[ranges].sum()) + int(times.runtime_ns[ranges].sum())
 
 
 def _notes(trace: Trace) -> list[str]:

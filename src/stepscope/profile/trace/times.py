@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.profile.trace.ancestors import nearest_above
+from stepscope.profile.trace.events import narrowed
 from stepscope.profile.trace.trace import Kind, Trace
 
 __all__ = ["OpTimes", "enclosing", "op_times", "outermost_of_name"]
@@ -22,7 +23,10 @@ Rows = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class OpTimes:
-    """Times of operators and named ranges, in the order of `rows`; all in nanoseconds."""
+    """Times of operators and named ranges, in the order of `rows`; all in nanoseconds.
+
+    In int32 where that holds them: sum them up (sums are int64), do not add columns.
+    """
 
     rows: Rows
     place: Rows
@@ -65,7 +69,8 @@ def _measure(trace: Trace) -> OpTimes:
     runtime = np.bincount(above[calls], dur[calls], len(rows)).astype(np.int64)
     own, total = _device_times(trace, rows, place, around)
     one_call = _one_call(trace, rows, place, above, inside)
-    return OpTimes(rows, place, events.dur[rows] - nested, runtime, own, total, one_call)
+    self_ns = narrowed(events.dur[rows] - nested)
+    return OpTimes(rows, place, self_ns, narrowed(runtime), narrowed(own), narrowed(total), one_call)
 
 
 def _one_call(trace: Trace, rows: Rows, place: Rows, above: Rows, inside: Rows) -> Rows:
