@@ -218,7 +218,7 @@ class Events:
         """A mask: rows whose name passes `test`, which is asked once a distinct name."""
         passes = self._passes.get(test)
         if passes is None:
-            passes = np.array([bool(test(name)) for name in self.names], bool)
+            passes = np.array(list(map(bool, map(test, self.names))), bool)
             if getattr(test, "__name__", "<lambda>") != "<lambda>":  # a function may come again
                 self._passes[test] = passes
         return self._are_named(passes)
