@@ -145,6 +145,14 @@ def _wait(pid: int, timeout_s: float) -> int | None:
     return None
 
 
+def _forget_tests() -> None:
+    """In a process of the tests their modules are loaded, and would be read as the script's own files."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if file.startswith(str(HERE.parent)) and module is not sys.modules.get(__name__):
+            del sys.modules[name]
+
+
 def _in_child(entry: Entry, here: Path, watched: bool, options: list[str]) -> None:
     code = 70
     try:
@@ -158,6 +166,7 @@ def _in_child(entry: Entry, here: Path, watched: bool, options: list[str]) -> No
         sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
         sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
         os.chdir(here / "work")
+        _forget_tests()
         os.environ.update(OMP_NUM_THREADS="1", STEPSCOPE_CACHE=str(here / "cache"))
         for name in ("STEPSCOPE_DIR", "GITHUB_ACTIONS", "PYTEST_CURRENT_TEST"):
             os.environ.pop(name, None)

@@ -12,6 +12,7 @@ import pytest
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.source import Source, SourceFile
 from stepscope.record.watch import Watcher
 from stepscope.records import Finding
 
@@ -32,6 +33,18 @@ class Crashed:
         return found.rule, self.script.splitlines()[found.line - 1].strip()
 
 
+class OneFile(Source):
+    """The script alone: the modules of the tests, which this process has loaded, are not its files."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self._path = path
+
+    def files(self) -> list[SourceFile]:
+        file = self.file(self._path)
+        return [] if file is None else [file]
+
+
 @pytest.fixture
 def crash(tmp_path: Path) -> Callable[..., Crashed]:
     """`crash(code)` runs code that must fail; by default nobody watches it, so the exception alone has to tell."""
@@ -40,7 +53,7 @@ def crash(tmp_path: Path) -> Callable[..., Crashed]:
         path = tmp_path / "train.py"
         path.write_text(PRELUDE + textwrap.dedent(code))
         watcher = Watcher()
-        engine = Engine(Evidence(watcher))
+        engine = Engine(Evidence(watcher, OneFile(str(path))))
         if watched:
             watcher.start()
         try:
