@@ -109,7 +109,8 @@ class Logbook:
         before, self._before = self._before, []
         if before:
             self._send_ratio(before)
-        self._receive(wait=False)
+        if self._ratios:
+            self._receive(wait=False)
         if self._loop.steps == 1:  # speeds are of the training, without what came before it
             self._set_mark()
         elif self._clock() - self._mark[0] >= SPEED_EVERY_S:

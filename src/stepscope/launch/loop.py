@@ -226,13 +226,15 @@ def samples_in(batch: Any) -> int:
     """How many samples a batch holds, by the first dimension of its first tensor; 0 when there is none.
 
     >>> import torch
-    >>> samples_in({"x": torch.zeros(8, 3), "y": torch.zeros(8)}), samples_in("text"), samples_in([1, 2])
-    (8, 0, 0)
+    >>> samples_in({"x": torch.zeros(8, 3)}), samples_in([torch.zeros(4, 2)]), samples_in("text"), samples_in([1, 2])
+    (8, 4, 0, 0)
     """
     for _ in range(4):
-        if hasattr(batch, "shape"):
+        if type(batch) in (list, tuple) and batch:  # what most loaders give
+            batch = batch[0]
+        elif hasattr(batch, "shape"):
             return int(batch.shape[0]) if len(batch.shape) else 0
-        if isinstance(batch, dict) or hasattr(batch, "values"):
+        elif isinstance(batch, dict) or hasattr(batch, "values"):
             batch = next(iter(batch.values()), None)
         elif isinstance(batch, list | tuple) and batch:
             batch = batch[0]

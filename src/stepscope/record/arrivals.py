@@ -44,6 +44,9 @@ class Arrivals:
         self._free: dict[Any, list[_Box]] = {}
         """By device: an event belongs to the one it was first recorded on."""
 
+    def __len__(self) -> int:
+        return len(self._queue)
+
     def send(self, what: Any, numbers: dict[str, Any]) -> bool:
         """Start the copy of whatever lies on a device into pinned memory; nothing waits for it.
 

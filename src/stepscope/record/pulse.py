@@ -188,7 +188,8 @@ class Pulse:
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._on:
             return
-        self._read(wait=False)
+        if self._arrivals:
+            self._read(wait=False)
         groups = optimizer.param_groups
         with quietly():
             gradients = [grad for group in groups for p in group["params"] if (grad := p.grad) is not None]
