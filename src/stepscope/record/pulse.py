@@ -244,7 +244,7 @@ def _common_dtype(gradients: Sequence[Any]) -> torch.dtype | None:
 
 def _norm_together(gradients: list[Any] | tuple[Any, ...], wide: torch.dtype | None) -> Any:
     if sum(map(torch.Tensor.numel, gradients)) <= _FEW:
-        return torch.linalg.vector_norm(torch._C._nn.flatten_dense_tensors(gradients), dtype=wide)
+        return torch.linalg.vector_norm(torch._C._nn.flatten_dense_tensors(list(gradients)), dtype=wide)
     norms = torch._foreach_norm(gradients) if wide is None else torch._foreach_norm(gradients, 2, wide)
     if gradients[0].is_cuda and _has_foreach_copy:
         return torch.linalg.vector_norm(_in_a_row(norms))
