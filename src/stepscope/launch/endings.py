@@ -7,12 +7,10 @@ import os
 import signal
 import sys
 import threading
-from pathlib import Path
-from types import TracebackType
+
+from stepscope.record.tracebacks import without_our_frames as cleaned
 
 __all__ = ["LastWord", "say_uncaught", "wait_for_threads", "without_our_frames"]
-
-_OURS = str(Path(__file__).parent.parent) + os.sep
 
 
 def without_our_frames(error: BaseException) -> BaseException:
@@ -24,21 +22,9 @@ def without_our_frames(error: BaseException) -> BaseException:
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
-        one.__traceback__ = _cleaned(one.__traceback__)
+        one.__traceback__ = cleaned(one.__traceback__)
         rest += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
     return error
-
-
-def _cleaned(trace: TracebackType | None) -> TracebackType | None:
-    kept: list[TracebackType] = []
-    while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
-            kept.append(trace)
-        trace = trace.tb_next
-    chain: TracebackType | None = None
-    for each in reversed(kept):
-        chain = TracebackType(chain, each.tb_frame, each.tb_lasti, each.tb_lineno)
-    return chain
 
 
 def say_uncaught(error: BaseException) -> None:

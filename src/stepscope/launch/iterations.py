@@ -13,6 +13,7 @@ from weakref import WeakSet, ref
 
 from stepscope import fence
 from stepscope.profile.collect.phases import PhaseTable
+from stepscope.record.lengths import known_length
 
 if TYPE_CHECKING:
     from stepscope.launch.loop import Loop
@@ -155,7 +156,4 @@ def _length_of(iterator: Any) -> int | None:
     """How many batches a pass has; unknown of a stream, whose length must not be asked for: torch would note that."""
     if getattr(iterator, "_dataset_kind", None) != 0:
         return None
-    try:
-        return len(iterator)
-    except (TypeError, NotImplementedError):
-        return None
+    return known_length(iterator)

@@ -16,6 +16,7 @@ from stepscope import fence
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Amount, Limits
 from stepscope.launch.roles import Role, Roles
+from stepscope.record.lengths import known_length
 from stepscope.record.restore import Installed
 
 __all__ = ["Limiter", "is_stop"]
@@ -222,7 +223,7 @@ class _Shortened:
 
     def __init__(self, sampler: Any, loader: Any, plan: _Plan) -> None:
         self._sampler = sampler
-        self._total = _length(sampler)
+        self._total = known_length(sampler)
         self._amount = plan.amount.of(self._total) if isinstance(plan.amount, Amount) else plan.amount
         # Of an iterable dataset, or of a sampler that never ends, the last one cannot be known.
         self._with_last = plan.with_last and self._total is not None
@@ -252,13 +253,6 @@ class _Shortened:
         if self._total is None or self._amount is None:
             return len(self._sampler)
         return min(self._total, self._amount + self._with_last)
-
-
-def _length(sampler: Any) -> int | None:
-    try:
-        return len(sampler)
-    except (TypeError, NotImplementedError):
-        return None
 
 
 def _count(number: int, noun: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from stepscope.launch.data.field import Field, as_array
+from stepscope.record.lengths import known_length
 
 __all__ = ["label_field", "whole_histogram"]
 
@@ -43,13 +44,6 @@ def _labels(dataset: Any) -> Any:
         return as_array(tensors[-1])
     for name in ("targets", "labels"):
         held = getattr(dataset, name, None)
-        if held is not None and hasattr(held, "__len__") and len(held) == _length(dataset):
+        if held is not None and hasattr(held, "__len__") and len(held) == known_length(dataset):
             return as_array(list(held) if isinstance(held, tuple) else held)
     return None
-
-
-def _length(dataset: Any) -> int | None:
-    try:
-        return len(dataset)
-    except (TypeError, NotImplementedError):
-        return None

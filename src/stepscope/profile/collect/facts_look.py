@@ -19,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from stepscope import fence
 from stepscope.profile.collect.facts_process import describe_model
+from stepscope.record.function_modes import take_off
 from stepscope.record.names import BACKWARD, PASS, SYNC, Plan, plan_for
 from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
@@ -142,7 +143,7 @@ class Look(TorchFunctionMode):
             for hook in self._hooks:
                 hook.remove()
             torch.from_numpy = self._plain_from_numpy
-            _take_off(self)
+            take_off(self)
             self._models = [describe_model(model) for model in list(self._roots)]
             self._forget()
             self._sources.clear()
@@ -356,16 +357,3 @@ def _plan(function: Any) -> Plan:
         return PASS, name
     kind, named = plan_for(function)
     return (SYNC, named) if named in _HIDDEN_SYNCS else (kind, named)
-
-
-def _take_off(mode: Any) -> None:
-    """Remove a mode from anywhere in the stack: a `with torch.device(...)` of the user may be above it."""
-    stack: list[Any] = torch.overrides.__dict__["_get_current_function_mode_stack"]()
-    if mode not in stack:
-        return
-    pop, push = torch.overrides.__dict__["_pop_mode"], torch.overrides.__dict__["_push_mode"]
-    above = []
-    while (top := pop()) is not mode:
-        above.append(top)
-    for other in reversed(above):
-        push(other)

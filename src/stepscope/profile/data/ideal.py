@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from stepscope.profile.data.diversion import Diversion, batch_bytes, fresh
+from stepscope.record.lengths import known_length
 
 __all__ = ["IdealLoader", "IdealResult", "install_ideal"]
 
@@ -104,7 +105,7 @@ class IdealLoader:
         return batch
 
     def _again(self, kept: _Kept, number: int, loader: Any) -> Any:
-        length = _length(loader)
+        length = known_length(loader)
         if length is not None and number >= length:
             raise StopIteration
         kept.given += 1
@@ -134,10 +135,3 @@ def install_ideal(imports: Any, *, keep: int = KEEP) -> IdealLoader:
 
 def _median(values: list[float]) -> float | None:
     return statistics.median(values) if len(values) >= 3 else None
-
-
-def _length(loader: Any) -> int | None:
-    try:
-        return len(loader)
-    except (TypeError, NotImplementedError):
-        return None

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from stepscope import fence
 from stepscope.profile.data.loader_facts import LoaderFacts
+from stepscope.record.lengths import known_length
 from stepscope.record.restore import Installed
 
 __all__ = ["Loaders"]
@@ -71,7 +72,7 @@ class Loaders:
         facts = self.facts[number]
         facts.passes += 1
         facts.dataset = type(loader.dataset).__name__
-        facts.samples = _length(loader.dataset)
+        facts.samples = known_length(loader.dataset)
         facts.batch_size = loader.batch_size
         facts.workers = loader.num_workers
         facts.prefetch = loader.prefetch_factor
@@ -102,10 +103,3 @@ class Loaders:
         facts = self.facts[number]
         facts.file, facts.line, facts.made = known
         self._made[number] = known[:2]
-
-
-def _length(dataset: Any) -> int | None:
-    try:
-        return len(dataset)
-    except (TypeError, NotImplementedError):
-        return None

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from stepscope.profile.data.diversion import Diversion, batch_bytes, fresh
 from stepscope.profile.data.settings import LoaderSettings, is_sharded
 from stepscope.profile.data.trial import FreeTrial, Trial, settle
+from stepscope.record.lengths import known_length
 
 __all__ = ["Budget", "Tuner", "cpu_count"]
 
@@ -107,7 +108,7 @@ class Tuner:
         self._last = (loader, self.backwards())
         if self._trained.get(loader, 0) < _WARM_STEPS:
             return False
-        self.loader, self.length = loader, _length(loader)
+        self.loader, self.length = loader, known_length(loader)
         self._plan = self._settings(LoaderSettings.of(loader))
         self._began = self.clock()
         return True
@@ -283,13 +284,6 @@ def cpu_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _length(loader: Any) -> int | None:
-    try:
-        return len(loader)
-    except (TypeError, NotImplementedError):
-        return None
 
 
 def _has_cuda() -> bool:

@@ -9,19 +9,18 @@ import os
 import sys
 from collections.abc import Callable
 from time import perf_counter_ns
-from types import TracebackType
 from typing import Any
 
 from stepscope import fence
 from stepscope.profile.data.probe import Probe, set_current
 from stepscope.profile.data.worker_lines import WorkerLines
 from stepscope.record.restore import Installed
+from stepscope.record.tracebacks import without_our_frames
 
 __all__ = ["WorkerDoor"]
 
 _INDEX_QUEUE, _DATA_QUEUE, _WORKER_ID = 2, 3, 10
 """Where they stand among the arguments of `_worker_loop`."""
-_OURS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
 class WorkerDoor:
@@ -123,18 +122,6 @@ def _without_us(wrapper: Any) -> Any:
 
     def wrapped(exc_info: Any = None, where: str = "in background") -> Any:
         kind, error, trace = exc_info or sys.exc_info()
-        return wrapper((kind, error, _cleaned(trace)), where)
+        return wrapper((kind, error, without_our_frames(trace)), where)
 
     return wrapped
-
-
-def _cleaned(trace: TracebackType | None) -> TracebackType | None:
-    kept: list[TracebackType] = []
-    while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(_OURS):
-            kept.append(trace)
-        trace = trace.tb_next
-    chain: TracebackType | None = None
-    for each in reversed(kept):
-        chain = TracebackType(chain, each.tb_frame, each.tb_lasti, each.tb_lineno)
-    return chain

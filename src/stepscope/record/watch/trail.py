@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from stepscope import fence
 from stepscope.record.arguments import Snapshot, snapshot, tensors_in
+from stepscope.record.function_modes import take_off
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.names import PASS, Plan, plan_for
 from stepscope.record.statistics import is_transformed
@@ -135,13 +136,13 @@ class Trail:
     def close(self) -> None:
         """Take the mode off the stack, wherever in it it is now."""
         if self._mode.entered and threading.get_ident() == self._thread:
-            _take_off(self._mode)
+            take_off(self._mode)
             self._mode.entered = False
 
     def leave_in_child(self) -> None:
         """In a forked child: its work is not the script's, and must not be slowed down."""
         if self._mode.entered:
-            _take_off(self._mode)
+            take_off(self._mode)
             self._mode.entered = False
         self.closed = "another process"
 
@@ -293,16 +294,3 @@ class _Mode(TorchFunctionMode):
                 fence.report("following an op", fault)
             trail.cost_s += time.perf_counter() - clock
         return result
-
-
-def _take_off(mode: Any) -> None:
-    """Remove a mode from anywhere in the stack: a `with torch.device(...)` of the user may be above it."""
-    stack: list[Any] = torch.overrides.__dict__["_get_current_function_mode_stack"]()
-    if mode not in stack:
-        return
-    pop, push = torch.overrides.__dict__["_pop_mode"], torch.overrides.__dict__["_push_mode"]
-    above = []
-    while (top := pop()) is not mode:
-        above.append(top)
-    for other in reversed(above):
-        push(other)
