@@ -29,10 +29,11 @@ MAY_IMPORT = {
     "diagnose": GROUND | {"runs", "record", "inspect"},
     "profile": GROUND | {"runs", "export", "record", "inspect", "diagnose"},
     "launch": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile"},
-    "views": GROUND | {"runs", "export", "inspect", "diagnose", "profile"},
+    "report": GROUND | {"runs"},
+    "views": GROUND | {"runs", "export", "inspect", "diagnose", "profile", "report"},
     "server": GROUND | {"runs", "views"},
     "cli": GROUND
-    | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "views", "server"},
+    | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
     "__main__": {"cli"},
 }
 

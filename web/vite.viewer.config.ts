@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 
-const STATIC = resolve(import.meta.dirname, "../src/stepscope/server/static");
+const STATIC = process.env.STEPSCOPE_STATIC ?? resolve(import.meta.dirname, "../src/stepscope/server/static");
 const PARTS = resolve(import.meta.dirname, "node_modules/.viewer");
 
 /** One script and one style sheet, put into the template: a file that works alone, from anywhere, without a network. */

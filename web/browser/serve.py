@@ -7,6 +7,7 @@ Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`,
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -51,7 +52,9 @@ def say(answer: dict[str, str]) -> None:
 
 def main(store: Path) -> None:
     training: Training | None = None
-    with running([store], Settings(poll_s=0.2)) as server:
+    built = os.environ.get("STEPSCOPE_STATIC")  # an app that was built elsewhere than into the package
+    settings = Settings(poll_s=0.2, static=Path(built)) if built else Settings(poll_s=0.2)
+    with running([store], settings) as server:
         say({"address": server.address, "url": server.url})
         for line in sys.stdin:
             command, _, rest = line.strip().partition(" ")

@@ -48,11 +48,23 @@ export async function callBytes<R extends keyof Routes>(
   return (await answered(route, request, options)).arrayBuffer();
 }
 
-async function answered<R extends keyof Routes>(
-  route: R,
-  request: Request<R>,
-  options: CallOptions,
-): Promise<Response> {
+/** Where answers come from: the server, or, in a file that was shared, what the file carries. */
+export type Source = (route: keyof Routes, request: unknown, options: CallOptions) => Promise<Response>;
+
+let source: Source = fromServer;
+
+/** Has every call of this page answered from elsewhere than the server. */
+export function setSource(other: Source): void {
+  source = other;
+}
+
+async function answered<R extends keyof Routes>(route: R, request: Request<R>, options: CallOptions): Promise<Response> {
+  const answer = await source(route, request, options);
+  if (!answer.ok) throw await refusal(answer);
+  return answer;
+}
+
+async function fromServer(route: keyof Routes, request: unknown, options: CallOptions): Promise<Response> {
   const [method, template] = (route as string).split(" ") as [string, string];
   const url = addressOf(template, request as Record<string, unknown>, method === "GET");
   const init: RequestInit = {
@@ -65,15 +77,12 @@ async function answered<R extends keyof Routes>(
     init.body = JSON.stringify(request);
     (init.headers as Record<string, string>)["Content-Type"] = "application/json";
   }
-  let answer: Response;
   try {
-    answer = await fetch(url, init);
+    return await fetch(url, init);
   } catch (fault) {
     if (fault instanceof DOMException && fault.name === "AbortError") throw fault;
     throw new ApiError("The server does not answer. Is `stepscope ui` still running?", 0);
   }
-  if (!answer.ok) throw await refusal(answer);
-  return answer;
 }
 
 /** Fills the `{names}` of a path from the request; a GET carries the rest as a query string. */
