@@ -1,0 +1,45 @@
+/** Accessibility as axe-core sees it: what it calls serious or critical is a fault of the page. */
+
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  impact: string | null;
+  help: string;
+  nodes: { target: unknown[]; failureSummary?: string }[];
+}
+
+export interface AxeOptions {
+  /** Look only at what this selector finds. */
+  include?: string;
+  /** Rules to leave out, each with its reason beside the call. */
+  without?: string[];
+}
+
+/**
+ * The serious and critical faults of a page as one line each: `color-contrast (2): … at .quiet, .menu-hint`.
+ * Playwright evaluates in the page's own world past its content policy, so that nothing has to be loosened for the test.
+ */
+export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<string[]> {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
+  const found = await page.evaluate(
+    async ({ include, without }) => {
+      const axe = (window as unknown as { axe: { run(at: unknown, options: unknown): Promise<{ violations: unknown[] }> } }).axe;
+      const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
+      const result = await axe.run(include ?? document, { resultTypes: ["violations"], rules });
+      return result.violations as Violation[];
+    },
+    { include: options.include ?? null, without: options.without ?? [] },
+  );
+  return found.filter((one) => one.impact === "serious" || one.impact === "critical").map(inWords);
+}
+
+function inWords(fault: Violation): string {
+  const places = fault.nodes.slice(0, 4).map((node) => node.target.join(" "));
+  const why = fault.id === "color-contrast" ? ` [${/contrast of [\d.]+/.exec(fault.nodes[0]?.failureSummary ?? "")?.[0]}]` : "";
+  return `${fault.id} (${fault.nodes.length}): ${fault.help} at ${places.join(", ")}${why}`;
+}
