@@ -3,9 +3,12 @@
 export type Inline =
   | { kind: "text"; text: string }
   | { kind: "code"; text: string }
+  | { kind: "break" }
   | { kind: "strong" | "em" | "strike"; children: Inline[] }
   | { kind: "link"; href: string; children: Inline[] }
   | { kind: "image"; alt: string; href: string | null };
+
+export type Align = "left" | "right" | "center" | null;
 
 export type Block =
   | { kind: "heading"; level: number; children: Inline[] }
@@ -13,7 +16,7 @@ export type Block =
   | { kind: "code"; language: string; text: string }
   | { kind: "quote"; children: Block[] }
   | { kind: "list"; ordered: boolean; start: number; items: Block[][] }
-  | { kind: "table"; head: Inline[][]; rows: Inline[][][] }
+  | { kind: "table"; align: Align[]; head: Inline[][]; rows: Inline[][][] }
   | { kind: "rule" };
 
 const MOST_TEXT = 200_000;
@@ -101,12 +104,31 @@ function list(lines: readonly string[], at: number, depth: number): [Block, numb
   return [{ kind: "list", ordered, start: Number(first[3] ?? 1), items: items.map((l) => blocks(l, depth + 1)) }, end];
 }
 
-const cells = (line: string): Inline[][] => line.trim().replace(/^\||\|$/g, "").split("|").map((c) => inline(c.trim()));
+/** The cells of a line; a bar after a backslash is text. */
+function cutCells(line: string): string[] {
+  const inner = line.trim().replace(/^\|/, "").replace(/(^|[^\\])\|$/, "$1");
+  const cells: string[] = [];
+  let cell = "";
+  for (let at = 0; at < inner.length; at++) {
+    if (inner[at] === "|") (cells.push(cell), (cell = ""));
+    else cell += inner[at] === "\\" && inner[at + 1] === "|" ? inner[++at] : inner[at];
+  }
+  cells.push(cell);
+  return cells.map((one) => one.trim());
+}
+
+const cells = (line: string): Inline[][] => cutCells(line).map((cell) => inline(cell));
+
+function alignOf(rule: string): Align {
+  const [left, right] = [rule.startsWith(":"), rule.endsWith(":")];
+  return left && right ? "center" : right ? "right" : left ? "left" : null;
+}
 
 function table(lines: readonly string[], at: number): [Block, number] {
   let end = at + 2;
   while (end < lines.length && (lines[end] as string).includes("|")) end++;
-  return [{ kind: "table", head: cells(lines[at] as string), rows: lines.slice(at + 2, end).map(cells) }, end];
+  const align = cutCells(lines[at + 1] as string).map(alignOf);
+  return [{ kind: "table", align, head: cells(lines[at] as string), rows: lines.slice(at + 2, end).map(cells) }, end];
 }
 
 /** How far the end of a span is looked for: every search is bounded, so no text takes long. */
@@ -132,16 +154,27 @@ const MARKS = [
 
 export function inline(text: string, depth = 0): Inline[] {
   const out: Inline[] = [];
+  let held = "";
   let from = 0;
-  const special = /[`*_~![]|https?:\/\//g;
+  const flush = (): void => {
+    if (held) out.push({ kind: "text", text: held });
+    held = "";
+  };
+  const special = /[`*_~![]|\\[\\`*_~![\]#|<>-]| {2,}\n|\\\n|https?:\/\//g;
   for (let m = special.exec(text); m; m = special.exec(text)) {
-    const found = spanAt(text, m.index, depth);
-    if (!found) continue;
-    if (m.index > from) out.push({ kind: "text", text: text.slice(from, m.index) });
-    out.push(found.node);
-    from = special.lastIndex = m.index + found.length;
+    const [mark] = m;
+    const found = mark.endsWith("\n") ? null : mark.startsWith("\\") ? mark.slice(1) : spanAt(text, m.index, depth);
+    if (found === null && !mark.endsWith("\n")) continue;
+    held += text.slice(from, m.index);
+    if (typeof found === "string") held += found;
+    else {
+      flush();
+      out.push(found?.node ?? { kind: "break" });
+    }
+    from = special.lastIndex = m.index + (found !== null && typeof found === "object" ? found.length : mark.length);
   }
-  if (from < text.length) out.push({ kind: "text", text: text.slice(from) });
+  held += text.slice(from);
+  flush();
   return out;
 }
 

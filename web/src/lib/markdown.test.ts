@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { inline, parseMarkdown, safeLink } from "./chart-markdown";
+import { inline, parseMarkdown, safeLink } from "./markdown";
 
 describe("Markdown", () => {
   it("reads headings, lists, code, quotes, rules and tables", () => {
@@ -19,6 +19,14 @@ describe("Markdown", () => {
   });
   it("reads emphasis, code and links inside a line", () => {
     expect(inline("a **b** *c* `d` [e](https://x.org)").map((n) => n.kind)).toEqual(["text", "strong", "text", "em", "text", "code", "text", "link"]);
+  });
+  it("takes a backslash before a mark as text, and two spaces at an end of a line as a break", () => {
+    expect(inline("\\*a\\* b\\_c C:\\dir")).toEqual([{ kind: "text", text: "*a* b_c C:\\dir" }]);
+    expect(inline("one  \ntwo\nthree").map((n) => n.kind)).toEqual(["text", "break", "text"]);
+  });
+  it("knows how a table's columns are aligned, and a bar that is text", () => {
+    const [table] = parseMarkdown("| run | loss |\n|:--|--:|\n| a \\| b | 1 |");
+    expect(table).toMatchObject({ kind: "table", align: ["left", "right"], rows: [[[{ kind: "text", text: "a | b" }], [{ kind: "text", text: "1" }]]] });
   });
   it("leaves names with underscores alone", () => {
     expect(inline("grad_norm_total")).toEqual([{ kind: "text", text: "grad_norm_total" }]);
