@@ -9,7 +9,9 @@ import math
 import random
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
@@ -213,25 +215,12 @@ def empty(store: Path) -> None:
     store.mkdir(parents=True, exist_ok=True)
 
 
+def main(kind: str, folder: Path, *counts: int) -> None:
+    """A kind that is not in this file is a function of its name in `<kind>_store.py` beside it."""
+    makers: dict[str, Callable[..., None]] = {"usual": usual, "many": many, "hostile": hostile, "empty": empty}
+    maker = makers.get(kind) or getattr(import_module(f"{kind}_store"), kind)
+    maker(folder, *counts)
+
+
 if __name__ == "__main__":
-    kind, folder = sys.argv[1], Path(sys.argv[2])
-    if kind == "many":
-        many(folder, int(sys.argv[3]))
-    elif kind == "charts":
-        from charts_store import charts
-
-        charts(folder)
-    elif kind == "model":
-        from model_store import model
-
-        model(folder)
-    elif kind == "profile":
-        from profile_store import profile
-
-        profile(folder)
-    elif kind == "timeline":
-        from timeline_store import timeline
-
-        timeline(folder)
-    else:
-        {"usual": usual, "hostile": hostile, "empty": empty}[kind](folder)
+    main(sys.argv[1], Path(sys.argv[2]), *map(int, sys.argv[3:]))

@@ -132,11 +132,59 @@ export interface Curve {
   notes?: string[];
 }
 
+export interface DeleteRequest {
+  runs: string[];
+  /** Also runs that are still going on. */
+  force?: boolean;
+}
+
 export interface DiffRequest {
   /** What it is compared with: the one before. */
   a: ProfileRef;
   b: ProfileRef;
   rank?: number | null;
+}
+
+/** One run's histograms of one layer in one family. Numbers are of its newest histogram; None where unknown. */
+export interface DistributionCell {
+  run: string;
+  /** weights, gradients, activations or values */
+  family: string;
+  /** Under which they were logged. */
+  key: string;
+  /** At how many steps. */
+  count: number;
+  first_step: number;
+  last_step: number;
+  /** The least value of all steps. */
+  low: number | null;
+  high: number | null;
+  mean: number | null;
+  std: number | null;
+  /** From the first histogram to the newest: sqrt(change of mean² + change of deviation²) / the first's deviation. */
+  moved: number | null;
+  /** The share of values in the two fullest bins: near 1 for a layer that is dead or saturated. */
+  stuck: number | null;
+  /** NaN and infinities at all steps. */
+  bad: number;
+}
+
+export interface DistributionLayer {
+  name: string;
+  cells: DistributionCell[];
+}
+
+export interface Distributions {
+  /** In the order in which they were first logged, which is the model's for `watch_layers`. */
+  layers: DistributionLayer[];
+  /** Those that there are, in the order to show them. */
+  families: string[];
+  /** How many more layers there are than a page can hold. */
+  omitted: number;
+}
+
+export interface DistributionsRequest {
+  runs: string[];
 }
 
 /** One change to some runs; what is left out stays as it is. */
@@ -162,6 +210,14 @@ export interface EventRequest {
   event: number;
 }
 
+/** Numbers a finding carries: one after the other, or, with `labels`, one for each name. */
+export interface EvidenceSeries {
+  name: string;
+  /** None where it is not finite. */
+  values: (number | null)[];
+  labels: string[];
+}
+
 export interface ExportRequest {
   run: string;
   /** Which series, by name or with `*`; none for all. */
@@ -177,6 +233,10 @@ export interface FindRequest {
   index?: number | null;
   /** Without an index: the first hit that begins after this. */
   after_ns?: number;
+}
+
+export interface FindingsRequest {
+  run: string;
 }
 
 export interface FoundEvents {
@@ -429,6 +489,17 @@ export interface MediaData {
   steps: MediaSteps[];
 }
 
+export interface MediaIndex {
+  /** In the order to show them. */
+  keys: MediaKey[];
+  /** How many more keys there are than a page can hold. */
+  omitted: number;
+}
+
+export interface MediaIndexRequest {
+  runs: string[];
+}
+
 export interface MediaItem {
   run: string;
   key: string;
@@ -446,6 +517,18 @@ export interface MediaItem {
   histogram: Histogram | null;
   /** Why its content is not here: damaged, or dropped on a full disk. */
   error: string | null;
+}
+
+/** One key under which at least one of the runs logged this kind of thing. */
+export interface MediaKey {
+  key: string;
+  kind: string;
+  /** Those that have it, in the order they were asked for. */
+  runs: string[];
+  /** The steps at which any of them has it; of very many, some at even distances, first and last among them. */
+  steps: number[];
+  /** How many there are at one step, at most: a list of images is several. */
+  most: number;
 }
 
 export interface MediaRequest {
@@ -585,6 +668,20 @@ export interface Part {
   key: string;
   label: string;
   help?: string;
+}
+
+/** How much each part of the page has to show. */
+export interface Parts {
+  metrics: number;
+  /** Keys, not items. */
+  media: number;
+  distributions: number;
+  recordings: number;
+  profiles: number;
+  /** Pieces of what it printed. */
+  console: number;
+  system: number;
+  artifacts: number;
 }
 
 export interface PickedEvent {
@@ -804,6 +901,15 @@ export interface RunDetail {
   /** What went wrong inside Stepscope while it recorded this run. */
   faults: string[];
   editable: boolean;
+  parts: Parts;
+}
+
+/** What is wrong with a run, and nothing else of it: what a report may show to others. */
+export interface RunFindings {
+  run: string;
+  name: string;
+  /** The gravest first. */
+  findings: ShownFinding[];
 }
 
 /** Runs that share the value of the grouping column. */
@@ -827,6 +933,8 @@ export interface RunProfiles {
 export interface RunRequest {
   /** Its id. */
   run: string;
+  /** Leave out what never changes and may be large: the diff and the packages. For a page that follows a run. */
+  brief?: boolean;
 }
 
 export interface RunRow {
@@ -962,6 +1070,12 @@ export interface ShownFinding {
   /** The file was edited after the script began. */
   changed: boolean;
   evidence: Record<string, unknown>;
+  /** `opt.no-zero-grad:2`, the second one of its rule: the same for as long as the run is there. */
+  id: string;
+  /** The numbers of the evidence that can be drawn. */
+  series: EvidenceSeries[];
+  /** Series of the run that show it; the finding's step is marked there. */
+  metrics: string[];
 }
 
 /** Another place that belongs to a finding. */
@@ -1201,6 +1315,38 @@ export interface TimelineStep {
   inferred: boolean;
 }
 
+export interface TrashList {
+  runs: TrashedRun[];
+  bytes: number;
+}
+
+/** Runs of the trash; none means all of them. */
+export interface TrashRequest {
+  runs?: string[];
+}
+
+export interface TrashedRun {
+  id: string;
+  name: string;
+  project: string;
+  deleted: number;
+  /** When it goes for good. */
+  purged: number;
+  bytes: number;
+}
+
+export interface WeighRequest {
+  runs: string[];
+}
+
+/** What a person should know before saying yes. */
+export interface Weight {
+  /** None where there are too many to count. */
+  bytes: number | null;
+  /** Runs that are still going on. */
+  running: string[];
+}
+
 /** Every address of the server. Streams give one `response` per event; `Blob` is raw bytes. */
 export interface Routes {
   "GET /api/blob/{run}/{sha256}": { request: BlobRequest; response: Blob };
@@ -1210,8 +1356,11 @@ export interface Routes {
   "GET /api/page/{run}/{sha256}": { request: PageRequest; response: Blob };
   "GET /api/profile/download/{run}/{profile}/{kind}": { request: ProfileDownloadRequest; response: Blob };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
+  "POST /api/distributions": { request: DistributionsRequest; response: Distributions };
+  "POST /api/findings": { request: FindingsRequest; response: RunFindings };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/media": { request: MediaRequest; response: MediaData };
+  "POST /api/media/index": { request: MediaIndexRequest; response: MediaIndex };
   "POST /api/model": { request: ModelRequest; response: ModelPage };
   "POST /api/panels": { request: PanelsRequest; response: Panels };
   "POST /api/profile": { request: ProfileRequest; response: ProfilePage };
@@ -1223,7 +1372,9 @@ export interface Routes {
   "POST /api/rule": { request: RuleRequest; response: RuleDetail };
   "POST /api/run": { request: RunRequest; response: RunDetail };
   "POST /api/runs": { request: RunsRequest; response: RunsPage };
+  "POST /api/runs/delete": { request: DeleteRequest; response: Edited };
   "POST /api/runs/edit": { request: EditRequest; response: Edited };
+  "POST /api/runs/weigh": { request: WeighRequest; response: Weight };
   "POST /api/series": { request: SeriesRequest; response: SeriesData };
   "POST /api/stack": { request: StackRequest; response: StackPage };
   "POST /api/stacks": { request: StacksRequest; response: StackSources };
@@ -1234,4 +1385,7 @@ export interface Routes {
   "POST /api/timeline/names": { request: NamesRequest; response: NamesPage };
   "POST /api/timeline/range": { request: RangeRequest; response: Selection };
   "POST /api/timeline/tiles": { request: TilesRequest; response: Blob };
+  "POST /api/trash": { request: Empty; response: TrashList };
+  "POST /api/trash/purge": { request: TrashRequest; response: Edited };
+  "POST /api/trash/restore": { request: TrashRequest; response: Edited };
 }

@@ -32,7 +32,7 @@ from stepscope.runs.points.tables import Shape, pandas_table, polars_table
 from stepscope.runs.read.assembly import SeriesBuilder, all_branches
 from stepscope.runs.read.attempts import Attempt, attempts_of, time_spent
 from stepscope.runs.read.damage import Damage, damage_of
-from stepscope.runs.read.medialist import LoggedMedia, first_kind, media_by_key
+from stepscope.runs.read.medialist import LoggedMedia, media_by_key, media_kinds
 from stepscope.runs.read.mediastore import MediaStore
 from stepscope.runs.read.runlogs import RunLogs
 from stepscope.runs.read.segments import Segment
@@ -365,9 +365,9 @@ class RunFolder:
             and (superseded or not one.superseded)
         ]
 
-    def media_keys(self) -> dict[str, str]:
-        """The keys under which media were logged, with their kind: that of the first part of the newest."""
-        return {key: first_kind(items) for key, items in self._media_list().items()}
+    def media_keys(self, as_logged: bool = False) -> dict[str, str]:
+        """The keys of media, by name or `as_logged`, with their kind: that of the first part of the newest."""
+        return media_kinds(self._media_list(), as_logged)
 
     def _media_list(self) -> dict[str, list[LoggedMedia]]:
         found: dict[str, list[LoggedMedia]] = self._remember("media", lambda logs: media_by_key(logs.ordered()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stepscope.records import FileHeader, Media
 from stepscope.runs.read.runlogs import Part
 
-__all__ = ["LoggedMedia", "first_kind", "media_by_key"]
+__all__ = ["LoggedMedia", "first_kind", "media_by_key", "media_kinds"]
 
 
 @dataclass(frozen=True)
@@ -16,15 +16,25 @@ class LoggedMedia:
     media: Media
     header: FileHeader
     superseded: bool = False
+    place: int = 0
+    """How many media the run had logged before it."""
 
 
 def media_by_key(parts: Iterable[Part]) -> dict[str, list[LoggedMedia]]:
     """Each key's media by step, ties as they were logged. `parts` come by attempt, then by time."""
-    found: dict[str, list[tuple[FileHeader, Media]]] = {}
+    found: dict[str, list[tuple[FileHeader, Media, int]]] = {}
+    place = 0
     for part in parts:
         for _seq, media in part.media:
-            found.setdefault(media.key, []).append((part.header, media))
+            found.setdefault(media.key, []).append((part.header, media, place))
+            place += 1
     return {key: _in_order(found[key]) for key in sorted(found)}
+
+
+def media_kinds(found: dict[str, list[LoggedMedia]], as_logged: bool) -> dict[str, str]:
+    """The kind of each key. As logged: by each key's first medium, so that layers stay in the order of their model."""
+    keys = sorted(found, key=lambda key: min(one.place for one in found[key])) if as_logged else list(found)
+    return {key: first_kind(found[key]) for key in keys}
 
 
 def first_kind(items: list[LoggedMedia]) -> str:
@@ -32,10 +42,10 @@ def first_kind(items: list[LoggedMedia]) -> str:
     return next((one for one in reversed(items) if one.media.index == 0), items[-1]).media.kind
 
 
-def _in_order(items: list[tuple[FileHeader, Media]]) -> list[LoggedMedia]:
+def _in_order(items: list[tuple[FileHeader, Media, int]]) -> list[LoggedMedia]:
     """By the rule for series: an attempt hides what earlier ones of its rank have from its first step on."""
     first: dict[tuple[int, int], int] = {}
-    for header, media in items:
+    for header, media, _place in items:
         key = (header.rank, header.attempt)
         first[key] = min(first.get(key, media.step), media.step)
     hidden_from = {
@@ -43,7 +53,7 @@ def _in_order(items: list[tuple[FileHeader, Media]]) -> list[LoggedMedia]:
         for rank, attempt in first
     }
     listed = []
-    for header, media in items:
+    for header, media, place in items:
         limit = hidden_from[header.rank, header.attempt]
-        listed.append(LoggedMedia(media, header, limit is not None and media.step >= limit))
+        listed.append(LoggedMedia(media, header, limit is not None and media.step >= limit, place))
     return sorted(listed, key=lambda one: (one.media.step, one.media.time))
