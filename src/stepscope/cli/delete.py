@@ -1,4 +1,4 @@
-"""`stepscope delete`: remove runs for good."""
+"""`stepscope delete`: move runs to the trash, or remove them for good."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ __all__ = ["command"]
 @store_option
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--force", is_flag=True, help="Also runs that are still going on.")
-def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool) -> None:
+@click.option("--for-good", is_flag=True, help="Not into the trash: there is no way back.")
+def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool, for_good: bool) -> None:
     """Delete runs: their folders, with everything in them.
 
-    There is no way back. Asks first on a terminal; elsewhere --yes is needed.
+    They go to the trash, from where `stepscope trash --restore` brings them back for seven days. Asks first on a
+    terminal; elsewhere --yes is needed.
 
     \b
     stepscope delete 01JCQ4
     stepscope delete last @2 --yes
+    stepscope delete 01JCQ4 --for-good
     """
     from stepscope.errors import UsageError
 
@@ -38,22 +41,33 @@ def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool) -> None:
         if run.status == "running" and not force:
             raise UsageError(f"run {run.name!r} is still running; stop it first, or delete it with --force")
     if not yes:
-        _ask(list(found.values()))
+        _ask(list(found.values()), for_good)
     for path, run in found.items():
-        _remove(path)
-        click.echo(f"deleted {clean(run.name)}  {run.id}")
+        name = run.name
+        if for_good:
+            _remove(path)
+        else:
+            _move(path, name)
+        click.echo(f"deleted {clean(name)}  {run.id}")
+    if not for_good:
+        click.echo("in the trash for seven days: stepscope trash --restore brings them back", err=True)
 
 
-def _ask(runs: list[RunFolder]) -> None:
+def _ask(runs: list[RunFolder], for_good: bool) -> None:
     from stepscope.errors import UsageError
 
     if not sys.stdin.isatty():
         raise UsageError(f"deleting {len(runs)} runs needs a yes; add --yes")
     for run in runs:
         click.echo(f"{clean(run.project)}/{clean(run.name)}  {run.status}  {clean(str(run.path))}", err=True)
-    click.confirm(
-        f"Delete {'this run' if len(runs) == 1 else f'these {len(runs)} runs'} for good?", abort=True, err=True
-    )
+    words = "this run" if len(runs) == 1 else f"these {len(runs)} runs"
+    click.confirm(f"Delete {words} for good?" if for_good else f"Move {words} to the trash?", abort=True, err=True)
+
+
+def _move(path: Path, name: str) -> None:
+    from stepscope.runs.trash import move_to_trash
+
+    move_to_trash(path, name)
 
 
 def _remove(path: Path) -> None:

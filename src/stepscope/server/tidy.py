@@ -1,4 +1,4 @@
-"""Compacts runs that have ended, a little at a time, where their folders can be written to."""
+"""Compacts runs that have ended, a little at a time, and removes what has been in the trash for a week."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.compact.compact import compact
 from stepscope.runs.format.layout import log_files
+from stepscope.runs.trash import purge_old
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
@@ -22,6 +23,7 @@ REST_S = 60.0
 """A run is left alone for this long after its end: somebody may resume it, or its last files are still on their way."""
 BUDGET_S = 0.25
 AGAIN_S = 30.0
+PURGE_S = 3600.0
 _ENDED = ("finished", "stopped", "preempted", "failed", "killed")
 
 
@@ -31,6 +33,7 @@ class Tidy:
     def __init__(self) -> None:
         self._done: dict[str, int] = {}
         self._next = 0.0
+        self._purge = 0.0
 
     def some(self, catalogue: Catalogue, stopping: threading.Event) -> int:
         """Compact runs until the time is up; how many were changed. "lost" runs are not ours to touch."""
@@ -46,6 +49,9 @@ class Tidy:
                 self._done[entry.id] = entry.version
                 changed += self._one(entry)
         self._next = now + AGAIN_S
+        if now >= self._purge:
+            self._purge = now + PURGE_S
+            purge_old({entry.path.parent for entry in catalogue.every()} | set(catalogue.stores))
         return changed
 
     def _one(self, entry: RunEntry) -> bool:

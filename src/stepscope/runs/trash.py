@@ -1,0 +1,193 @@
+"""The trash of a store: deleted runs lie in `.trash` beside the others, and can come back for a week.
+
+Deleting is one rename on the same file system: quick for any size, and all or nothing. What is known of the deletion
+(when, which run) is a small file beside the folder, so that the trash can be listed without opening runs.
+
+    trashed = move_to_trash(path)
+    restore(trashed)
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from stepscope.errors import NotFound, StepscopeError, StorageError
+from stepscope.runs.format.filesystem import make_private_folder, sync_folder
+from stepscope.runs.format.ids import is_run_id
+from stepscope.runs.format.layout import read_meta, write_file
+
+__all__ = [
+    "KEPT_S",
+    "TRASH",
+    "Trashed",
+    "folder_size",
+    "move_to_trash",
+    "purge",
+    "purge_old",
+    "restore",
+    "trashed_runs",
+]
+
+TRASH = ".trash"
+"""The catalogue passes over names with a dot, so what is in there is in no list."""
+KEPT_S = 7 * 86400.0
+_LARGEST_NOTE = 1 << 16
+
+
+class Trashed(msgspec.Struct, frozen=True):
+    """A deleted run."""
+
+    id: str
+    name: str
+    project: str
+    deleted: float
+    """When, in unix seconds."""
+    bytes: int
+    home: str
+    """The folder it was in."""
+    folder: str
+    """The name of its own folder there: its id, unless somebody renamed it."""
+
+    @property
+    def path(self) -> Path:
+        return Path(self.home) / TRASH / self.folder
+
+    @property
+    def purged(self) -> float:
+        """When it goes for good."""
+        return self.deleted + KEPT_S
+
+
+class _Note(msgspec.Struct):
+    """What is written beside a folder in the trash."""
+
+    id: str
+    name: str
+    project: str
+    deleted: float
+    bytes: int
+
+
+def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trashed:
+    """Delete a run so that it can come back; `name` where a later name than the one in `meta.json` is known."""
+    meta = read_meta(path)
+    home, bin_ = path.parent, path.parent / TRASH
+    deleted = time.time() if now is None else now
+    gone = Trashed(meta.id, name or meta.name, meta.project, deleted, folder_size(path), str(home), path.name)
+    note = _Note(gone.id, gone.name, gone.project, gone.deleted, gone.bytes)
+    try:
+        make_private_folder(bin_, exist_ok=True)
+        # The note first: a crash in between leaves a note without a folder, which is passed over.
+        write_file(_note_of(gone.path), msgspec.json.encode(note))
+        path.rename(gone.path)
+        sync_folder(home)
+    except OSError as fault:
+        if fault.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            raise StorageError(f"{gone.path} is in the trash already; restore or purge that one first") from None
+        if path.exists():
+            _note_of(gone.path).unlink(missing_ok=True)
+        raise StorageError(f"{path} could not be moved to the trash: {fault.strerror or fault}") from None
+    return gone
+
+
+def trashed_runs(homes: Iterable[Path]) -> list[Trashed]:
+    """What is in the trash of these folders, the latest first."""
+    found = {one.path: one for home in homes for one in _trashed_in(home)}
+    return sorted(found.values(), key=lambda one: one.deleted, reverse=True)
+
+
+def restore(one: Trashed) -> Path:
+    """Put a deleted run back where it was."""
+    home = Path(one.home) / one.folder
+    if home.exists():
+        raise StorageError(f"{home} is there again; move it away first")
+    try:
+        one.path.rename(home)
+    except FileNotFoundError:
+        raise NotFound(f"run {one.id} is no longer in the trash") from None
+    except OSError as fault:
+        raise StorageError(f"{home} could not be restored: {fault.strerror or fault}") from None
+    _note_of(one.path).unlink(missing_ok=True)
+    sync_folder(home.parent)
+    return home
+
+
+def purge(one: Trashed) -> None:
+    """Remove a deleted run for good."""
+    try:
+        shutil.rmtree(one.path)
+        _note_of(one.path).unlink(missing_ok=True)
+        one.path.parent.rmdir()  # the last one takes the folder with it
+    except FileNotFoundError:
+        return  # somebody else was faster
+    except OSError as fault:
+        if fault.errno in (errno.ENOTEMPTY, errno.EEXIST):
+            return  # others lie there still
+        raise StorageError(f"{one.path} could not be removed: {fault.strerror or fault}") from None
+
+
+def purge_old(homes: Iterable[Path], now: float | None = None) -> int:
+    """Remove for good what was deleted a week ago; how many. What cannot be removed is left for the next time."""
+    limit = (time.time() if now is None else now) - KEPT_S
+    count = 0
+    for one in trashed_runs(homes):
+        if one.deleted >= limit:
+            continue
+        try:
+            purge(one)
+        except StorageError:
+            continue
+        count += 1
+    return count
+
+
+def folder_size(path: Path) -> int:
+    """The bytes of all files of a run; links are not followed."""
+    total = 0
+    for folder, _, names in os.walk(path):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:  # gone meanwhile
+                continue
+    return total
+
+
+def _note_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def _trashed_in(home: Path) -> list[Trashed]:
+    try:
+        with os.scandir(home / TRASH) as listing:
+            folders = [entry.name for entry in listing if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []
+    found = (_read(home, name) for name in folders)
+    return [one for one in found if one is not None]
+
+
+def _read(home: Path, folder: str) -> Trashed | None:
+    """A folder of the trash; one without its note is still a run that somebody may want back."""
+    path = home / TRASH / folder
+    try:
+        with open(_note_of(path), "rb") as stream:
+            note = msgspec.json.decode(stream.read(_LARGEST_NOTE), type=_Note)
+        return Trashed(note.id, note.name, note.project, note.deleted, note.bytes, str(home), folder)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        pass
+    try:
+        meta = read_meta(path)
+        deleted = path.stat().st_ctime  # a rename touches it
+    except (StepscopeError, OSError):
+        return None
+    if not is_run_id(meta.id):
+        return None
+    return Trashed(meta.id, meta.name, meta.project, deleted, folder_size(path), str(home), folder)
