@@ -18,16 +18,17 @@ from stepscope.records import (
     Finding,
     FindingEvent,
     GitState,
+    Media,
     SummaryUpdate,
 )
 from stepscope.views.context import Context
 from stepscope.views.edit import Edited, EditRequest, Refused, edit
 from stepscope.views.info import info
 from stepscope.views.route import Empty
-from stepscope.views.run import RunRequest, SummaryValue, run
+from stepscope.views.run import Parts, RunRequest, SummaryValue, run
 from stepscope.views.runs import RunsRequest, runs
 
-from .conftest import write_run
+from .conftest import histogram, write_run
 
 
 def test_a_run_that_failed_tells_its_whole_story(ctx: Context, store: Path) -> None:
@@ -81,6 +82,26 @@ def test_what_was_gathered_late_completes_the_environment(ctx: Context, store: P
     assert detail.git == GitState(commit="abc", diff="+1")
     assert detail.environment.packages == {"numpy": "2", "torch": "2.5"}
     assert detail.environment.hardware == {"cpu_count": 2, "gpus": []}
+
+
+def test_a_page_that_follows_a_run_leaves_out_what_never_changes(ctx: Context, store: Path) -> None:
+    git = GitState(commit="abc", dirty=True, diff="+1" * 1000)
+    run_id = write_run(store, series={"loss": [1.0]}, git=git, packages={"torch": "2.5"}, config={"lr": 1})
+    whole, brief = run(ctx, RunRequest(run=run_id)), run(ctx, RunRequest(run=run_id, brief=True))
+    assert brief.git == GitState(commit="abc", dirty=True)
+    assert (brief.environment.packages, brief.config, brief.summary) == ({}, {"lr": 1}, whole.summary)
+
+
+def test_each_part_of_the_page_is_counted(ctx: Context, store: Path) -> None:
+    def medium(key: str, kind: str) -> tuple[Media, bytes]:
+        return Media(key=key, step=0, time=0.0, kind=kind), b"x"
+
+    run_id = write_run(
+        store,
+        series={"loss": [1.0], "acc": [1.0], "system/cpu_percent": [5.0]},
+        media=[medium("a", "image"), medium("b", "text"), medium("recording", "step"), histogram("w", 0, [0, 1], [1])],
+    )
+    assert run(ctx, RunRequest(run=run_id)).parts == Parts(metrics=2, media=2, distributions=1, recordings=1, system=1)
 
 
 def test_a_run_that_is_not_there(ctx: Context, store: Path) -> None:

@@ -5,7 +5,8 @@ Only what was kept in the run folder is shown: a run may come from anywhere and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,17 @@ from stepscope.diagnose.rule_text import RuleText, read_docstring
 from stepscope.diagnose.show import place_of
 from stepscope.records import Finding, Severity
 from stepscope.views.context import Context
+from stepscope.views.finding_evidence import EvidenceSeries, evidence_series, metrics_shown
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
 if TYPE_CHECKING:
     from stepscope.profile.advice.advice import Advice
+    from stepscope.runs.read.folder import RunFolder
 
-__all__ = ["RuleDetail", "ShownFinding", "rule", "shown_findings"]
+__all__ = ["RuleDetail", "ShownFinding", "findings", "rule", "shown_findings"]
 
+MAX_FINDINGS = 500
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -64,6 +68,25 @@ class ShownFinding(msgspec.Struct):
     changed: bool
     """The file was edited after the script began."""
     evidence: dict[str, Any]
+    id: str = ""
+    """`opt.no-zero-grad:2`, the second one of its rule: the same for as long as the run is there."""
+    series: list[EvidenceSeries] = []
+    """The numbers of the evidence that can be drawn."""
+    metrics: list[str] = []
+    """Series of the run that show it; the finding's step is marked there."""
+
+
+class FindingsRequest(msgspec.Struct):
+    run: str
+
+
+class RunFindings(msgspec.Struct):
+    """What is wrong with a run, and nothing else of it: what a report may show to others."""
+
+    run: str
+    name: str
+    findings: list[ShownFinding]
+    """The gravest first."""
 
 
 class RuleRequest(msgspec.Struct):
@@ -84,6 +107,13 @@ class RuleDetail(msgspec.Struct):
     good: str
     asked: str
     """When it is asked, and of what."""
+
+
+@route("POST", "/api/findings")
+def findings(ctx: Context, request: FindingsRequest) -> RunFindings:
+    """The findings of a run, without the rest of its page."""
+    folder = ctx.runs.get(request.run)
+    return RunFindings(run=folder.id, name=folder.name, findings=findings_of(folder))
 
 
 @route("POST", "/api/rule")
@@ -117,12 +147,22 @@ def _detail(id: str, severity: Severity, text: RuleText, asked: str) -> RuleDeta
     )
 
 
-def shown_findings(findings: Iterable[Finding], cwd: str) -> list[ShownFinding]:
-    """The gravest first, and those of one severity in the order they were found."""
-    return [_shown(one, Path(cwd or "/")) for one in sorted(findings, key=lambda one: _ORDER[one.severity])]
+def findings_of(folder: RunFolder) -> list[ShownFinding]:
+    """All that a page can hold of a run's findings."""
+    return shown_findings(folder.findings[-MAX_FINDINGS:], folder.meta.cwd, folder.metrics())
 
 
-def _shown(one: Finding, root: Path) -> ShownFinding:
+def shown_findings(findings: Iterable[Finding], cwd: str, metrics: Sequence[str] = ()) -> list[ShownFinding]:
+    """The gravest first, and those of one severity in the order they were found; `metrics` names the run's series."""
+    told: Counter[str] = Counter()
+    shown = []
+    for one in findings:
+        told[one.rule] += 1
+        shown.append(_shown(one, Path(cwd or "/"), f"{one.rule}:{told[one.rule]}", metrics))
+    return sorted(shown, key=lambda one: _ORDER[one.severity])
+
+
+def _shown(one: Finding, root: Path, id: str, metrics: Sequence[str]) -> ShownFinding:
     region = (one.column, one.end_column)
     return ShownFinding(
         rule=one.rule,
@@ -140,6 +180,9 @@ def _shown(one: Finding, root: Path) -> ShownFinding:
         ],
         changed=one.source_changed,
         evidence=plain(one.evidence),
+        id=id,
+        series=evidence_series(one.evidence),
+        metrics=metrics_shown(one.rule, one.evidence, metrics),
     )
 
 

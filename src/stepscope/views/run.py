@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+from stepscope.inspect.logged import STEP_KIND
+from stepscope.profile.profile import profiles_in
 from stepscope.records import Alert, Artifact, GitState, RunMeta, Status
 from stepscope.runs.catalogue.goals import said_goals
 from stepscope.runs.read import attempts as runs_attempts
@@ -14,7 +17,7 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.summary import MetricSummary
 from stepscope.views.context import Context
 from stepscope.views.edit import is_writable
-from stepscope.views.findings import ShownFinding, shown_findings
+from stepscope.views.findings import ShownFinding, findings_of
 from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.plain import plain
 from stepscope.views.route import route
@@ -27,6 +30,8 @@ MAX_SERIES = 5000
 class RunRequest(msgspec.Struct):
     run: str
     """Its id."""
+    brief: bool = False
+    """Leave out what never changes and may be large: the diff and the packages. For a page that follows a run."""
 
 
 class Attempt(msgspec.Struct):
@@ -70,6 +75,21 @@ class Surroundings(msgspec.Struct):
     env: dict[str, str]
 
 
+class Parts(msgspec.Struct, frozen=True):
+    """How much each part of the page has to show."""
+
+    metrics: int = 0
+    media: int = 0
+    """Keys, not items."""
+    distributions: int = 0
+    recordings: int = 0
+    profiles: int = 0
+    console: int = 0
+    """Pieces of what it printed."""
+    system: int = 0
+    artifacts: int = 0
+
+
 class RunDetail(msgspec.Struct):
     id: str
     name: str
@@ -107,6 +127,7 @@ class RunDetail(msgspec.Struct):
     faults: list[str] = []
     """What went wrong inside Stepscope while it recorded this run."""
     editable: bool = False
+    parts: Parts = Parts()
 
 
 @route("POST", "/api/run")
@@ -131,10 +152,10 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
         command=meta.command,
         config=plain(folder.config),
         summary=_summary(folder),
-        environment=_surroundings(meta),
-        git=meta.git,
+        environment=_surroundings(meta, packages=not request.brief),
+        git=replace(meta.git, diff=None) if request.brief and meta.git is not None else meta.git,
         alerts=folder.alerts[-MAX_LISTED:],
-        findings=shown_findings(folder.findings[-MAX_LISTED:], meta.cwd),
+        findings=findings_of(folder),
         artifacts=[replace(one, metadata=plain(one.metadata)) for one in folder.artifacts[-MAX_LISTED:]],
         attempts=[_attempt(one) for one in folder.attempts[-MAX_LISTED:]],
         status_detail=standing.detail,
@@ -147,6 +168,23 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
         holes=folder.holes,
         faults=[f"{fault.where}: {fault.error}" for fault in folder.faults[-MAX_LISTED:]],
         editable=not ctx.read_only and is_writable(folder.path),
+        parts=_parts(folder),
+    )
+
+
+def _parts(folder: RunFolder) -> Parts:
+    system = sum(name.startswith("system/") for name in folder.metrics())
+    kinds = Counter(folder.media_keys().values())
+    recordings, histograms = kinds.pop(STEP_KIND, 0), kinds.pop("histogram", 0)
+    return Parts(
+        metrics=len(folder.metrics()) - system,
+        media=kinds.total(),
+        distributions=histograms,
+        recordings=recordings,
+        profiles=len(profiles_in(folder.path)),
+        console=len(folder.console()),
+        system=system,
+        artifacts=len(folder.artifacts),
     )
 
 
@@ -177,7 +215,7 @@ def _summary_value(name: str, one: MetricSummary, chosen: Any) -> SummaryValue:
     )
 
 
-def _surroundings(meta: RunMeta) -> Surroundings:
+def _surroundings(meta: RunMeta, packages: bool) -> Surroundings:
     return Surroundings(
         host=meta.host,
         user=meta.user,
@@ -186,7 +224,7 @@ def _surroundings(meta: RunMeta) -> Surroundings:
         stepscope=meta.stepscope,
         cwd=meta.cwd,
         script=meta.script,
-        packages=meta.packages,
+        packages=meta.packages if packages else {},
         hardware=plain(meta.hardware),
         env=meta.env,
     )

@@ -1,0 +1,100 @@
+"""What proves a finding, ready to draw: the numbers it carries, and the run's own lines that show it.
+
+A rule keeps what it measured (`losses`, `grad_norm_before`, a value per layer). Lists of numbers become small lines,
+values by name become bars. Beside them stands the run's loss or gradient norm with the step marked, where the rule is
+about how training goes; a wrong shape has no place on a curve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from stepscope.runs.catalogue.main_metric import loss_likeness, main_metric
+
+__all__ = ["EvidenceSeries", "evidence_series", "metrics_shown"]
+
+MAX_SERIES = 6
+MAX_VALUES = 200
+MAX_NAME = 200
+MAX_METRICS = 2
+_NOT_SERIES = ("shape", "shapes", "size", "sizes", "dims", "kernel", "stride", "padding", "axis", "steps", "epochs")
+"""Last words of names whose lists are no values over time."""
+_ABOUT_LOSS = {"amp", "autograd", "data", "eval", "grad", "init", "loss", "math", "metric", "mode", "num", "opt", "rl"}
+"""Groups of rules whose fault is seen on the loss."""
+_ABOUT_GRADIENTS = {"amp", "grad", "init", "num", "opt"}
+
+
+class EvidenceSeries(msgspec.Struct):
+    """Numbers a finding carries: one after the other, or, with `labels`, one for each name."""
+
+    name: str
+    values: list[float | None]
+    """None where it is not finite."""
+    labels: list[str] = []
+
+
+def evidence_series(evidence: Mapping[str, Any]) -> list[EvidenceSeries]:
+    """The parts of the evidence that can be drawn.
+
+    >>> evidence_series({"grad_norm": [1.9, 3.8, 5.8], "input_shape": [64, 3, 32], "steps": 3})
+    [EvidenceSeries(name='grad norm', values=[1.9, 3.8, 5.8], labels=[])]
+    >>> evidence_series({"ratio": {"fc1": 0.2, "fc2": 1e-9}})
+    [EvidenceSeries(name='ratio', values=[0.2, 1e-09], labels=['fc1', 'fc2'])]
+    """
+    found = []
+    for name, value in evidence.items():
+        words = str(name)[:MAX_NAME].replace("_", " ")
+        if isinstance(value, Mapping) and len(value) > 1 and all(map(_is_number, value.values())):
+            named = list(value.items())[:MAX_VALUES]
+            labels = [str(label)[:MAX_NAME] for label, _ in named]
+            found.append(EvidenceSeries(words, [_finite(one) for _, one in named], labels))
+        elif _is_line(words, value):
+            found.append(EvidenceSeries(words, [_finite(one) for one in value[:MAX_VALUES]]))
+    return found[:MAX_SERIES]
+
+
+def _is_line(words: str, value: Any) -> bool:
+    if not isinstance(value, (list, tuple)) or len(value) < 3 or not all(map(_is_number, value)):
+        return False
+    return words.lower().split(" ")[-1] not in _NOT_SERIES and any(_finite(one) is not None for one in value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _finite(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except OverflowError:  # an integer beyond what a float holds
+        return None
+    return number if math.isfinite(number) else None
+
+
+def metrics_shown(rule: str, evidence: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """The series of the run that show the fault: those the evidence names, then loss and gradient norm.
+
+    >>> metrics_shown("opt.no-zero-grad", {}, ["train/loss", "val/loss", "grad_norm", "lr"])
+    ['train/loss', 'grad_norm']
+    >>> metrics_shown("shape.linear-in", {"lr": 0.1}, ["loss", "lr"])
+    []
+    """
+    group = rule.partition(".")[0]
+    own = tuple(name for name in names if not name.startswith("system/"))
+    if group not in _ABOUT_LOSS or not own:
+        return []
+    main = main_metric(own)
+    found = [main] if main is not None and loss_likeness(main) is not None else []
+    if group in _ABOUT_GRADIENTS:
+        found += [name for name in own if _leaf(name) in ("grad_norm", "gradient_norm", "grad/norm")][:1]
+    if any(str(name).split("_")[0] == "lr" for name in evidence):
+        found += [name for name in own if _leaf(name) in ("lr", "learning_rate")][:1]
+    return list(dict.fromkeys(found))[:MAX_METRICS]
+
+
+def _leaf(name: str) -> str:
+    return name.rpartition("/")[2].lower()
