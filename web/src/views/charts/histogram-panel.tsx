@@ -9,8 +9,8 @@ import { formatNumber } from "../../lib/format";
 import type { Histograms, PanelInfo } from "../../lib/schema";
 import { lookOfRun } from "../../state";
 import { Canvas, type Size } from "./canvas";
-import { drawnRuns, pulse } from "./model";
 import { RunChips } from "./run-chips";
+import { useScope } from "./scope";
 
 const MODES: readonly { value: HistogramMode; label: string }[] = [
   { value: "ridges", label: "Ridges" },
@@ -19,6 +19,7 @@ const MODES: readonly { value: HistogramMode; label: string }[] = [
 ];
 
 export function HistogramPanel({ info }: { info: PanelInfo }) {
+  const { drawnRuns, pulse } = useScope();
   const [mode, setMode] = useState<HistogramMode>("ridges");
   const [chosen, setChosen] = useState<string | null>(null);
   const [data, setData] = useState<Histograms | null>(null);

@@ -17,6 +17,8 @@ export interface Hover {
 }
 
 export interface Tip {
+  /** The panel it is about. */
+  source: string;
   rows: readonly HoverRow[];
   nearest: number;
   axis: string;

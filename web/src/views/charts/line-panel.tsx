@@ -17,8 +17,8 @@ import { hovered, lookOfRun, nameOf } from "../../state";
 import { isDark } from "../../theme";
 import { attachGestures } from "./gestures";
 import { held, hover, moveHover, tip } from "./hover";
-import { drawnRuns, spotlit, store } from "./model";
-import * as settings from "./settings";
+import { type ChartScope, useScope } from "./scope";
+import { setZoom } from "./settings";
 import { useSize } from "./visible";
 import { isLinked, sharedRange, tellFit } from "./y-link";
 import { runName, sayX } from "./words";
@@ -34,16 +34,16 @@ export interface PanelScene extends Scene {
 }
 
 /** How a panel is drawn right now, as one signal. Ranges are the costly part, so a highlight does not compute them again. */
-export function sceneOf(info: PanelInfo, data: ReadonlySignal<PanelLines>): ReadonlySignal<PanelScene> {
-  const alone = computed(() => baseScene(info, data.value));
+export function sceneOf(scope: ChartScope, info: PanelInfo, data: ReadonlySignal<PanelLines>): ReadonlySignal<PanelScene> {
+  const alone = computed(() => baseScene(scope, info, data.value));
   const base = computed(() => {
     const scene = alone.value;
-    if (!scene.fit || !isLinked(info.section)) return scene;
-    return { ...scene, axes: { ...scene.axes, y: sharedRange(info, scene.fit, scene.axes.logY) } };
+    if (!scene.fit || !isLinked(scope, info.section)) return scene;
+    return { ...scene, axes: { ...scene.axes, y: sharedRange(scope, info, scene.fit, scene.axes.logY) } };
   });
   return computed(() => {
-    const spot = spotlit.value;
-    const strong = spot ?? settings.pinnedRun.value;
+    const spot = scope.spotlit.value;
+    const strong = spot ?? scope.settings.pinnedRun.value;
     const scene = base.value;
     return {
       ...scene,
@@ -57,7 +57,7 @@ export function sceneOf(info: PanelInfo, data: ReadonlySignal<PanelLines>): Read
   });
 }
 
-function baseScene(info: PanelInfo, data: PanelLines): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
+function baseScene({ settings, drawnRuns }: ChartScope, info: PanelInfo, data: PanelLines): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
   const x = panelX(settings.xAxis.value, info.x);
   const own: PanelOptions = settings.panelOptions.value[info.key] ?? {};
   const logX = settings.logX.value;
@@ -79,24 +79,26 @@ export interface PanelHandle {
 }
 
 export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current: (() => PanelHandle | null) | null } }) {
+  const scope = useScope();
+  const { store, drawnRuns } = scope;
   const host = useRef<HTMLDivElement>(null);
   const size = useSize(host);
-  const data = useMemo(() => store.lines(info.key), [info.key]);
-  const scene = useMemo(() => sceneOf(info, data), [info, data]);
+  const data = useMemo(() => store.lines(info.key), [store, info.key]);
+  const scene = useMemo(() => sceneOf(scope, info, data), [scope, info, data]);
   const plot = useRef<LinePlot | null>(null);
 
   handle.current = () => (plot.current ? { plot: plot.current, scene: scene.peek() } : null);
-  useEffect(() => store.show(info.key), [info.key]);
+  useEffect(() => store.show(info.key), [store, info.key]);
   useEffect(() => {
-    if (size) return effect(() => store.want(info.key, viewOf(info, size.width), drawnRuns.value, restOf(info)));
-  }, [info, size?.width]);
+    if (size) return effect(() => store.want(info.key, viewOf(scope, info, size.width), drawnRuns.value, restOf(scope, info)));
+  }, [scope, info, size?.width]);
   useEffect(() => {
-    const stop = effect(() => tellFit(info, isLinked(info.section) ? scene.value.fit : null, scene.value.axes.logY));
+    const stop = effect(() => tellFit(scope, info, isLinked(scope, info.section) ? scene.value.fit : null, scene.value.axes.logY));
     return () => {
       stop();
-      tellFit(info, null, false);
+      tellFit(scope, info, null, false);
     };
-  }, [info, scene]);
+  }, [scope, info, scene]);
   useEffect(() => {
     if (!size || !host.current) return;
     plot.current?.resize(size.width, size.height);
@@ -104,10 +106,10 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
     plot.current = new LinePlot(host.current, scene.peek(), size.width, size.height);
   }, [size]);
   useEffect(() => {
-    if (size) return follow(info, scene, plot);
+    if (size) return follow(scope, info, scene, plot);
   }, [info, scene, size === null]);
   useEffect(() => {
-    if (host.current && size) return attachGestures(host.current, gestures(info, scene, plot));
+    if (host.current && size) return attachGestures(host.current, gestures(scope, info, scene, plot));
   }, [info, scene, size === null]);
   useEffect(
     () => () => {
@@ -119,13 +121,13 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
   return (
     <>
       <div ref={host} class="plot" data-loading={data.value.loading || undefined} role="img" aria-label={summary(info, data.value, scene.value)} />
-      <Condition info={info} data={data.value} empty={scene.value.lines.length === 0} />
-      <Marks scene={scene.value} />
+      <Condition scope={scope} info={info} data={data.value} empty={scene.value.lines.length === 0} />
+      <Marks scope={scope} scene={scene.value} />
     </>
   );
 }
 
-function viewOf(info: PanelInfo, width: number): View {
+function viewOf({ settings, drawnRuns }: ChartScope, info: PanelInfo, width: number): View {
   const x = panelX(settings.xAxis.value, info.x);
   return {
     x,
@@ -138,13 +140,17 @@ function viewOf(info: PanelInfo, width: number): View {
 }
 
 /** A zoom may still be moving; wait for it to rest. */
-const restOf = (info: PanelInfo): number | undefined =>
+const restOf = ({ settings }: ChartScope, info: PanelInfo): number | undefined =>
   settings.zooms.value[panelX(settings.xAxis.value, info.x)] ? ZOOM_REST_MS : undefined;
 
 type PlotRef = { current: LinePlot | null };
 
+/** Names a panel among those of all boards on the page. */
+const sourceOf = ({ id }: Pick<ChartScope, "id">, info: PanelInfo): string => `${id} ${info.key}`;
+
 /** Draws again when the scene or the theme changes, and moves the crosshair. Nothing of this renders components. */
-function follow(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRef): () => void {
+function follow(scope: ChartScope, info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRef): () => void {
+  const self = sourceOf(scope, info);
   let dark = isDark.peek();
   const draw = effect(() => {
     const next = scene.value;
@@ -157,20 +163,20 @@ function follow(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRe
   const point = effect(() => {
     const now = hover.value;
     const here = scene.value;
-    if (!plot.current || now?.source !== info.key) return;
+    if (!plot.current || now?.source !== self) return;
     const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
     const nearest = nearestRow(rows, now.y, (v) => plot.current?.pixelOfY(v) ?? Number.NaN);
     const near = rows[nearest];
     const close = near !== undefined && Math.abs(plot.current.pixelOfY(near.shown) - now.y) <= NEAR_PX;
     hovered.value = close ? near.run : null;
-    tip.value = { rows, nearest, axis: now.axis, value: near?.x ?? now.value, clientX: now.clientX, clientY: now.clientY };
+    tip.value = { source: self, rows, nearest, axis: now.axis, value: near?.x ?? now.value, clientX: now.clientX, clientY: now.clientY };
   });
   const cross = effect(() => {
     const now = hover.value;
     const here = scene.value;
     if (!plot.current) return;
     if (!now || now.axis !== here.x) return plot.current.hover(null);
-    const source = now.source === info.key;
+    const source = now.source === self;
     const rows = hoverRows(here.lines.map((l) => l.line), now.value, here.axes.x);
     const nearest = source ? rows[tip.peek()?.nearest ?? -1]?.id : undefined;
     plot.current.hover({ x: now.value, rows, nearest: nearest ?? null, run: hovered.value, colourOf: (run) => lookOfRun(run).colour });
@@ -179,20 +185,20 @@ function follow(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRe
     draw();
     point();
     cross();
-    if (hover.peek()?.source === info.key) {
+    if (hover.peek()?.source === self) {
       held.value = false;
       moveHover(null);
     }
   };
 }
 
-function gestures(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRef) {
+function gestures({ id, store, settings }: ChartScope, info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: PlotRef) {
   return {
     plot: () => plot.current,
     window: () => scene.peek().axes.x,
     limits: () => store.extents.get(scene.peek().x) ?? scene.peek().axes.x,
     logX: () => scene.peek().axes.logX,
-    zoom: (range: Range | null) => settings.setZoom(scene.peek().x, range),
+    zoom: (range: Range | null) => setZoom(settings, scene.peek().x, range),
     click: () => {
       if (hover.peek()) held.value = !held.peek();
     },
@@ -201,19 +207,19 @@ function gestures(info: PanelInfo, scene: ReadonlySignal<PanelScene>, plot: Plot
       moveHover(
         value === null || !event
           ? null
-          : { axis: scene.peek().x, value, source: info.key, clientX: event.clientX, clientY: event.clientY, y: event.clientY - top },
+          : { axis: scene.peek().x, value, source: sourceOf({ id }, info), clientX: event.clientX, clientY: event.clientY, y: event.clientY - top },
       );
     },
   };
 }
 
 /** What stands over an empty panel: waiting, nothing there, or an error with a way out. */
-function Condition({ info, data, empty }: { info: PanelInfo; data: PanelLines; empty: boolean }) {
+function Condition({ scope, info, data, empty }: { scope: ChartScope; info: PanelInfo; data: PanelLines; empty: boolean }) {
   if (data.error) {
     return (
       <div class="panel-cover" role="alert">
         <p>{data.error}</p>
-        <Button onClick={() => store.retry(info.key)}>Try again</Button>
+        <Button onClick={() => scope.store.retry(info.key)}>Try again</Button>
       </div>
     );
   }
@@ -227,16 +233,16 @@ function Condition({ info, data, empty }: { info: PanelInfo; data: PanelLines; e
   if (!empty) return null;
   return (
     <div class="panel-cover">
-      <p>{data.missing[0] ?? (drawnRuns.value.length === 0 ? "All runs are hidden." : "The shown runs did not log this.")}</p>
+      <p>{data.missing[0] ?? (scope.drawnRuns.value.length === 0 ? "All runs are hidden." : "The shown runs did not log this.")}</p>
     </div>
   );
 }
 
 /** "× NaN at step 120": what is not finite is said in words too. */
-function Marks({ scene }: { scene: PanelScene }) {
+function Marks({ scope, scene }: { scope: ChartScope; scene: PanelScene }) {
   const { first, total } = oddMarks(scene.lines.map((l) => l.line));
   const below = scene.axes.logY ? hiddenByLog(scene) : 0;
-  const out = outliers(scene);
+  const out = outliers(scope, scene);
   if (total === 0 && below === 0 && out === "") return null;
   const sign = { NaN: "×", "+Inf": "▲", "−Inf": "▼" } as const;
   return (
@@ -248,7 +254,7 @@ function Marks({ scene }: { scene: PanelScene }) {
       ))}
       {total > Math.min(3, first.length) ? <span>{total - Math.min(3, first.length)} more</span> : null}
       {out ? (
-        <button type="button" class="link" title="Left out of the y-range, so that the rest can be read" onClick={() => (settings.clip.value = "never")}>
+        <button type="button" class="link" title="Left out of the y-range, so that the rest can be read" onClick={() => (scope.settings.clip.value = "never")}>
           {out}
         </button>
       ) : null}
@@ -258,7 +264,7 @@ function Marks({ scene }: { scene: PanelScene }) {
 }
 
 /** "outliers to 3,000": what the y-range leaves out. A range that a person set is their own affair. */
-function outliers({ lines, axes, band, fit }: PanelScene): string {
+function outliers({ settings }: ChartScope, { lines, axes, band, fit }: PanelScene): string {
   if (!fit || settings.clip.value === "never") return "";
   const { below, above } = beyond(lines.map((l) => l.line), { log: axes.logY, band, window: axes.x }, axes.y);
   const ends = [below, above].filter((end) => end !== null).map((end) => formatNumber(end));

@@ -6,8 +6,7 @@ import { ApiError, call } from "../../lib/api";
 import { panelId } from "../../lib/chart-sections";
 import { type PanelOptions, withOptions } from "../../lib/chart-settings";
 import type { MediaData, PanelInfo } from "../../lib/schema";
-import { drawnRuns, pulse } from "./model";
-import { panelOptions } from "./settings";
+import { useScope } from "./scope";
 
 const MOST_RUNS = 24;
 const REST_MS = 60;
@@ -25,16 +24,16 @@ export interface MediaState {
   retry(): void;
 }
 
-export const mediaRuns = () => drawnRuns.value.slice(0, MOST_RUNS);
-
 export function useMedia(info: PanelInfo): MediaState {
+  const { drawnRuns, pulse, settings } = useScope();
+  const { panelOptions } = settings;
   const [data, setData] = useState<MediaData | null>(null);
   const [error, setError] = useState<string | null>(null);
   const id = panelId(info);
   const { step = null, item = 0 } = panelOptions.value[id] ?? {};
   const setOwn = (change: PanelOptions) => (panelOptions.value = withOptions(panelOptions.peek(), id, change));
   const [again, setAgain] = useState(0);
-  const runs = useComputed(mediaRuns);
+  const runs = useComputed(() => drawnRuns.value.slice(0, MOST_RUNS));
   const asked = runs.value.join();
   const beat = pulse.value;
   useEffect(() => {

@@ -13,11 +13,12 @@ import { chartSvg } from "../../lib/chart-svg";
 import { usable } from "../../lib/chart-zoom";
 import { visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
-import { formatHash } from "../../lib/url";
+import { formatHash, list } from "../../lib/url";
 import { place } from "../../router";
 import { nameOf } from "../../state";
 import type { PanelHandle } from "./line-panel";
-import * as settings from "./settings";
+import { type ChartScope, useScope } from "./scope";
+import type { ChartSettings } from "./settings";
 import { runName } from "./words";
 
 export interface PanelMenuProps {
@@ -27,23 +28,25 @@ export interface PanelMenuProps {
 }
 
 export function PanelMenu({ info, handle, onRange }: PanelMenuProps) {
-  const items: MenuItem[] = info.kind === "scalar" ? [...scalarItems(info, handle, onRange), linkItem(info)] : [linkItem(info)];
+  const scope = useScope();
+  const { settings } = scope;
+  const items: MenuItem[] = info.kind === "scalar" ? [...scalarItems(settings, info, handle, onRange), linkItem(scope, info)] : [linkItem(scope, info)];
   return <Menu label="Panel menu" button={<MoreIcon size={14} />} buttonClass="icon-button" align="end" items={items} />;
 }
 
-function linkItem(info: PanelInfo): MenuItem {
+function linkItem({ runs }: ChartScope, info: PanelInfo): MenuItem {
   return {
     key: "link",
     label: "Copy a link to this panel",
     icon: <CopyIcon size={14} />,
     onPick() {
-      const hash = formatHash({ path: "/charts", query: { ...place.peek().query, full: panelId(info) } });
+      const hash = formatHash({ path: "/charts", query: { ...place.peek().query, part: "", runs: list.write([...runs.peek()]), full: panelId(info) } });
       void copyText(new URL(hash, location.href).href, "Link copied");
     },
   };
 }
 
-function scalarItems(info: PanelInfo, handle: PanelMenuProps["handle"], onRange: () => void): MenuItem[] {
+function scalarItems(settings: ChartSettings, info: PanelInfo, handle: PanelMenuProps["handle"], onRange: () => void): MenuItem[] {
   const own = settings.panelOptions.value[info.key] ?? {};
   const log = own.log ?? settings.logY.value;
   const setOwn = (change: typeof own) => (settings.panelOptions.value = withOptions(settings.panelOptions.peek(), info.key, change));
@@ -80,6 +83,7 @@ function downloadCsv(info: PanelInfo, drawn: PanelHandle): void {
 
 /** Asks for a y-range; empty fields mean "by itself". */
 export function RangeDialog({ info, now, onClose }: { info: PanelInfo; now: Range | null; onClose(): void }) {
+  const { settings } = useScope();
   const [low, setLow] = useState(now ? String(Number(now[0].toPrecision(6))) : "");
   const [high, setHigh] = useState(now ? String(Number(now[1].toPrecision(6))) : "");
   const range: Range = [Number(low), Number(high)];

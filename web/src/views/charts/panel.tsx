@@ -9,11 +9,10 @@ import { withOptions } from "../../lib/chart-settings";
 import { pan, scaleRange } from "../../lib/chart-zoom";
 import { count, visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
-import { chartRuns } from "../../state";
 import { LinePanel, type PanelHandle } from "./line-panel";
-import { store } from "./model";
 import { PanelMenu, RangeDialog } from "./panel-menu";
-import * as settings from "./settings";
+import { type ChartScope, useScope } from "./scope";
+import { setZoom, toggled } from "./settings";
 import { useVisible } from "./visible";
 
 const HistogramPanel = lazily(() => import("./media-panels").then((chunk) => chunk.HistogramPanel));
@@ -28,6 +27,8 @@ export interface PanelProps {
 }
 
 export function Panel({ info, large = false, short = false }: PanelProps) {
+  const scope = useScope();
+  const { settings } = scope;
   const frame = useRef<HTMLElement>(null);
   const handle = useRef<(() => PanelHandle | null) | null>(null);
   const [asking, setAsking] = useState(false);
@@ -37,7 +38,7 @@ export function Panel({ info, large = false, short = false }: PanelProps) {
   const pinned = settings.pins.value.includes(id);
   const scalar = info.kind === "scalar";
   const title = visibleText(short ? shortTitle(info) : info.key);
-  const some = info.runs < chartRuns.value.length ? count(info.runs, "run") : "";
+  const some = info.runs < scope.runs.value.length ? count(info.runs, "run") : "";
   return (
     <article
       ref={frame}
@@ -47,23 +48,25 @@ export function Panel({ info, large = false, short = false }: PanelProps) {
       data-large={large || undefined}
       tabIndex={0}
       aria-label={`${visibleText(info.key)}, ${scalar ? "chart" : info.kind}`}
-      onKeyDown={(event) => onKey(event, info, handle.current?.() ?? null)}
+      onKeyDown={(event) => onKey(event, scope, info, handle.current?.() ?? null)}
     >
       <header class="panel-head">
         <h3 class="isolate ellipsis" title={visibleText(info.key)}>
           {title}
         </h3>
         {some ? (
-          <span class="panel-note" title={`Logged by ${some} of ${chartRuns.value.length}`}>
+          <span class="panel-note" title={`Logged by ${some} of ${scope.runs.value.length}`}>
             {some}
           </span>
         ) : null}
         <Own id={info.key} />
         <span class="spring" />
         <span class="panel-tools">
-          <IconButton label={pinned ? "Unpin" : "Pin to the top (p)"} pressed={pinned} onClick={() => (settings.pins.value = settings.toggled(settings.pins.value, id))}>
-            <PinIcon size={14} />
-          </IconButton>
+          {scope.alone ? null : (
+            <IconButton label={pinned ? "Unpin" : "Pin to the top (p)"} pressed={pinned} onClick={() => (settings.pins.value = toggled(settings.pins.value, id))}>
+              <PinIcon size={14} />
+            </IconButton>
+          )}
           <IconButton label={large ? "Close (Esc)" : "Enlarge (f)"} onClick={() => (settings.enlarged.value = large ? "" : id)}>
             {large ? <CloseIcon size={14} /> : <ExpandIcon size={14} />}
           </IconButton>
@@ -84,6 +87,7 @@ function Body({ info, handle, large }: { info: PanelInfo; handle: { current: (()
 
 /** Says what this panel has of its own, and drops it on click. */
 function Own({ id }: { id: string }) {
+  const { settings } = useScope();
   const own = settings.panelOptions.value[id];
   if (!own) return null;
   const parts = [own.log === undefined ? "" : own.log ? "log y" : "linear y", own.y ? "own range" : ""].filter(Boolean);
@@ -104,19 +108,19 @@ const PAN = 0.15;
 const ZOOM = 0.7;
 
 /** Keys on a focused panel. */
-function onKey(event: KeyboardEvent, info: PanelInfo, drawn: PanelHandle | null): void {
+function onKey(event: KeyboardEvent, { settings, store }: ChartScope, info: PanelInfo, drawn: PanelHandle | null): void {
   if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
   const id = panelId(info);
   const does: Record<string, () => void> = {
     f: () => (settings.enlarged.value = settings.enlarged.value === id ? "" : id),
-    p: () => (settings.pins.value = settings.toggled(settings.pins.value, id)),
+    p: () => (settings.pins.value = toggled(settings.pins.value, id)),
   };
   if (drawn) {
     const { x, axes } = drawn.scene;
     const limits = store.extents.get(x) ?? axes.x;
     const middle = axes.logX ? Math.sqrt(axes.x[0] * axes.x[1]) : (axes.x[0] + axes.x[1]) / 2;
-    const scale = (factor: number) => settings.setZoom(x, scaleRange(axes.x, factor, middle, limits, axes.logX));
-    const move = (by: number) => settings.setZoom(x, pan(axes.x, by, limits, axes.logX));
+    const scale = (factor: number) => setZoom(settings, x, scaleRange(axes.x, factor, middle, limits, axes.logX));
+    const move = (by: number) => setZoom(settings, x, pan(axes.x, by, limits, axes.logX));
     Object.assign(does, {
       l: () => (settings.panelOptions.value = withOptions(settings.panelOptions.value, info.key, { log: !axes.logY })),
       ArrowLeft: () => move(-PAN),
@@ -124,7 +128,7 @@ function onKey(event: KeyboardEvent, info: PanelInfo, drawn: PanelHandle | null)
       "+": () => scale(ZOOM),
       "=": () => scale(ZOOM),
       "-": () => scale(1 / ZOOM),
-      "0": () => settings.setZoom(x, null),
+      "0": () => setZoom(settings, x, null),
     });
   }
   const act = does[event.key];

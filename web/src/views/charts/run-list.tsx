@@ -7,13 +7,14 @@ import { Button, IconButton, StatusDot, TextInput } from "../../components";
 import { count } from "../../lib/format";
 import { chartRuns, hidden, hiddenSet, hovered, known, lookOfRun, nameOf, selected, setSelected, toggleHidden } from "../../state";
 import { linkTo } from "../../router";
-import { drawAll, leftOut, spotlit } from "./model";
-import { pinnedRun } from "./settings";
+import { useScope } from "./scope";
 import { runName } from "./words";
 
 const MOST_ROWS = 300;
 
 export function RunList() {
+  const { drawAll, leftOut, spotlit, settings } = useScope();
+  const { pinnedRun } = settings;
   const [filter, setFilter] = useState("");
   const runs = chartRuns.value;
   const wanted = filter.trim().toLowerCase();
@@ -58,6 +59,8 @@ export function RunList() {
 }
 
 function RunItem({ id }: { id: string }) {
+  const { spotlit, settings } = useScope();
+  const { pinnedRun } = settings;
   const look = lookOfRun(id);
   const off = hiddenSet.value.has(id);
   const row = known.value.get(id);

@@ -6,14 +6,14 @@ import { ChevronRightIcon, PinIcon } from "../../components/icons";
 import { panelId, type Section } from "../../lib/chart-sections";
 import { visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
-import { pinnedInfos } from "./model";
 import { Panel } from "./panel";
-import { find, flipped, linkedY, toggled } from "./settings";
+import { useScope } from "./scope";
+import { toggled } from "./settings";
 
 const AT_ONCE = 120;
 
 export function PinnedSection() {
-  const infos = pinnedInfos.value;
+  const infos = useScope().pinnedInfos.value;
   if (infos.length === 0) return null;
   return (
     <section class="section" aria-label="Pinned">
@@ -28,6 +28,7 @@ export function PinnedSection() {
 }
 
 export function SectionView({ section }: { section: Section }) {
+  const { find, flipped } = useScope().settings;
   // A search opens what it finds: a match inside a closed section would look like no match.
   const open = section.open !== flipped.value.includes(section.name) || find.value.trim() !== "";
   const label = visibleText(section.label);
@@ -47,6 +48,7 @@ export function SectionView({ section }: { section: Section }) {
 }
 
 function SameY({ name, label }: { name: string; label: string }) {
+  const { linkedY } = useScope().settings;
   const on = linkedY.value.includes(name);
   return (
     <button

@@ -6,10 +6,10 @@ import { ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
-import { matched, panels, scalarKeys, search } from "./model";
-import * as settings from "./settings";
+import { useScope } from "./scope";
 
 export function Toolbar() {
+  const { matched, panels, search, settings } = useScope();
   const box = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => box.current?.focus(), "0": () => (settings.zooms.value = {}) });
   const { error } = search.value;
@@ -54,6 +54,7 @@ export function Toolbar() {
 }
 
 function SmoothingField() {
+  const { settings } = useScope();
   const now = settings.smoothing.value;
   const { hint, max } = SMOOTHINGS[now.kind];
   const options = (Object.keys(SMOOTHINGS) as SmoothingKind[]).map((value) => ({ value, label: value === "none" ? "No smoothing" : SMOOTHINGS[value].label }));
@@ -83,6 +84,7 @@ function SmoothingField() {
 }
 
 function XField() {
+  const { scalarKeys, settings } = useScope();
   const own = settings.xAxis.value;
   const metrics = scalarKeys.value.slice(0, 500).filter((key) => !["step", "relative", "wall"].includes(key));
   const known = ["step", "relative", "wall", ...metrics];
@@ -114,6 +116,7 @@ const CLIPS = [
 ] as const;
 
 function More() {
+  const { settings } = useScope();
   const [open, setOpen] = useState(false);
   const anchor = useRef<HTMLDivElement>(null);
   return (

@@ -1,9 +1,10 @@
-/** All runs' values under the crosshair, the nearest one marked. One for the whole page. */
+/** All runs' values under the crosshair, the nearest one marked. One for each board; it shows for its own panels. */
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type HoverRow, rowsAround } from "../../lib/chart-hover";
 import { formatNumber } from "../../lib/format";
 import { held, releaseHover, tip } from "./hover";
+import { useScope } from "./scope";
 import { lookOfRun } from "../../state";
 import { runName, sayX } from "./words";
 
@@ -12,7 +13,8 @@ const GAP_PX = 16;
 
 export function ChartTooltip() {
   const box = useRef<HTMLDivElement>(null);
-  const now = tip.value;
+  const { id } = useScope();
+  const now = tip.value?.source.startsWith(`${id} `) ? tip.value : null;
   useLayoutEffect(() => {
     const element = box.current;
     if (!element || !now) return;

@@ -1,24 +1,14 @@
 /** Panels of a section that share one y-range: each says what it would show, and all show the union. */
 
-import { signal } from "@preact/signals";
 import type { Range } from "../../lib/chart-line";
 import { joinRanges } from "../../lib/chart-range";
 import type { PanelInfo } from "../../lib/schema";
-import { linkedY } from "./settings";
+import type { ChartScope } from "./scope";
 
-interface Fit {
-  section: string;
-  log: boolean;
-  y: Range;
-}
-
-/** By the panel's key; only of panels on the screen, in sections that are linked. */
-const fits = signal<ReadonlyMap<string, Fit>>(new Map());
-
-export const isLinked = (section: string): boolean => linkedY.value.includes(section);
+export const isLinked = ({ settings }: ChartScope, section: string): boolean => settings.linkedY.value.includes(section);
 
 /** Tells the others what a panel would show by itself; null when it takes no part. */
-export function tellFit(info: PanelInfo, y: Range | null, log: boolean): void {
+export function tellFit({ fits }: ChartScope, info: PanelInfo, y: Range | null, log: boolean): void {
   const old = fits.peek().get(info.key);
   if (old === undefined ? y === null : y !== null && old.log === log && old.y[0] === y[0] && old.y[1] === y[1]) return;
   const next = new Map(fits.peek());
@@ -27,7 +17,7 @@ export function tellFit(info: PanelInfo, y: Range | null, log: boolean): void {
   fits.value = next;
 }
 
-export function sharedRange(info: PanelInfo, own: Range, log: boolean): Range {
+export function sharedRange({ fits }: ChartScope, info: PanelInfo, own: Range, log: boolean): Range {
   const ranges = [...fits.value.values()].filter((fit) => fit.section === info.section && fit.log === log).map((fit) => fit.y);
   return joinRanges([own, ...ranges]);
 }

@@ -1,0 +1,138 @@
+/** A toolbar and the panels of some runs: the Charts page below its run list, and the charts of one run. */
+
+import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { EmptyState, ErrorState, Skeleton } from "../../components";
+import { SearchIcon } from "../../components/icons";
+import { liveState } from "../../lib/live";
+import type { PanelInfo } from "../../lib/schema";
+import { useKeys } from "../../keys";
+import type { ComponentChildren } from "preact";
+import { Enlarged } from "./enlarged";
+import { held, releaseHover } from "./hover";
+import "./look";
+import { ChartScope, ScopeContext, useScope } from "./scope";
+import { PinnedSection, SectionView } from "./sections";
+import { addressSettings, type ChartSettings, HEIGHTS, WIDTHS } from "./settings";
+import { Toolbar } from "./toolbar";
+import { ChartTooltip } from "./tooltip";
+
+export interface ChartBoardProps {
+  runs: readonly string[];
+  /** Where the layout is kept: in the address, unless the board is one of several on a page. */
+  settings?: ChartSettings;
+  /** Which panels belong here; read once. */
+  accept?: (info: PanelInfo) => boolean;
+  /** What stands there when the runs have no panel of this kind. */
+  empty: ComponentChildren;
+}
+
+/** Charts of the given runs, with their own scope. */
+export function ChartBoard({ runs, settings = addressSettings, accept, empty }: ChartBoardProps) {
+  const shown = useSignal(runs);
+  if (shown.peek().join() !== runs.join()) shown.value = runs;
+  const scope = useMemo(() => new ChartScope(shown, settings, accept ? { accept } : {}), [settings]);
+  useEffect(() => () => scope.close(), [scope]);
+  useFollowing(scope, shown);
+  const error = scope.fault.value;
+  const panels = scope.panels.value;
+  if (error && panels === null) return <ErrorState error={error} onRetry={() => scope.catchUp()} />;
+  if (panels === null) return <Waiting />;
+  return (
+    <ScopeContext.Provider value={scope}>
+      <div class="charts" {...layout(settings)}>
+        <BoardBody onRetry={() => scope.catchUp()} empty={empty} />
+      </div>
+    </ScopeContext.Provider>
+  );
+}
+
+/** Keeps a scope of its own fresh: its panels, its live data, and what it missed. */
+export function useFollowing(scope: ChartScope, runs: ReadonlySignal<readonly string[]>, panels = true): void {
+  useEffect(() => scope.followLive(panels), [scope]);
+  const lost = liveState.value.kind === "retrying";
+  useEffect(() => {
+    if (!lost) scope.catchUp();
+  }, [scope, lost]);
+  useSignalEffect(() => {
+    if (runs.value && panels) void scope.loadPanels();
+  });
+}
+
+/** How large panels are, as style. */
+export function layout(settings: ChartSettings) {
+  const size = settings.size.value;
+  const columns = settings.columns.value || undefined;
+  return {
+    style: { "--panel-height": `${HEIGHTS[size]}px`, "--panel-width": `${WIDTHS[size]}px`, "--columns": columns },
+    "data-columns": columns,
+  };
+}
+
+/** Toolbar, sections, and what floats over them. */
+export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: ComponentChildren }) {
+  const { fault, panels, matched, settings } = useScope();
+  useEffect(() => releaseHover, []);
+  useKeys({
+    Escape: () => {
+      if (held.value) releaseHover();
+      else settings.enlarged.value = "";
+    },
+  });
+  return (
+    <>
+      <div class="charts-main">
+        <Toolbar />
+        {fault.value ? (
+          <p class="charts-fault" role="alert">
+            {fault.value.message}{" "}
+            <button type="button" class="link" onClick={onRetry}>
+              Try again
+            </button>
+          </p>
+        ) : null}
+        <div class="charts-scroll">{panels.value?.length === 0 ? empty : matched.value === 0 ? <NoMatch /> : <Sections />}</div>
+      </div>
+      <Enlarged />
+      <ChartTooltip />
+    </>
+  );
+}
+
+function Sections() {
+  return (
+    <>
+      <PinnedSection />
+      {useScope().sectionList.value.map((section) => (
+        <SectionView key={section.name} section={section} />
+      ))}
+    </>
+  );
+}
+
+export function Waiting() {
+  return (
+    <div class="charts" aria-busy="true">
+      <aside class="run-list">
+        {[70, 85, 60, 75].map((w) => (
+          <Skeleton key={w} width={`${w}%`} />
+        ))}
+      </aside>
+      <div class="charts-main" />
+    </div>
+  );
+}
+
+function NoMatch() {
+  const { panels, settings } = useScope();
+  return (
+    <EmptyState title="No panel matches the search" icon={<SearchIcon size={24} />}>
+      <p>
+        None of the {panels.value?.length} panels is named like <code class="isolate">{settings.find.value}</code>.
+      </p>
+      <button type="button" class="link" onClick={() => (settings.find.value = "")}>
+        Show all panels
+      </button>
+    </EmptyState>
+  );
+}
