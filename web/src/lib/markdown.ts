@@ -134,7 +134,7 @@ function table(lines: readonly string[], at: number): [Block, number] {
 /** How far the end of a span is looked for: every search is bounded, so no text takes long. */
 const REACH = 400;
 const BARE = /^https?:\/\/[^\s<>"'`\\)\]]{1,2000}/;
-const LINK = /^(!?)\[([^\]\n]{0,300})\]\(([^)\s]{1,2000})(?:\s+"[^"\n]{0,200}")?\)/;
+const LINK = /^(!?)\[([^\]\n]{0,300})\]\(((?:[^()\s]|\([^()\s]{0,200}\)){1,2000})(?:\s+"[^"\n]{0,200}")?\)/;
 
 /** The text between `mark` at `at` and the same mark again, or null when it does not end nearby. */
 function between(text: string, at: number, mark: string): string | null {
