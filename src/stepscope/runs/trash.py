@@ -14,6 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -115,6 +116,7 @@ def restore(one: Trashed) -> Path:
     except OSError as fault:
         raise StorageError(f"{home} could not be restored: {fault.strerror or fault}") from None
     _note_of(one.path).unlink(missing_ok=True)
+    _drop_if_empty(one.path.parent)
     sync_folder(home.parent)
     return home
 
@@ -124,13 +126,11 @@ def purge(one: Trashed) -> None:
     try:
         shutil.rmtree(one.path)
         _note_of(one.path).unlink(missing_ok=True)
-        one.path.parent.rmdir()  # the last one takes the folder with it
     except FileNotFoundError:
         return  # somebody else was faster
     except OSError as fault:
-        if fault.errno in (errno.ENOTEMPTY, errno.EEXIST):
-            return  # others lie there still
         raise StorageError(f"{one.path} could not be removed: {fault.strerror or fault}") from None
+    _drop_if_empty(one.path.parent)
 
 
 def purge_old(homes: Iterable[Path], now: float | None = None) -> int:
@@ -158,6 +158,12 @@ def folder_size(path: Path) -> int:
             except OSError:  # gone meanwhile
                 continue
     return total
+
+
+def _drop_if_empty(folder: Path) -> None:
+    """The last run takes the trash with it, so that a store without deleted runs holds runs only."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _note_of(path: Path) -> Path:
