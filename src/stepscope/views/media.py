@@ -5,14 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 
-import numpy as np
-
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Media
 from stepscope.runs.points.histograms import decode_histogram
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Histogram, MediaData, MediaItem, MediaRequest, MediaSteps
 from stepscope.views.context import Context
+from stepscope.views.media_index import thinned
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
@@ -46,11 +45,7 @@ def media(ctx: Context, request: MediaRequest) -> MediaData:
 
 
 def _steps(found: list[Media]) -> list[int]:
-    """The steps that have something; of very many, some at even distances, first and last among them."""
-    steps = list(dict.fromkeys(one.step for one in found))
-    if len(steps) <= MAX_STEPS:
-        return steps
-    return [steps[at] for at in np.linspace(0, len(steps) - 1, MAX_STEPS).astype(int).tolist()]
+    return thinned(list(dict.fromkeys(one.step for one in found)), MAX_STEPS)
 
 
 def _at(found: list[Media], step: int | None) -> list[Media]:
