@@ -43,9 +43,16 @@ export function go(path: string, query: Record<string, string> = {}): void {
   writeNow(true);
 }
 
-/** An `href` to another page that keeps the layout. */
-export function linkTo(path: string): string {
-  return formatHash({ path, query: place.value.query });
+/** Changes the layout and stays on the page, without a step for the back button. */
+export function amend(query: Record<string, string>): void {
+  const now = place.peek();
+  place.value = { path: now.path, query: { ...now.query, ...query } };
+  writeNow(false);
+}
+
+/** An `href` to another page that keeps the layout; `query` sets or (with "") drops parts of it. */
+export function linkTo(path: string, query: Record<string, string> = {}): string {
+  return formatHash({ path, query: { ...place.value.query, ...query } });
 }
 
 function setQuery(name: string, value: string, push: boolean): void {
