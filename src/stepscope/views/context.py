@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.views.live import Hub
     from stepscope.views.opened import OpenRuns
+    from stepscope.views.search_index import SearchIndex
     from stepscope.views.series import LineCache
 
 __all__ = ["Context"]
@@ -30,3 +31,5 @@ class Context:
     """Look at the stores now, because a view has changed something in them."""
     profiles: OpenProfiles = field(default_factory=OpenProfiles)
     """Profiles of runs that were looked at last; `profile_of(ctx, run, id)` opens one."""
+    search: SearchIndex | None = None
+    """What searches have read so far; `index_of(ctx)` makes it."""

@@ -95,6 +95,47 @@ export interface Check {
   detail?: string;
 }
 
+export interface CodeComparison {
+  /** What there is to know, in one sentence. */
+  words: string;
+  /** Without its diff. */
+  a: GitState | null;
+  b: GitState | null;
+  files: CodeFile[];
+  /** Files that both changed in the same way. */
+  same_files: number;
+  /** Shows what was committed in between, when the commits differ. */
+  command: string;
+  /** Which side's changes were too long to be kept whole. */
+  cut: string[];
+  omitted: number;
+}
+
+export interface CodeFile {
+  path: string;
+  /** Whose uncommitted changes touch it. */
+  where: "a" | "b" | "both";
+  /** Both changed it in the same way. */
+  same: boolean;
+  /** Empty for a file that both changed in the same way. */
+  lines: CodeLine[];
+  omitted: number;
+}
+
+/** One line of the two patches beside each other. */
+export interface CodeLine {
+  kind: "differs" | "same";
+  /** The line of the run's own patch, with its `+`, `-` or blank; None where this side has nothing. */
+  a: string | null;
+  b: string | null;
+}
+
+export interface CodeRequest {
+  a: string;
+  /** Two runs. */
+  b: string;
+}
+
 export interface Column {
   /** Stable: exports and the diff go by it. */
   key: string;
@@ -118,6 +159,35 @@ export interface Columns {
 export interface ColumnsRequest {
   /** Only the columns that runs matching this have. */
   query?: string;
+}
+
+/** A run, or a group of runs. */
+export interface CompareColumn {
+  /** The run's id; for a group its values as JSON, the same in every answer and every link. */
+  id: string;
+  label: string;
+  runs: string[];
+  /** Of a group: the value of each key in `by`; None where it is not set. */
+  values: Cell[];
+}
+
+export interface CompareRequest {
+  runs: string[];
+  /**
+   * Keys to group by, as the runs table names them (`config.lr`, `group`); `*` for all config that differs but seeds.
+   * Empty: every run is a column.
+   */
+  by?: string[];
+}
+
+export interface Compared {
+  columns: CompareColumn[];
+  /** The keys that were grouped by, `*` written out. */
+  by: string[];
+  /** Runs that are not in the store any more. */
+  gone: string[];
+  /** Columns beyond those a page can hold. */
+  omitted: number;
 }
 
 /** Lines over time, cut down to what a screen shows (minimum and maximum of each stretch are kept). */
@@ -187,6 +257,10 @@ export interface DistributionsRequest {
   runs: string[];
 }
 
+export interface DropViewRequest {
+  id: string;
+}
+
 /** One change to some runs; what is left out stays as it is. */
 export interface EditRequest {
   runs: string[];
@@ -222,6 +296,38 @@ export interface ExportRequest {
   run: string;
   /** Which series, by name or with `*`; none for all. */
   keys?: string[];
+}
+
+export interface FactRow {
+  key: string;
+  /** Aligned with the columns; None where it is not set. A group whose runs differ names its values, with ` | `. */
+  values: (string | null)[];
+  /** Between columns. */
+  differs: boolean;
+  /** Columns whose own runs differ in it. */
+  mixed: number[];
+}
+
+export interface FactSection {
+  title: string;
+  rows: FactRow[];
+  /** How many more are the same everywhere. */
+  same: number;
+  omitted: number;
+}
+
+export interface FactSheet {
+  compared: Compared;
+  sections: FactSection[];
+  /** Runs that were not looked at, in words: too many of them, or damaged. */
+  unread: string[];
+}
+
+export interface FactsRequest {
+  runs: string[];
+  by?: string[];
+  /** Also what is the same everywhere. */
+  all?: boolean;
 }
 
 export interface FindRequest {
@@ -407,6 +513,24 @@ export interface HistogramsRequest {
   bins?: number;
 }
 
+export interface Hit {
+  kind: "artifact" | "console" | "finding" | "metric" | "project" | "report" | "run";
+  title: string;
+  /** Where the words were found, or what it is. */
+  detail: string;
+  /** The run it is in. */
+  run: string;
+  /** What names it: a metric's key, a finding's id, a report's id, a project. */
+  key: string;
+}
+
+export interface HitGroup {
+  kind: "artifact" | "console" | "finding" | "metric" | "project" | "report" | "run";
+  hits: Hit[];
+  /** How many there are, shown or not. */
+  count: number;
+}
+
 export interface Info {
   version: string;
   stores: Store[];
@@ -484,6 +608,21 @@ export interface Live {
   notices: Notice[];
 }
 
+export interface MadeShare {
+  share: ReportShare;
+  /** Below this server's address. It is told once: only its hash is kept. */
+  url: string;
+}
+
+export interface MarkdownBlock {
+  kind: "markdown";
+  text: string;
+  /** Its first line in the whole text, counted from 0. */
+  line: number;
+  /** The line after its last. */
+  end: number;
+}
+
 export interface MediaData {
   items: MediaItem[];
   steps: MediaSteps[];
@@ -541,6 +680,52 @@ export interface MediaRequest {
 export interface MediaSteps {
   run: string;
   steps: number[];
+}
+
+/** One metric over all columns; lists are aligned with the columns. */
+export interface MetricRow {
+  key: string;
+  goal: "max" | "min" | null;
+  /** What the numbers are: last, min, max or mean. */
+  stat: string;
+  /** Of a run its value, of a group the mean of its finite ones; None where nothing was logged. */
+  value: Cell[];
+  /** The best of them; None where no way is known to be good, or where all are alike. */
+  best: number | null;
+  differs: boolean;
+  /** The deviation over the runs of a group (n - 1); empty when every column is one run. */
+  std: (number | null)[];
+  /** How many runs of a group have a finite value; empty when every column is one run. */
+  n: number[];
+  /** How many runs of a group ended with NaN or an infinity here; empty when none did. */
+  odd: number[];
+  /** Welch's t-test against the baseline; None where one side has fewer than two runs. Empty when all are None. */
+  p: (number | null)[];
+  /** The same, corrected for all tests of this table. */
+  p_holm: (number | null)[];
+}
+
+export interface MetricsRequest {
+  runs: string[];
+  by?: string[];
+  /** The column that others are compared with; the first if it is None or gone. */
+  base?: string | null;
+  stat?: "best" | "last" | "max" | "mean" | "min";
+  /** Only these; all of them when empty. */
+  metrics?: string[];
+  /** Also the machine's metrics (`system/...`). */
+  system?: boolean;
+}
+
+export interface MetricsTable {
+  compared: Compared;
+  /** The id of the baseline, "" when there is no column. */
+  base: string;
+  rows: MetricRow[];
+  /** How many tests the table holds: what Holm's correction counts. */
+  tests: number;
+  /** Metrics beyond those a page can hold. */
+  omitted: number;
 }
 
 export interface ModelPage {
@@ -640,6 +825,17 @@ export interface PageRequest {
   sha256: string;
 }
 
+export interface PanelBlock {
+  kind: "panel";
+  panel: string;
+  options: Record<string, unknown>;
+  runs: ReportRun[];
+  line: number;
+  end: number;
+  /** Why it cannot be drawn, and what to do about it. */
+  error: string | null;
+}
+
 /** Something that can be drawn: one key that at least one of the runs logged. */
 export interface PanelInfo {
   key: string;
@@ -702,6 +898,12 @@ export interface PickedEvent {
   arguments: Argument[];
   arrows: Arrow[];
   arrows_omitted: number;
+}
+
+export interface PreviewRequest {
+  text: string;
+  /** For panels, when neither they nor the front matter name any. */
+  runs?: string[];
 }
 
 /** What comes back instead of an answer, with a status of 400 or more. */
@@ -824,6 +1026,113 @@ export interface RecordedSteps {
 export interface Refused {
   run: string;
   reason: string;
+}
+
+export interface ReportIdRequest {
+  id: string;
+}
+
+export interface ReportMoved {
+  id: string;
+}
+
+export interface ReportPage {
+  id: string;
+  title: string;
+  project: string;
+  version: number;
+  newest: number;
+  author: string;
+  changed: number;
+  text: string;
+  blocks: (MarkdownBlock | PanelBlock)[];
+  problems: ReportProblem[];
+  /** Oldest first. */
+  versions: ReportVersion[];
+  shares: number;
+  editable: boolean;
+}
+
+export interface ReportPreview {
+  title: string;
+  project: string;
+  blocks: (MarkdownBlock | PanelBlock)[];
+  problems: ReportProblem[];
+}
+
+export interface ReportProblem {
+  line: number;
+  text: string;
+}
+
+export interface ReportRequest {
+  id: string;
+  /** None: the newest. */
+  version?: number | null;
+}
+
+export interface ReportRow {
+  id: string;
+  title: string;
+  project: string;
+  changed: number;
+  /** The newest. */
+  version: number;
+  author: string;
+  /** How many view-only links lead to it. */
+  shares: number;
+  /** Why its text cannot be read. */
+  error: string | null;
+}
+
+/** A run that a panel shows. */
+export interface ReportRun {
+  id: string;
+  name: string;
+  project: string;
+  status: Status;
+  hue: number;
+  created: number;
+}
+
+export interface ReportShare {
+  id: string;
+  label: string;
+  created: number;
+  expires: number | null;
+}
+
+export interface ReportShares {
+  shares: ReportShare[];
+}
+
+/** A text to begin with. */
+export interface ReportTemplate {
+  name: string;
+  title: string;
+  about: string;
+}
+
+export interface ReportVersion {
+  version: number;
+  time: number;
+  author: string;
+  bytes: number;
+}
+
+export interface Reports {
+  /** The last changed first. */
+  reports: ReportRow[];
+  templates: ReportTemplate[];
+  /** Nothing can be saved, deleted or shared. */
+  read_only: boolean;
+  /** A browser was found that prints reports. */
+  pdf: boolean;
+}
+
+export interface ReportsRequest {
+  /** The deleted ones instead; each can be restored. */
+  deleted?: boolean;
 }
 
 /** What a rule says of itself. */
@@ -988,6 +1297,67 @@ export interface RunsRequest {
   archived?: boolean;
 }
 
+export interface SaveReportRequest {
+  text: string;
+  /** None: a new report. */
+  id?: string | null;
+  /** The version the text was made from. If there is a newer one, nothing is written: status 409. */
+  base?: number;
+}
+
+export interface SaveViewRequest {
+  name: string;
+  page: string;
+  query: Record<string, string>;
+  project?: string;
+  default?: boolean;
+  /** The view to write over; a new one when empty. */
+  id?: string;
+}
+
+export interface SavedReport {
+  id: string;
+  version: number;
+}
+
+/** A named layout of a page. */
+export interface SavedView {
+  id: string;
+  name: string;
+  /** The path of the page: `/runs`, `/charts` ... */
+  page: string;
+  /** What the address holds besides the path. */
+  query: Record<string, string>;
+  /** Shown in this project; in all of them when empty. */
+  project: string;
+  /** How the page opens when the address says nothing. */
+  default: boolean;
+  changed: number;
+}
+
+export interface SavedViews {
+  views: SavedView[];
+  /** Views can be kept here; else the page keeps them in the browser. */
+  writable: boolean;
+}
+
+export interface SearchRequest {
+  /** Words; a hit has all of them. */
+  text: string;
+  /** Only in this project; in all of them when empty. */
+  project?: string;
+  /** Hits of each kind. */
+  limit?: number;
+  /** Also look into runs: their command, findings, artifacts and console. */
+  deep?: boolean;
+}
+
+export interface SearchResult {
+  groups: HitGroup[];
+  /** Runs that there was no time to look into; asking again goes on with them. */
+  unread: number;
+}
+
 export interface Selection {
   begin_ns: number;
   end_ns: number;
@@ -1021,6 +1391,18 @@ export interface SeriesRequest {
   superseded?: boolean;
   /** Also the lines of ranks other than the first. */
   ranks?: boolean;
+}
+
+export interface ShareReportRequest {
+  id: string;
+  /** Whom it is for. */
+  label?: string;
+  /** How long it is good; None: until it is revoked. */
+  days?: number | null;
+}
+
+export interface SharedRequest {
+  token: string;
 }
 
 /** A table that knows what its numbers are. */
@@ -1105,6 +1487,53 @@ export interface ShownProfile {
   notes: string[];
   /** It cannot be read, and why. */
   error: string | null;
+}
+
+export interface Significance {
+  metric: string;
+  stat: string;
+  goal: "max" | "min" | null;
+  a: SignificanceSide;
+  b: SignificanceSide;
+  /** Of the means, b less a. */
+  difference: number | null;
+  t: number | null;
+  df: number | null;
+  p: number | null;
+  /** Welch's 95 % interval of the difference. */
+  low: number | null;
+  high: number | null;
+  permutation_p: number | null;
+  /** How many ways to deal the runs were tried. */
+  deals: number;
+  all_deals: boolean;
+  bootstrap_low: number | null;
+  bootstrap_high: number | null;
+  /** Hedges' g. */
+  effect: number | null;
+  /** Why there is no test. */
+  why_not: string;
+}
+
+/** One metric of two columns. */
+export interface SignificanceRequest {
+  runs: string[];
+  metric: string;
+  /** The baseline's column. */
+  a: string;
+  b: string;
+  by?: string[];
+  stat?: "best" | "last" | "max" | "mean" | "min";
+}
+
+export interface SignificanceSide {
+  column: CompareColumn;
+  /** One for each run that logged the metric. */
+  values: Cell[];
+  /** Finite ones: those that are tested. */
+  n: number;
+  mean: number | null;
+  std: number | null;
 }
 
 /** A place in the user's source. Columns point at the sub-expression where Python knows it (3.11 and later). */
@@ -1335,6 +1764,11 @@ export interface TrashedRun {
   bytes: number;
 }
 
+export interface UnshareReportRequest {
+  id: string;
+  share: string;
+}
+
 export interface WeighRequest {
   runs: string[];
 }
@@ -1355,7 +1789,14 @@ export interface Routes {
   "GET /api/live": { request: Empty; response: Live };
   "GET /api/page/{run}/{sha256}": { request: PageRequest; response: Blob };
   "GET /api/profile/download/{run}/{profile}/{kind}": { request: ProfileDownloadRequest; response: Blob };
+  "GET /shared/{token}": { request: SharedRequest; response: Blob };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
+  "POST /api/compare/code": { request: CodeRequest; response: CodeComparison };
+  "POST /api/compare/columns": { request: CompareRequest; response: Compared };
+  "POST /api/compare/config": { request: FactsRequest; response: FactSheet };
+  "POST /api/compare/environment": { request: FactsRequest; response: FactSheet };
+  "POST /api/compare/metrics": { request: MetricsRequest; response: MetricsTable };
+  "POST /api/compare/test": { request: SignificanceRequest; response: Significance };
   "POST /api/distributions": { request: DistributionsRequest; response: Distributions };
   "POST /api/findings": { request: FindingsRequest; response: RunFindings };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
@@ -1369,12 +1810,22 @@ export interface Routes {
   "POST /api/profile/diff": { request: DiffRequest; response: ProfileDiff };
   "POST /api/profile/request": { request: AskRequest; response: Asked };
   "POST /api/profiles": { request: ProfilesRequest; response: RunProfiles };
+  "POST /api/report": { request: ReportRequest; response: ReportPage };
+  "POST /api/report/delete": { request: ReportIdRequest; response: ReportMoved };
+  "POST /api/report/preview": { request: PreviewRequest; response: ReportPreview };
+  "POST /api/report/restore": { request: ReportIdRequest; response: ReportMoved };
+  "POST /api/report/save": { request: SaveReportRequest; response: SavedReport };
+  "POST /api/report/share": { request: ShareReportRequest; response: MadeShare };
+  "POST /api/report/shares": { request: ReportIdRequest; response: ReportShares };
+  "POST /api/report/unshare": { request: UnshareReportRequest; response: ReportShares };
+  "POST /api/reports": { request: ReportsRequest; response: Reports };
   "POST /api/rule": { request: RuleRequest; response: RuleDetail };
   "POST /api/run": { request: RunRequest; response: RunDetail };
   "POST /api/runs": { request: RunsRequest; response: RunsPage };
   "POST /api/runs/delete": { request: DeleteRequest; response: Edited };
   "POST /api/runs/edit": { request: EditRequest; response: Edited };
   "POST /api/runs/weigh": { request: WeighRequest; response: Weight };
+  "POST /api/search": { request: SearchRequest; response: SearchResult };
   "POST /api/series": { request: SeriesRequest; response: SeriesData };
   "POST /api/stack": { request: StackRequest; response: StackPage };
   "POST /api/stacks": { request: StacksRequest; response: StackSources };
@@ -1388,4 +1839,7 @@ export interface Routes {
   "POST /api/trash": { request: Empty; response: TrashList };
   "POST /api/trash/purge": { request: TrashRequest; response: Edited };
   "POST /api/trash/restore": { request: TrashRequest; response: Edited };
+  "POST /api/views": { request: Empty; response: SavedViews };
+  "POST /api/views/drop": { request: DropViewRequest; response: SavedViews };
+  "POST /api/views/save": { request: SaveViewRequest; response: SavedViews };
 }

@@ -1,0 +1,134 @@
+"""What search looks into, kept from one letter to the next: each run is read again only when it has changed.
+
+The catalogue's facts (name, tags, notes, config) of ten thousand runs are a list of lower-case texts. What lies deeper
+(command, findings, artifacts, console) needs the run's folder; it is read for the newest runs first, within a time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from stepscope.errors import StepscopeError
+
+if TYPE_CHECKING:
+    from stepscope.runs.catalogue.entry import RunEntry
+    from stepscope.runs.read.folder import RunFolder
+    from stepscope.views.context import Context
+
+__all__ = ["Deep", "SearchIndex", "Shallow", "index_of"]
+
+CONSOLE_BYTES = 200_000
+"""Of each run's console: its end, where errors stand."""
+MOST_DEEP = 500
+
+
+class Shallow(NamedTuple):
+    """What the catalogue says of a run, in lower case; `rest` has one `key value` a line."""
+
+    entry: RunEntry
+    name: str
+    tags: str
+    notes: str
+    rest: str
+
+
+class Deep(NamedTuple):
+    """What is in a run's folder."""
+
+    command: str
+    findings: list[tuple[str, str, str]]
+    """Rule, message, place."""
+    artifacts: list[tuple[str, str]]
+    """Name, type."""
+    console: list[str]
+
+
+class SearchIndex:
+    """May be used from several threads; two that miss the same run read it twice, which harms nobody."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._version = -1
+        self._shallow: dict[str, Shallow] = {}
+        self._order: list[Shallow] = []
+        self._deep: dict[str, tuple[int, Deep]] = {}
+
+    def shallow(self, ctx: Context) -> list[Shallow]:
+        """Every run, the newest first."""
+        version = ctx.catalogue.version
+        with self._lock:
+            if version != self._version:
+                self._renew(ctx.catalogue.every())
+                self._version = version
+            return self._order
+
+    def _renew(self, entries: list[RunEntry]) -> None:
+        before, self._shallow = self._shallow, {}
+        for entry in entries:
+            known = before.get(entry.id)
+            fresh = known is not None and known.entry.version == entry.version and known.entry.head is entry.head
+            self._shallow[entry.id] = known if known is not None and fresh else _shallow(entry)
+        self._order = sorted(self._shallow.values(), key=lambda one: one.entry.id, reverse=True)
+
+    def deep(self, ctx: Context, runs: list[Shallow], budget_s: float) -> Iterator[tuple[Shallow, Deep | None]]:
+        """The insides of runs; None for those that there was no time to read."""
+        until = time.monotonic() + budget_s
+        for run in runs:
+            entry = run.entry
+            version, known = self._deep.get(entry.id, (-1, None))
+            if known is None or version != entry.version:
+                known = self._read(ctx, entry) if time.monotonic() < until else None
+            yield run, known
+
+    def _read(self, ctx: Context, entry: RunEntry) -> Deep:
+        try:
+            deep = _deep(ctx.runs.get(entry.id))
+        except (StepscopeError, OSError):  # gone or unreadable: nothing to find in it
+            deep = Deep("", [], [], [])
+        with self._lock:
+            self._deep.pop(entry.id, None)
+            self._deep[entry.id] = (entry.version, deep)
+            while len(self._deep) > MOST_DEEP:
+                self._deep.pop(next(iter(self._deep)))
+        return deep
+
+
+def index_of(ctx: Context) -> SearchIndex:
+    """The index of a server, made when somebody searches for the first time."""
+    if ctx.search is None:
+        ctx.search = SearchIndex()
+    return ctx.search
+
+
+def _shallow(entry: RunEntry) -> Shallow:
+    head = entry.head
+    facts = [("host", head.host), ("user", head.user), ("branch", head.branch), ("commit", head.commit)]
+    facts += [("group", head.group), ("status", head.status), ("project", head.project)]
+    lines = [f"{key} {value}" for key, value in [*head.config.items(), *facts] if value not in (None, "")]
+    return Shallow(entry, head.name.lower(), "\n".join(head.tags).lower(), head.notes.lower(), "\n".join(lines).lower())
+
+
+def _deep(folder: RunFolder) -> Deep:
+    findings = [
+        (one.rule, one.message, f"{one.file}:{one.line}" if one.file and one.line else one.file or "")
+        for one in folder.findings
+    ]
+    artifacts = [(f"{one.name}:v{one.version}", one.type) for one in folder.artifacts]
+    return Deep(" ".join(folder.meta.command), findings, artifacts, _console(folder))
+
+
+def _console(folder: RunFolder) -> list[str]:
+    """The last lines that were printed, without those that a progress bar wrote over."""
+    pieces: list[str] = []
+    size = 0
+    for piece in reversed(folder.console()):
+        if piece.rewrite:
+            continue
+        size += len(piece.text)
+        if size > CONSOLE_BYTES:
+            break
+        pieces.append(piece.text)
+    return [line for line in "".join(reversed(pieces)).splitlines() if line.strip()]

@@ -1,0 +1,111 @@
+"""Saved views on the disk: one `views.json` in a store, shared by everybody who opens that store.
+
+A change is: take the lock, read what is there now, change one view, put the whole file in place. So two people who save
+at once both keep theirs. A file that cannot be read is set aside under another name, never written over.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from stepscope.errors import StorageError
+from stepscope.runs.format.filesystem import create_private
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import write_file
+
+__all__ = ["FILE", "SavedView", "change_views", "read_views"]
+
+FILE = "views.json"
+_LOCK = ".views.lock"
+_LARGEST = 8 << 20
+_STALE_S = 10.0
+"""A lock that is older was left by a server that died."""
+_WAIT_S = 5.0
+
+
+class SavedView(msgspec.Struct):
+    """A named layout of a page."""
+
+    id: str
+    name: str
+    page: str
+    """The path of the page: `/runs`, `/charts` ..."""
+    query: dict[str, str]
+    """What the address holds besides the path."""
+    project: str = ""
+    """Shown in this project; in all of them when empty."""
+    default: bool = False
+    """How the page opens when the address says nothing."""
+    changed: float = 0.0
+
+
+class _File(msgspec.Struct):
+    views: list[SavedView]
+    format: int = 1
+
+
+def read_views(store: Path) -> list[SavedView]:
+    """The views of a store; none where there is no file, or one that is not ours to read."""
+    try:
+        return _read(store / FILE)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return []
+
+
+def change_views(store: Path, change: Callable[[list[SavedView]], list[SavedView]]) -> list[SavedView]:
+    """Change the views of a store; what others saved meanwhile is kept."""
+    file = store / FILE
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+        with _locked(store / _LOCK):
+            try:
+                views = _read(file)
+            except FileNotFoundError:
+                views = []
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                os.replace(file, file.with_name(f"views-unreadable-{new_run_id()}.json"))
+                views = []
+            views = change(views)
+            write_file(file, msgspec.json.format(msgspec.json.encode(_File(views)), indent=1))
+            return views
+    except OSError as fault:
+        raise StorageError(f"the views could not be kept in {file}: {fault.strerror or fault}") from None
+
+
+def _read(file: Path) -> list[SavedView]:
+    with open(file, "rb") as stream:
+        return msgspec.json.decode(stream.read(_LARGEST), type=_File).views
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One writer at a time, by a file that only one can make: that holds on network file systems too."""
+    until = time.monotonic() + _WAIT_S
+    while True:
+        try:
+            os.close(create_private(path))
+            break
+        except FileExistsError:
+            if _age(path) > _STALE_S:
+                path.unlink(missing_ok=True)
+            elif time.monotonic() > until:
+                raise StorageError(f"{path} is held by another server; remove it if none is running") from None
+            else:
+                time.sleep(0.02)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
