@@ -6,16 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from stepscope.views.console_index import Consoles
 from stepscope.views.open_profiles import OpenProfiles
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
+    from stepscope.views.alert_log import AlertLog
     from stepscope.views.live import Hub
     from stepscope.views.opened import OpenRuns
     from stepscope.views.search_index import SearchIndex
     from stepscope.views.series import LineCache
 
 __all__ = ["Context"]
+
+
+def _no_alerts() -> AlertLog:
+    from stepscope.views.alert_log import AlertLog
+
+    return AlertLog()
 
 
 @dataclass
@@ -31,5 +39,11 @@ class Context:
     """Look at the stores now, because a view has changed something in them."""
     profiles: OpenProfiles = field(default_factory=OpenProfiles)
     """Profiles of runs that were looked at last; `profile_of(ctx, run, id)` opens one."""
+    alerts: AlertLog = field(default_factory=_no_alerts)
+    """What people were told about their runs."""
+    outlets: tuple[str, ...] = ()
+    """Where they are told besides the page."""
     search: SearchIndex | None = None
     """What searches have read so far; `index_of(ctx)` makes it."""
+    consoles: Consoles = field(default_factory=Consoles)
+    """The lines of runs whose console was looked at; `consoles.of(folder)` has those of one."""

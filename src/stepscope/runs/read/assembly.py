@@ -12,7 +12,7 @@ from stepscope.runs.points.series import Series
 from stepscope.runs.read.rowtable import Points, join_points
 from stepscope.runs.read.segments import Segment
 
-__all__ = ["SeriesBuilder", "all_branches"]
+__all__ = ["SeriesBuilder", "all_branches", "may_supersede"]
 
 
 class SeriesBuilder:
@@ -180,3 +180,9 @@ def _process(segment: Segment) -> str:
 
 def _is_system(segments: Sequence[Segment]) -> bool:
     return all(segment.header.role == "system" for segment in segments)
+
+
+def may_supersede(name: str, segments: Sequence[Segment]) -> bool:
+    """Whether a later attempt may have logged points of this series again."""
+    attempts = {segment.header.attempt for segment in segments}
+    return len(attempts) > 1 and not name.startswith("system/")

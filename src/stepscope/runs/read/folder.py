@@ -29,12 +29,12 @@ from stepscope.records import (
 from stepscope.runs.format.layout import read_meta
 from stepscope.runs.points.series import Series
 from stepscope.runs.points.tables import Shape, pandas_table, polars_table
-from stepscope.runs.read.assembly import SeriesBuilder, all_branches
+from stepscope.runs.read.assembly import SeriesBuilder, all_branches, may_supersede
 from stepscope.runs.read.attempts import Attempt, attempts_of, time_spent
 from stepscope.runs.read.damage import Damage, damage_of
 from stepscope.runs.read.medialist import LoggedMedia, media_by_key, media_kinds
 from stepscope.runs.read.mediastore import MediaStore
-from stepscope.runs.read.runlogs import RunLogs
+from stepscope.runs.read.runlogs import Entry, RunLogs
 from stepscope.runs.read.segments import Segment
 from stepscope.runs.read.status import Machine, Standing, derive, this_machine
 from stepscope.runs.read.story import Story, tell
@@ -317,7 +317,7 @@ class RunFolder:
     def _summed_up(self, name: str, rank: int, segments: list[Segment]) -> MetricSummary:
         if len(segments) == 1:
             return segments[0].summary(name)
-        if _may_supersede(name, segments):
+        if may_supersede(name, segments):
             return summarise(self.series(name, rank))
         return join(segment.summary(name) for segment in segments)
 
@@ -347,9 +347,12 @@ class RunFolder:
 
     def console(self, after: int = 0, rank: int | None = None) -> list[Console]:
         """What the script printed, from the piece numbered `after` on (all of it by default)."""
+        return [one.record for one in self.console_entries(after) if rank is None or one.part.header.rank == rank]
+
+    def console_entries(self, after: int = 0) -> list[Entry]:
+        """The same, each piece with the file it stands in; in the order files were read, not by time."""
         with self._open() as logs:
-            pieces = logs.console[after:]
-            return [one.record for one in pieces if rank is None or one.part.header.rank == rank]
+            return logs.console[after:]
 
     def media(
         self, key: str | None = None, kind: str | None = None, rank: int | None = None, superseded: bool = False
@@ -393,8 +396,3 @@ class RunFolder:
 
     def __repr__(self) -> str:
         return f"<RunFolder {self.name!r} ({self.id}): {self.status}, {len(self._names())} series, {self.path}>"
-
-
-def _may_supersede(name: str, segments: list[Segment]) -> bool:
-    attempts = {segment.header.attempt for segment in segments}
-    return len(attempts) > 1 and not name.startswith("system/")

@@ -1,0 +1,112 @@
+"""What a terminal would have done with a line: which earlier line it writes over, and which lines are a traceback."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+__all__ = ["ErrorLines", "Screen", "TracebackWatch", "last_form", "plain_line"]
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|.)?", re.S)
+_UP = re.compile(r"\x1b\[(\d{0,4})[AF]")
+_KEPT_ROWS = 200
+_LONGEST_TRACE = 2000
+TRACEBACK = "Traceback (most recent call last)"
+_GOES_ON = (" ", "\t", "|", "+", "│", "╭", "╰", "┃", "┏", "┗", "❱")
+"""How the lines of a traceback begin, plain or drawn in a box."""
+
+
+def last_form(line: str) -> str:
+    """What a line shows after its carriage returns: the last thing written over it."""
+    if "\r" not in line:
+        return line
+    parts = [part for part in line.split("\r") if part]
+    return parts[-1] if parts else ""
+
+
+def plain_line(line: str) -> str:
+    """The line without colours and other escapes, as it is searched.
+
+    >>> plain_line("\\x1b[1;31merror\\x1b[0m: out of memory")
+    'error: out of memory'
+    """
+    return _ESCAPES.sub("", line) if "\x1b" in line else line
+
+
+class Screen:
+    """The last rows of one stream. A progress bar writes its row again; nested bars move up and write several."""
+
+    def __init__(self) -> None:
+        self._rows: list[int] = []
+        self._cursor = 0
+        self._open = False
+
+    def plain(self, first: int, count: int) -> bool:
+        """Take `count` ended lines at once when nothing can be written over; False when they must be told apart."""
+        if self._open or self._cursor != len(self._rows):
+            return False
+        self._rows = [*self._rows, *range(max(first, first + count - _KEPT_ROWS), first + count)][-_KEPT_ROWS:]
+        self._cursor = len(self._rows)
+        return True
+
+    def begin(self, rewrite: bool) -> None:
+        """A new piece: unless it rewrites what was shown unfinished, that line stays as it is."""
+        if self._open and not rewrite:
+            self._cursor += 1
+        self._open = False
+
+    def write(self, number: int, text: str, ended: bool) -> int | None:
+        """One line; the number of the line that is seen no more: one that it replaces, or itself when it only moves."""
+        gone: int | None = None
+        if self._cursor >= len(self._rows):
+            self._rows.append(number)
+            self._cursor = len(self._rows) - 1
+        elif plain_line(text).strip():
+            gone, self._rows[self._cursor] = self._rows[self._cursor], number
+        else:
+            gone = number
+        if "\x1b" in text:
+            self._cursor = max(0, self._cursor - sum(int(move or 1) for move in _UP.findall(text)))
+        self._open = not ended
+        self._cursor += ended
+        if len(self._rows) > 2 * _KEPT_ROWS:
+            cut = min(len(self._rows) - _KEPT_ROWS, self._cursor)
+            del self._rows[:cut]
+            self._cursor -= cut
+        return gone
+
+
+def moves_up(text: str) -> bool:
+    """Whether a piece moves the cursor up, so that its lines must be followed one by one."""
+    return "\x1b[" in text and _UP.search(text) is not None
+
+
+@dataclass
+class ErrorLines:
+    """A traceback among the lines."""
+
+    first: int
+    last: int
+    text: str
+    """The exception, in one line."""
+
+
+@dataclass
+class TracebackWatch:
+    """Follows one stream and notes where tracebacks begin and end."""
+
+    found: list[ErrorLines] = field(default_factory=list)
+    _first: int | None = None
+
+    def wants(self, text: str) -> bool:
+        return self._first is not None or TRACEBACK in text
+
+    def line(self, number: int, text: str) -> None:
+        shown = plain_line(last_form(text))
+        if TRACEBACK in shown:
+            self._first = number
+        elif self._first is not None and shown.strip() and not shown.startswith(_GOES_ON):
+            self.found.append(ErrorLines(self._first, number, shown.strip()[:500]))
+            self._first = None
+        elif self._first is not None and number - self._first > _LONGEST_TRACE:
+            self._first = None
