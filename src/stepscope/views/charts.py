@@ -148,6 +148,8 @@ class HistogramsRequest(msgspec.Struct):
     key: str
     rows: int = 60
     bins: int = 48
+    tails: float = 0.0
+    """The share of a histogram that may lie beyond the edges; it is counted in the outermost bins."""
 
 
 class Histograms(msgspec.Struct):

@@ -31,7 +31,7 @@ def histograms(ctx: Context, request: HistogramsRequest) -> Histograms:
         raise NotFound(f"run {folder.name!r} has no histograms under {request.key!r}")
     chosen = _spread(found, request.rows)
     sound = [(one, shape) for one in chosen if (shape := _shape(folder, one)) is not None]
-    drawn = ridge([shape for _, shape in sound], request.bins)
+    drawn = ridge([shape for _, shape in sound], request.bins, request.tails)
     return Histograms(
         steps=[one.step for one, _ in sound],
         times=[one.time for one, _ in sound],

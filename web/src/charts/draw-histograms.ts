@@ -2,6 +2,7 @@
 
 import { padded } from "../lib/chart-range";
 import { type Axes, type Box, projection } from "../lib/chart-project";
+import { tickLabels, ticks } from "../lib/chart-ticks";
 import type { Histograms } from "../lib/schema";
 import { drawFrame, plotBox } from "./frame";
 import { heatScale, type Inks } from "./inks";
@@ -14,6 +15,15 @@ export interface HistogramSpot {
   bin: number;
 }
 
+export interface HistogramOptions {
+  /** The range of values, where several pictures share one; else the data's own. */
+  range?: readonly [number, number] | null;
+  /** Heights and shades grow with the logarithm of the counts, so that a full bin does not hide the others. */
+  logCounts?: boolean;
+  /** A row that is marked, whatever is under the mouse. */
+  mark?: number | null;
+}
+
 interface Layout {
   box: Box;
   axes: Axes;
@@ -21,25 +31,49 @@ interface Layout {
 
 const RIDGE_HEIGHT = 0.34;
 
-export function histogramLayout(data: Histograms, mode: HistogramMode, width: number, height: number): Layout {
+export function histogramLayout(data: Histograms, mode: HistogramMode, width: number, height: number, range: readonly [number, number] | null = null): Layout {
   const box = plotBox(width, height);
   const first = data.edges[0] ?? 0;
   const last = data.edges[data.edges.length - 1] ?? 1;
-  const values: [number, number] = last > first ? [first, last] : [first - 0.5, first + 0.5];
+  const values: [number, number] = range && range[1] > range[0] ? [range[0], range[1]] : last > first ? [first, last] : [first - 0.5, first + 0.5];
   const from = data.steps[0] ?? 0;
   const to = data.steps[data.steps.length - 1] ?? 1;
   const steps: [number, number] = to > from ? [from, to] : [from - 0.5, from + 0.5];
   if (mode === "ridges") return { box, axes: { x: values, y: [steps[1], steps[0]], logX: false, logY: false } };
-  const extremes = data.percentiles.flat().filter(Number.isFinite);
+  const extremes = range ? [] : data.percentiles.flat().filter(Number.isFinite);
   const y = mode === "bands" && extremes.length ? padded([Math.min(...extremes), Math.max(...extremes)], false) : values;
   return { box, axes: { x: steps, y, logX: false, logY: false } };
 }
 
-export function drawHistograms(ctx: CanvasRenderingContext2D, data: Histograms, mode: HistogramMode, size: { width: number; height: number }, inks: Inks, colour: string, spot: HistogramSpot | null): void {
-  const layout = histogramLayout(data, mode, size.width, size.height);
-  if (mode === "ridges") drawRidges(ctx, data, layout, inks, colour, spot);
-  else if (mode === "heat") drawHeat(ctx, data, layout, inks, colour);
+export function drawHistograms(ctx: CanvasRenderingContext2D, data: Histograms, mode: HistogramMode, size: { width: number; height: number }, inks: Inks, colour: string, spot: HistogramSpot | null, options: HistogramOptions = {}): void {
+  const layout = histogramLayout(data, mode, size.width, size.height, options.range ?? null);
+  const height = heights(options.logCounts ?? false);
+  if (mode === "ridges") drawRidges(ctx, data, layout, inks, colour, spot?.row ?? options.mark ?? null, height);
+  else if (mode === "heat") drawHeat(ctx, data, layout, inks, colour, height);
   else drawBands(ctx, data, layout, inks, colour);
+  const row = spot?.row ?? options.mark ?? null;
+  if (mode !== "ridges" && row !== null) drawMark(ctx, layout, data.steps[row], inks);
+  ctx.fillStyle = inks.quiet;
+  ctx.textAlign = "right";
+  ctx.textBaseline = "top";
+  ctx.fillText(mode === "ridges" ? "value" : "step", layout.box.left - 7, layout.box.top + layout.box.height + 8);
+  if (mode === "ridges") ctx.fillText("step", layout.box.left - 7, layout.box.top);
+}
+
+function heights(log: boolean): (n: number) => number {
+  return log ? Math.log1p : (n) => n;
+}
+
+/** A line at a step of a heat map or of bands. */
+function drawMark(ctx: CanvasRenderingContext2D, { box, axes }: Layout, step: number | undefined, inks: Inks): void {
+  if (step === undefined) return;
+  const x = Math.round(projection(axes, box).x(step)) + 0.5;
+  ctx.strokeStyle = inks.text;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  ctx.moveTo(x, box.top);
+  ctx.lineTo(x, box.top + box.height);
+  ctx.stroke();
 }
 
 /** The lowest baseline is the newest step; each ridge hides what is behind it, as mountains do. */
@@ -49,41 +83,70 @@ function ridgeBase(layout: Layout, row: number, rows: number): number {
   return rows < 2 ? box.top + box.height : box.top + head + ((box.height - head) * row) / (rows - 1);
 }
 
-function drawRidges(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks, colour: string, spot: HistogramSpot | null): void {
+/** Peaks grow with the square root of their ridge's highest one: a narrow ridge does not flatten all the wide ones. */
+function drawRidges(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks, colour: string, chosen: number | null, height: (n: number) => number): void {
   const { box, axes } = layout;
-  drawFrame(ctx, { ...axes, y: [0, 1] }, box, { ...inks, quiet: inks.quiet }, { yKind: "log", grid: false });
+  drawFrame(ctx, { ...axes, y: [0, 1] }, box, inks, { yKind: "log", grid: false });
+  drawUprights(ctx, axes, box, inks);
   const at = projection(axes, box);
-  const most = Math.max(...data.counts.map((row) => Math.max(0, ...row)), 1e-12);
+  const peaks = data.counts.map((row) => height(Math.max(0, ...row)));
+  const most = Math.max(...peaks, 1e-12);
   const tint = heatScale(inks, colour);
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(box.left, 0, box.width + 1, box.top + box.height + 1);
+  ctx.clip();
   data.counts.forEach((counts, row) => {
     const base = ridgeBase(layout, row, data.counts.length);
+    const unit = (box.height * RIDGE_HEIGHT) / Math.max(1e-12, Math.sqrt((peaks[row] as number) * most));
     const path = new Path2D();
     path.moveTo(at.x(data.edges[0] as number), base);
     counts.forEach((n, bin) => {
       const middle = ((data.edges[bin] as number) + (data.edges[bin + 1] as number)) / 2;
-      path.lineTo(at.x(middle), base - (n / most) * box.height * RIDGE_HEIGHT);
+      path.lineTo(at.x(middle), base - height(n) * unit);
     });
     path.lineTo(at.x(data.edges[data.edges.length - 1] as number), base);
     const age = data.counts.length < 2 ? 1 : row / (data.counts.length - 1);
-    const under = spot?.row === row;
+    const under = chosen === row;
     ctx.fillStyle = tint(under ? 0.9 : 0.12 + age * 0.45);
     ctx.fill(path);
     ctx.strokeStyle = under ? inks.text : tint(0.5 + age * 0.5);
     ctx.lineWidth = under ? 1.5 : 1;
     ctx.stroke(path);
   });
-  ridgeLabels(ctx, data, layout, inks);
+  ctx.restore();
+  ridgeLabels(ctx, data, layout, inks, chosen);
 }
 
-function ridgeLabels(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks): void {
+/** Faint lines at the ticks of the values, as all ridges share them. */
+function drawUprights(ctx: CanvasRenderingContext2D, axes: Axes, box: Box, inks: Inks): void {
+  const at = projection(axes, box);
+  ctx.strokeStyle = inks.grid;
+  ctx.lineWidth = 1;
+  for (const value of ticks(...axes.x, Math.max(2, box.width / 84))) {
+    const x = Math.round(at.x(value)) + 0.5;
+    ctx.beginPath();
+    ctx.moveTo(x, box.top);
+    ctx.lineTo(x, box.top + box.height);
+    ctx.stroke();
+  }
+}
+
+function ridgeLabels(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks, chosen: number | null): void {
   const rows = data.steps.length;
   const every = Math.max(1, Math.ceil(rows / Math.max(2, layout.box.height / 40)));
-  ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
+  const labels = tickLabels(data.steps);
   for (let row = rows - 1; row >= 0; row -= every) {
-    ctx.fillText((data.steps[row] as number).toLocaleString("en-US"), layout.box.left - 7, ridgeBase(layout, row, rows), layout.box.left - 8);
+    const y = ridgeBase(layout, row, rows);
+    const crowded = chosen !== null && chosen !== row && Math.abs(ridgeBase(layout, chosen, rows) - y) < 12;
+    ctx.fillStyle = inks.quiet;
+    if (!crowded && y > layout.box.top + 16) ctx.fillText(labels[row] as string, layout.box.left - 7, y, layout.box.left - 8);
   }
+  if (chosen === null || data.steps[chosen] === undefined) return;
+  ctx.fillStyle = inks.text;
+  ctx.fillText(labels[chosen] as string, layout.box.left - 7, ridgeBase(layout, chosen, rows), layout.box.left - 8);
 }
 
 /** Each row reaches to the middle between its step and the next, so that gaps in logging do not look like gaps in data. */
@@ -92,19 +155,19 @@ function columnEdges(steps: readonly number[], axes: Axes): number[] {
   return [axes.x[0], ...inner, axes.x[1]];
 }
 
-function drawHeat(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes }: Layout, inks: Inks, colour: string): void {
+function drawHeat(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes }: Layout, inks: Inks, colour: string, height: (n: number) => number): void {
   const at = projection(axes, box);
   const tint = heatScale(inks, colour);
   const columns = columnEdges(data.steps, axes);
   data.counts.forEach((counts, row) => {
-    const most = Math.max(...counts, 1e-12);
+    const most = Math.max(height(Math.max(0, ...counts)), 1e-12);
     const x0 = Math.floor(at.x(columns[row] as number));
     const x1 = Math.ceil(at.x(columns[row + 1] as number));
     counts.forEach((n, bin) => {
       if (n <= 0) return;
       const y1 = at.y(data.edges[bin] as number);
       const y0 = at.y(data.edges[bin + 1] as number);
-      ctx.fillStyle = tint(0.08 + 0.92 * Math.sqrt(n / most));
+      ctx.fillStyle = tint(0.08 + 0.92 * Math.sqrt(height(n) / most));
       ctx.fillRect(x0, Math.floor(y0), x1 - x0, Math.ceil(y1) - Math.floor(y0));
     });
   });
@@ -135,8 +198,8 @@ function drawBands(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes 
 }
 
 /** Which row and bin lie under a pixel; null outside. */
-export function histogramSpot(data: Histograms, mode: HistogramMode, size: { width: number; height: number }, px: number, py: number): HistogramSpot | null {
-  const layout = histogramLayout(data, mode, size.width, size.height);
+export function histogramSpot(data: Histograms, mode: HistogramMode, size: { width: number; height: number }, px: number, py: number, range: readonly [number, number] | null = null): HistogramSpot | null {
+  const layout = histogramLayout(data, mode, size.width, size.height, range);
   const { box, axes } = layout;
   if (px < box.left || px > box.left + box.width || py < box.top || py > box.top + box.height) return null;
   const across = axes.x[0] + ((px - box.left) / box.width) * (axes.x[1] - axes.x[0]);

@@ -15,6 +15,13 @@ export interface Alert {
   step?: number | null;
 }
 
+export interface Alerts {
+  /** The latest first. */
+  alerts: Notice[];
+  /** Where alerts go besides this page: `desktop`, `webhook (hooks.example.com)`. */
+  outlets: string[];
+}
+
 export interface AnswerRequest {
   run: string;
   profile: string;
@@ -81,6 +88,30 @@ export interface BlobRequest {
   sha256: string;
   /** Have the browser save it, whatever it is. */
   save?: boolean;
+}
+
+/** One difference between the two sides. */
+export interface Change {
+  kind: "code" | "command" | "config" | "data" | "environment" | "finding" | "machine" | "package";
+  key: string;
+  a: string | null;
+  b: string | null;
+  /** From 0 to 100; the order of the list. */
+  score: number;
+  likely: "likely" | "possible" | "unlikely";
+  /** The reason for its place, in a few words. */
+  why: string;
+  /** Of a finding: the line of code. */
+  place: string;
+}
+
+export interface ChangedRequest {
+  runs: string[];
+  by?: string[];
+  /** The column that works; None to choose the best. */
+  a?: string | null;
+  /** The column that does not; None to choose the worst. */
+  b?: string | null;
 }
 
 /** An invariant: two ways to the same number, compared. */
@@ -188,6 +219,123 @@ export interface Compared {
   gone: string[];
   /** Columns beyond those a page can hold. */
   omitted: number;
+}
+
+export interface ConsoleCopy {
+  /** Without colours. */
+  text: string;
+  lines: number;
+  /** There is more than fits. */
+  cut: boolean;
+}
+
+/** Whole lines from one number to another, both included. */
+export interface ConsoleCopyRequest {
+  run: string;
+  first: number;
+  last: number;
+  rank?: number | null;
+  stream?: "" | "stderr" | "stdout";
+  rewrites?: boolean;
+}
+
+/** A traceback among the lines. */
+export interface ConsoleError {
+  first: number;
+  /** Numbers of its lines. */
+  last: number;
+  text: string;
+  step: number | null;
+  rank: number;
+}
+
+/** Where something stands, among the rows that the same filters leave. */
+export interface ConsoleFindRequest {
+  run: string;
+  /** next, previous: a match after or before `row` · line, step: that number, or the nearest after it. */
+  what: "line" | "next" | "previous" | "step";
+  row?: number;
+  number?: number;
+  rank?: number | null;
+  stream?: "" | "stderr" | "stdout";
+  rewrites?: boolean;
+  search?: string;
+  regex?: boolean;
+  only?: boolean;
+}
+
+export interface ConsoleFound {
+  /** None: there is none, or not found yet. */
+  row: number | null;
+  /** Of the line there. */
+  number: number | null;
+  /** For a match: its place among them, from 1. */
+  nth: number;
+  matches: number;
+  /** The search has not looked at all lines yet; ask again. */
+  more: boolean;
+}
+
+export interface ConsoleLine {
+  /** Among all lines of the run, whatever the filters: it stays the same, so links can hold it. */
+  number: number;
+  text: string;
+  /** Unix seconds. */
+  time: number;
+  step?: number | null;
+  rank?: number;
+  stderr?: boolean;
+  match?: boolean;
+  /** An earlier form of a line. */
+  rewritten?: boolean;
+  /** Letters left out at its end. */
+  cut?: number;
+}
+
+/** Some rows of what is left after the filters. */
+export interface ConsoleRequest {
+  run: string;
+  /** The first row wanted; negative: counted from the end. */
+  start?: number;
+  count?: number;
+  rank?: number | null;
+  stream?: "" | "stderr" | "stdout";
+  /** Also the earlier forms of lines that a progress bar wrote again. */
+  rewrites?: boolean;
+  search?: string;
+  regex?: boolean;
+  /** Leave out lines that the search does not find. */
+  only?: boolean;
+}
+
+export interface ConsoleTextRequest {
+  run: string;
+  rank?: number | null;
+  stream?: "" | "stderr" | "stdout";
+  rewrites?: boolean;
+  /** Keep the escapes, for `less -R`. */
+  colours?: boolean;
+}
+
+export interface ConsoleWindow {
+  start: number;
+  lines: ConsoleLine[];
+  /** How many there are with these filters. */
+  rows: number;
+  /** How many lines were printed, earlier forms included. */
+  total: number;
+  /** How many of them are earlier forms. */
+  rewritten: number;
+  matches: number;
+  /** Up to which line the search has looked; ask again until it is `total`. */
+  searched: number;
+  ranks: number[];
+  streams: string[];
+  /** The newest ones, oldest first. */
+  errors: ConsoleError[];
+  error_count: number;
+  /** Another number than before: the files were replaced by better ones, and all lines may have new numbers. */
+  built: number;
 }
 
 /** Lines over time, cut down to what a screen shows (minimum and maximum of each stretch are kept). */
@@ -490,6 +638,18 @@ export interface GraphTensor {
   requires_grad?: boolean;
 }
 
+export interface GroupLinesRequest {
+  groups: LineGroup[];
+  keys: string[];
+  /** step, relative, wall, or the name of a logged series. */
+  x?: string;
+  lo?: number | null;
+  hi?: number | null;
+  buckets?: number;
+  smoothing?: Smoothing;
+  spread?: "range" | "sem" | "std";
+}
+
 export interface Histogram {
   edges: number[];
   counts: number[];
@@ -511,6 +671,8 @@ export interface HistogramsRequest {
   key: string;
   rows?: number;
   bins?: number;
+  /** The share of a histogram that may lie beyond the edges; it is counted in the outermost bins. */
+  tails?: number;
 }
 
 export interface Hit {
@@ -598,6 +760,12 @@ export interface Line {
   nan_x: number[];
   /** The same for `inf`. */
   inf_x: number[];
+}
+
+export interface LineGroup {
+  /** Comes back as the `run` of the group's lines. */
+  id: string;
+  runs: string[];
 }
 
 /** One event of `GET /api/live`: what changed since the last one. */
@@ -800,12 +968,22 @@ export interface NamesRequest {
   first?: number;
 }
 
-/** A title and text for the page's notification area: an alert, a lost run, dropped points. */
+/** What a person wants to hear of without looking. */
 export interface Notice {
   run: string;
   title: string;
   text: string;
   level: Severity;
+  /**
+   * failed and lost: it ended badly. nonfinite: a loss went NaN or Inf. stalled: no step for long. finding: an error
+   * that was found. alert: `run.alert`. dropped: values could not be recorded.
+   */
+  kind: "alert" | "dropped" | "failed" | "finding" | "lost" | "nonfinite" | "stalled";
+  /** The same thing has the same id, so that it is told once. */
+  id: string;
+  time: number;
+  name: string;
+  project: string;
 }
 
 /** An analysis that has something to say, or that could not read what was recorded. */
@@ -818,6 +996,13 @@ export interface OfferedAnswer {
   size: number;
   /** Of one that failed. */
   why: string;
+}
+
+/** How the two ended, one line of it. */
+export interface Outcome {
+  label: string;
+  a: string;
+  b: string;
 }
 
 export interface PageRequest {
@@ -864,6 +1049,29 @@ export interface Part {
   key: string;
   label: string;
   help?: string;
+}
+
+/** How one metric went on the two sides. */
+export interface Parting {
+  key: string;
+  /** The first step of it; None when the curves never part. */
+  step: number | null;
+  a: number | null;
+  /** The means of the two sides there. */
+  b: number | null;
+  /** The standard deviation of the difference by chance alone. */
+  noise: number | null;
+  /** Where the noise was measured: `seeds` or `steps`. */
+  noise_from: string;
+  a_end: number | null;
+  b_end: number | null;
+  /** The first step from which side `a` is not finite any more. */
+  a_lost: number | null;
+  b_lost: number | null;
+  x: number[];
+  a_line: (number | null)[];
+  /** The two as a small picture. */
+  b_line: (number | null)[];
 }
 
 /** How much each part of the page has to show. */
@@ -1026,6 +1234,13 @@ export interface RecordedSteps {
 export interface Refused {
   run: string;
   reason: string;
+}
+
+export interface ReportFileRequest {
+  id: string;
+  format?: "html" | "md" | "pdf" | "zip";
+  version?: number | null;
+  max_mb?: number;
 }
 
 export interface ReportIdRequest {
@@ -1781,22 +1996,49 @@ export interface Weight {
   running: string[];
 }
 
+export interface WhatChanged {
+  compared: Compared;
+  a: string;
+  /** The ids of the two columns; empty when there are fewer than two. */
+  b: string;
+  /** Why these two, when they were not asked for. */
+  picked: string;
+  headline: string;
+  outcome: Outcome[];
+  /** Metrics whose curves part, the earliest first, then those that do not. */
+  partings: Parting[];
+  /** The likeliest reason first. */
+  changes: Change[];
+  /** What is the same on both sides, in words: what can be ruled out. */
+  same: string[];
+  /** What could not be looked at. */
+  notes: string[];
+}
+
 /** Every address of the server. Streams give one `response` per event; `Blob` is raw bytes. */
 export interface Routes {
   "GET /api/blob/{run}/{sha256}": { request: BlobRequest; response: Blob };
+  "GET /api/console/text/{run}": { request: ConsoleTextRequest; response: Blob };
   "GET /api/export/{run}.csv": { request: ExportRequest; response: Blob };
   "GET /api/info": { request: Empty; response: Info };
   "GET /api/live": { request: Empty; response: Live };
   "GET /api/page/{run}/{sha256}": { request: PageRequest; response: Blob };
   "GET /api/profile/download/{run}/{profile}/{kind}": { request: ProfileDownloadRequest; response: Blob };
+  "GET /api/report/file": { request: ReportFileRequest; response: Blob };
   "GET /shared/{token}": { request: SharedRequest; response: Blob };
+  "POST /api/alerts": { request: Empty; response: Alerts };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
+  "POST /api/compare/changed": { request: ChangedRequest; response: WhatChanged };
   "POST /api/compare/code": { request: CodeRequest; response: CodeComparison };
   "POST /api/compare/columns": { request: CompareRequest; response: Compared };
   "POST /api/compare/config": { request: FactsRequest; response: FactSheet };
   "POST /api/compare/environment": { request: FactsRequest; response: FactSheet };
+  "POST /api/compare/lines": { request: GroupLinesRequest; response: SeriesData };
   "POST /api/compare/metrics": { request: MetricsRequest; response: MetricsTable };
   "POST /api/compare/test": { request: SignificanceRequest; response: Significance };
+  "POST /api/console": { request: ConsoleRequest; response: ConsoleWindow };
+  "POST /api/console/copy": { request: ConsoleCopyRequest; response: ConsoleCopy };
+  "POST /api/console/find": { request: ConsoleFindRequest; response: ConsoleFound };
   "POST /api/distributions": { request: DistributionsRequest; response: Distributions };
   "POST /api/findings": { request: FindingsRequest; response: RunFindings };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };

@@ -74,16 +74,18 @@ def _below(histogram: Histogram, places: Floats) -> Floats:
     return np.where(places < edges[0], 0.0, np.where(places >= edges[-1], total[-1], inside))
 
 
-def common_edges(histograms: Sequence[Histogram], bins: int) -> Floats:
-    """Even edges over everything the histograms hold; empty bins at their ends do not count."""
+def common_edges(histograms: Sequence[Histogram], bins: int, tails: float = 0.0) -> Floats:
+    """Even edges over everything the histograms hold; empty bins at their ends do not count.
+
+    With `tails`, up to that share of each may lie beyond the edges: a few far values do not squeeze all others.
+    """
     if bins < 1:
         raise UsageError(f"bins must be 1 or more, not {bins}")
-    lows, highs = [], []
-    for histogram in histograms:
-        filled = np.flatnonzero(histogram.counts > 0)
-        if len(filled):
-            lows.append(histogram.edges[filled[0]])
-            highs.append(histogram.edges[filled[-1] + 1])
+    if not 0 <= tails < 0.5:
+        raise UsageError(f"tails must be a share from 0 to below 0.5, not {tails}")
+    ends = (50 * tails, 100 - 50 * tails)
+    filled = [percentiles(one, ends) for one in histograms if one.counts.any()]
+    lows, highs = [low for low, _ in filled], [high for _, high in filled]
     low, high = (min(lows), max(highs)) if lows else (0.0, 1.0)
     if low == high:
         reach = abs(low) * 1e-3 or 0.5
@@ -108,9 +110,9 @@ def percentiles(histogram: Histogram, percents: Sequence[float] = PERCENTS) -> F
     return places
 
 
-def ridge(histograms: Sequence[Histogram], bins: int = 48) -> Ridge:
-    """Histograms of one key over time, ready to be drawn behind each other."""
-    edges = common_edges(histograms, bins)
+def ridge(histograms: Sequence[Histogram], bins: int = 48, tails: float = 0.0) -> Ridge:
+    """Histograms of one key over time, ready to be drawn behind each other; see `common_edges` for `tails`."""
+    edges = common_edges(histograms, bins, tails)
     counts = np.array([rebin(one, edges) for one in histograms]).reshape(-1, bins)
     lines = np.array([percentiles(one) for one in histograms]).reshape(-1, len(PERCENTS))
     return Ridge(edges, counts, lines)

@@ -15,9 +15,11 @@ export interface CanvasProps {
   draw(ctx: CanvasRenderingContext2D, size: Size, inks: Inks): void;
   onPoint?(px: number, py: number, size: Size): void;
   onLeave?(): void;
+  /** A click, where there is something to pick. */
+  onPick?(px: number, py: number, size: Size): void;
 }
 
-export function Canvas({ label, draw, onPoint, onLeave }: CanvasProps) {
+export function Canvas({ label, draw, onPoint, onLeave, onPick }: CanvasProps) {
   const place = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(place);
@@ -39,6 +41,11 @@ export function Canvas({ label, draw, onPoint, onLeave }: CanvasProps) {
         onPoint?.(event.clientX - around.left, event.clientY - around.top, size);
       }}
       onPointerLeave={onLeave}
+      onClick={(event) => {
+        if (!size) return;
+        const around = event.currentTarget.getBoundingClientRect();
+        onPick?.(event.clientX - around.left, event.clientY - around.top, size);
+      }}
     >
       <canvas ref={canvas} />
     </div>

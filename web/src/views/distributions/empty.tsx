@@ -1,0 +1,32 @@
+/** No histogram was logged: how to log some. */
+
+import { EmptyState } from "../../components";
+import { ChartIcon } from "../../components/icons";
+import { count } from "../../lib/format";
+import { Lesson } from "../runs/empty";
+
+const WATCH = `import stepscope
+
+run = stepscope.init(project="vae")
+stepscope.watch_layers(model, every=100)   # activations and gradients`;
+
+const OWN = `for name, weight in model.named_parameters():
+    run.log({f"weights/{name}": stepscope.Histogram(weight)})`;
+
+export function NoHistograms({ runs }: { runs: readonly string[] }) {
+  return (
+    <EmptyState title={runs.length === 0 ? "No run is chosen" : "No histograms here"} icon={<ChartIcon size={28} />}>
+      {runs.length === 0 ? (
+        <p>
+          Choose runs on <a href="#/runs">Runs</a>.
+        </p>
+      ) : (
+        <p>{runs.length === 1 ? "This run" : `None of these ${count(runs.length, "run")}`} logged the distribution of anything.</p>
+      )}
+      <div class="lessons">
+        <Lesson title="Watch every layer" text={WATCH} />
+        <Lesson title="Or log what you like" text={OWN} />
+      </div>
+    </EmptyState>
+  );
+}
