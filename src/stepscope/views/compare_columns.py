@@ -1,0 +1,169 @@
+"""The columns of a comparison: runs one by one, or runs that share the values of some keys as one."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from stepscope.errors import NotFound, UsageError
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.ordering import natural_key, ordered
+from stepscope.runs.query.fields import Field, field_key
+from stepscope.runs.query.query import parse_field
+from stepscope.views.context import Context
+from stepscope.views.plain import plain
+from stepscope.views.route import route
+from stepscope.views.runs import Cell, cell
+
+__all__ = ["EVERYTHING", "CompareColumn", "Compared", "columns_of", "compare_columns", "is_seed", "members"]
+
+MAX_RUNS = 1000
+MAX_COLUMNS = 200
+MAX_KEYS = 12
+LONGEST_LABEL = 120
+EVERYTHING = "*"
+"""Group by every config key that differs, except seeds: what is left inside a group is chance."""
+_SEED = re.compile(r"(^|[/_.\-])(seed|seeds|random_state|rng)($|[/_.\-]|\d)", re.IGNORECASE)
+
+
+class CompareRequest(msgspec.Struct):
+    runs: list[str]
+    by: list[str] = []
+    """Keys to group by, as the runs table names them (`config.lr`, `group`); `*` for all config that differs but seeds.
+    Empty: every run is a column."""
+
+
+class CompareColumn(msgspec.Struct):
+    """A run, or a group of runs."""
+
+    id: str
+    """The run's id; for a group its values as JSON, the same in every answer and every link."""
+    label: str
+    runs: list[str]
+    values: list[Cell] = []
+    """Of a group: the value of each key in `by`; None where it is not set."""
+
+
+class Compared(msgspec.Struct):
+    columns: list[CompareColumn]
+    by: list[str]
+    """The keys that were grouped by, `*` written out."""
+    gone: list[str] = []
+    """Runs that are not in the store any more."""
+    omitted: int = 0
+    """Columns beyond those a page can hold."""
+
+
+@route("POST", "/api/compare/columns")
+def compare_columns(ctx: Context, request: CompareRequest) -> Compared:
+    """Which runs belong together."""
+    return columns_of(ctx, request.runs, request.by)
+
+
+def columns_of(ctx: Context, runs: Sequence[str], by: Sequence[str]) -> Compared:
+    """The columns for these runs, in the order they were chosen; groups in the order of their values."""
+    if len(runs) > MAX_RUNS:
+        raise UsageError(f"{len(runs)} runs are too many to compare at once; choose at most {MAX_RUNS}")
+    entries, gone = _entries(ctx, runs)
+    if not by:
+        columns = [CompareColumn(id=entry.id, label=entry.name, runs=[entry.id]) for entry in entries]
+        return _cut(Compared(columns=columns, by=[], gone=gone))
+    fields = _fields(by, entries)
+    return _cut(Compared(columns=_groups(entries, fields), by=[field_key(one) for one in fields], gone=gone))
+
+
+def members(ctx: Context, column: CompareColumn) -> list[RunEntry]:
+    """The catalogue's lines of a column's runs."""
+    return _entries(ctx, column.runs)[0]
+
+
+def is_seed(key: str) -> bool:
+    """Whether a config key only sets chance.
+
+    >>> [is_seed(key) for key in ("seed", "data/split_seed", "train.random_state", "seedling")]
+    [True, True, True, False]
+    """
+    return _SEED.search(key) is not None
+
+
+def _entries(ctx: Context, runs: Sequence[str]) -> tuple[list[RunEntry], list[str]]:
+    found: list[RunEntry] = []
+    gone: list[str] = []
+    for run in dict.fromkeys(runs):
+        try:
+            found.append(ctx.catalogue.entry(run))
+        except NotFound:  # deleted since the page was opened
+            gone.append(run)
+    return found, gone
+
+
+def _cut(found: Compared) -> Compared:
+    found.omitted = max(0, len(found.columns) - MAX_COLUMNS)
+    found.columns = found.columns[:MAX_COLUMNS]
+    return found
+
+
+def _fields(by: Sequence[str], entries: Sequence[RunEntry]) -> list[Field]:
+    names = list(dict.fromkeys(by))
+    if len(names) > MAX_KEYS:
+        raise UsageError(f"{len(names)} keys to group by are too many; choose at most {MAX_KEYS}")
+    fields = [parse_field(name) for name in names if name != EVERYTHING]
+    return list(dict.fromkeys([*fields, *_differing(entries)] if EVERYTHING in names else fields))
+
+
+def _differing(entries: Sequence[RunEntry]) -> list[Field]:
+    """The config keys that have more than one value among these runs, without seeds."""
+    seen: dict[str, set[str]] = {}
+    for entry in entries:
+        for key in entry.config:
+            seen.setdefault(key, set())
+    for key, values in seen.items():
+        if not is_seed(key):
+            values.update(_mark(entry.config.get(key)) for entry in entries)
+    return [Field("config", key) for key in sorted(seen, key=natural_key) if len(seen[key]) > 1]
+
+
+class _Group(msgspec.Struct):
+    raw: tuple[Any, ...]
+    entries: list[RunEntry]
+
+
+def _groups(entries: Sequence[RunEntry], fields: Sequence[Field]) -> list[CompareColumn]:
+    now = time.time()
+    found: dict[str, _Group] = {}
+    for entry in entries:
+        raw = tuple(entry.value(field, now) for field in fields)
+        found.setdefault(_mark(raw), _Group(raw, [])).entries.append(entry)
+    groups = list(found.values())
+    for at in reversed(range(len(fields))):
+        groups = ordered(groups, lambda group, at=at: group.raw[at])  # type: ignore[misc]
+    return [_group(group, fields) for group in groups]
+
+
+def _group(group: _Group, fields: Sequence[Field]) -> CompareColumn:
+    words = [_words(field, value) for field, value in zip(fields, group.raw, strict=True)]
+    label = ", ".join(words) or "all runs"
+    return CompareColumn(
+        id=_mark(group.raw),
+        label=label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…",
+        runs=[entry.id for entry in group.entries],
+        values=[cell(plain(value)) for value in group.raw],
+    )
+
+
+def _words(field: Field, value: Any) -> str:
+    name = field.name
+    if value is None or value == []:
+        return f"{name} not set"
+    said = json.dumps(plain(value), ensure_ascii=False) if isinstance(value, (dict, list)) else str(cell(value))
+    return said if field.source == "run" and field.name in ("group", "project", "name") else f"{name} {said}"
+
+
+def _mark(value: Any) -> str:
+    """A value as text that is the same for the same value: 1, 1.0, True and "1" are four."""
+    return json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,208 @@
+"""Where two curves part: the first step from which they stay further apart than their own noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.runs.points.series import Series
+
+__all__ = ["Parting", "parting"]
+
+Floats = npt.NDArray[np.float64]
+
+BUCKETS = 400
+SHOWN = 120
+"""Points of the small picture."""
+FACTOR = 4.0
+"""How many times the noise the curves have to be apart; 4 is rare by chance even over hundreds of steps."""
+STAY = 0.02
+"""For which share of the curve they have to stay apart, so that a spike is no parting."""
+LEAST_STAY = 3
+
+
+class Parting(msgspec.Struct):
+    """How one metric went on the two sides."""
+
+    key: str
+    step: int | None
+    """The first step of it; None when the curves never part."""
+    a: float | None
+    b: float | None
+    """The means of the two sides there."""
+    noise: float | None
+    """The standard deviation of the difference by chance alone."""
+    noise_from: str
+    """Where the noise was measured: `seeds` or `steps`."""
+    a_end: float | None
+    b_end: float | None
+    a_lost: int | None = None
+    """The first step from which side `a` is not finite any more."""
+    b_lost: int | None = None
+    x: list[float] = []
+    a_line: list[float | None] = []
+    b_line: list[float | None] = []
+    """The two as a small picture."""
+
+
+def parting(key: str, a: Sequence[Series], b: Sequence[Series]) -> Parting | None:
+    """Compare one metric of two sides, each one run or several seeds; None when they share no step.
+
+    Each side is the mean of its runs. The noise is how far the seeds of a side spread, or, with one run on each side,
+    how much each curve jumps from point to point.
+    """
+    sides = [[one for one in side if len(one)] for side in (a, b)]
+    if not sides[0] or not sides[1]:
+        return None
+    grid = _grid([one for side in sides for one in side])
+    if grid is None:
+        return None
+    left, right = (np.array([_on(grid, one) for one in side]) for side in sides)
+    mean_a, mean_b = _mean(left), _mean(right)
+    lost_a, lost_b = (_lost(side) for side in sides)
+    seeded = max(len(left), len(right)) > 1
+    noise = _seed_noise(left, right) if seeded else _step_noise(mean_a, mean_b)
+    at = _first_apart(mean_a, mean_b, noise)
+    step = None if at is None else math.floor(grid[at])
+    lost = [one for one in (lost_a, lost_b) if one is not None]
+    if lost and lost_a != lost_b and (step is None or min(lost) < step):
+        step = min(lost)
+        at = int(np.searchsorted(grid, step))
+        at = min(at, len(grid) - 1)
+    shown = np.unique(np.linspace(0, len(grid) - 1, min(SHOWN, len(grid))).astype(np.int64))
+    return Parting(
+        key=key,
+        step=step,
+        a=None if at is None else _number(mean_a[at]),
+        b=None if at is None else _number(mean_b[at]),
+        noise=_number(noise[at] if at is not None else np.median(noise)),
+        noise_from="seeds" if seeded else "steps",
+        a_end=_end(sides[0]),
+        b_end=_end(sides[1]),
+        a_lost=lost_a,
+        b_lost=lost_b,
+        x=grid[shown].tolist(),
+        a_line=[_number(value) for value in mean_a[shown]],
+        b_line=[_number(value) for value in mean_b[shown]],
+    )
+
+
+def _grid(series: Sequence[Series]) -> Floats | None:
+    """The steps to compare at: the shared stretch, every step of it if there are few, else evenly spread."""
+    low = max(int(one.steps[0]) for one in series)
+    high = min(int(one.steps[-1]) for one in series)
+    if low > high:
+        return None
+    steps = np.unique(np.concatenate([one.steps[(one.steps >= low) & (one.steps <= high)] for one in series]))
+    if not len(steps):
+        return None
+    if len(steps) <= BUCKETS:
+        return steps.astype(np.float64)
+    return np.unique(np.linspace(low, high, BUCKETS).round())
+
+
+def _on(grid: Floats, series: Series) -> Floats:
+    """A series on the grid: the mean of the finite points around each place, a straight line where there are none."""
+    steps = series.steps.astype(np.float64)
+    edges = np.concatenate([[-np.inf], (grid[1:] + grid[:-1]) / 2, [np.inf]])
+    place = np.searchsorted(edges, steps, side="right") - 1
+    inside = (steps >= grid[0]) & (steps <= grid[-1])
+    finite = np.isfinite(series.values)
+    used = inside & finite
+    count = np.bincount(place[used], minlength=len(grid)).astype(np.float64)
+    total = np.bincount(place[used], weights=series.values[used], minlength=len(grid))
+    touched = np.bincount(place[inside], minlength=len(grid)) > 0
+    with np.errstate(all="ignore"):
+        found: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    gaps = ~touched
+    if gaps.any() and used.any():
+        found[gaps] = np.interp(grid[gaps], steps[finite], series.values[finite], left=np.nan, right=np.nan)
+    return found
+
+
+def _mean(values: Floats) -> Floats:
+    """Of the finite values of each column; NaN where there is none."""
+    finite = np.isfinite(values)
+    count = finite.sum(axis=0)
+    with np.errstate(all="ignore"):
+        mean: Floats = np.where(count > 0, np.where(finite, values, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan)
+    return mean
+
+
+def _seed_noise(left: Floats, right: Floats) -> Floats:
+    """At each step the standard error of the difference of the means, as the seeds spread around it."""
+    total = np.zeros(left.shape[1])
+    for side in (left, right):
+        if len(side) < 2:  # one run: taken to spread like the other side
+            side = right if side is left else left
+            share = 1.0
+        else:
+            share = 1 / len(side)
+        with np.errstate(all="ignore"):
+            variance = np.nansum((side - _mean(side)) ** 2, axis=0) / max(1, len(side) - 1)
+        total += share * _smooth(np.nan_to_num(variance))
+    noise: Floats = np.sqrt(total)
+    return noise
+
+
+def _step_noise(a: Floats, b: Floats) -> Floats:
+    """The same for two single runs: from how much the curves jump between neighbours, which a trend hardly does."""
+    variance = 0.0
+    for side in (a, b):
+        jumps = np.diff(side[np.isfinite(side)])
+        if len(jumps):
+            variance += (1.4826 * float(np.median(np.abs(jumps - np.median(jumps)))) / math.sqrt(2)) ** 2
+    return np.full(len(a), math.sqrt(variance))
+
+
+def _smooth(values: Floats) -> Floats:
+    """Two or three seeds may meet by chance at a step; their spread around it says more."""
+    width = max(1, len(values) // 20)
+    kernel = np.ones(2 * width + 1)
+    weight = np.convolve(np.ones(len(values)), kernel, "same")
+    smooth: Floats = np.convolve(values, kernel, "same")[: len(values)] / weight[: len(values)]
+    return smooth
+
+
+def _first_apart(a: Floats, b: Floats, noise: Floats) -> int | None:
+    """The first place from which the two are apart, and stay so for a while, always on the same side."""
+    scale = np.nanmax(np.abs(np.concatenate([a, b, [0.0]])))
+    least = 1e-9 * (scale if math.isfinite(scale) else 1.0)
+    with np.errstate(invalid="ignore"):
+        difference = a - b
+        apart = np.abs(difference) > np.maximum(FACTOR * noise, least)
+    apart &= np.isfinite(difference)
+    stay = min(len(a), max(LEAST_STAY, math.ceil(STAY * len(a))))
+    sign = np.sign(difference) * apart
+    run = 0
+    for at, now in enumerate(sign.tolist()):
+        run = run + 1 if now != 0 and at and now == sign[at - 1] else int(now != 0)
+        if run >= stay:
+            return at - stay + 1
+    return None
+
+
+def _lost(side: Sequence[Series]) -> int | None:
+    """The step from which any run of a side is never finite again; None when all end finite."""
+    found = []
+    for one in side:
+        finite = np.flatnonzero(np.isfinite(one.values))
+        if not len(finite):
+            found.append(int(one.steps[0]))
+        elif finite[-1] < len(one) - 1:
+            found.append(int(one.steps[finite[-1] + 1]))
+    return min(found, default=None)
+
+
+def _end(side: Sequence[Series]) -> float | None:
+    """The mean of the last finite values."""
+    last = [float(one.values[finite[-1]]) for one in side if len(finite := np.flatnonzero(np.isfinite(one.values)))]
+    return float(np.mean(last)) if last else None
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
