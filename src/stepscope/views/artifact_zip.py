@@ -1,0 +1,74 @@
+"""A zip archive that is made while it is sent: no copy on the disk, files of any size, each checked by its hash."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+import zipfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stepscope.errors import StepscopeError
+
+if TYPE_CHECKING:
+    from stepscope.records import Artifact, ArtifactFile
+    from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["zip_pieces"]
+
+_CHUNK = 1 << 20
+_REFERENCES = "REFERENCES.txt"
+_PROBLEMS = "NOT-COMPLETE.txt"
+
+
+class _Outlet(io.RawIOBase):
+    """Where the archive is written to; what has gathered is taken away and sent."""
+
+    def __init__(self) -> None:
+        self._gathered = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        piece = bytes(data)  # type: ignore[call-overload]
+        self._gathered += piece
+        return len(piece)
+
+    def taken(self) -> bytes:
+        data, self._gathered = bytes(self._gathered), bytearray()
+        return data
+
+
+def zip_pieces(run: RunFolder, artifact: Artifact) -> Iterator[bytes]:
+    """The archive, piece by piece. What could not be read is told in a file inside it: a download has no other way."""
+    outlet = _Outlet()
+    problems: list[str] = []
+    when = time.localtime(min(max(artifact.time, 315_619_200), 4_354_819_199))[:6]  # what a zip can date: 1980 to 2107
+    with zipfile.ZipFile(outlet, "w", zipfile.ZIP_STORED) as archive:
+        for file in {file.path: file for file in artifact.files if file.reference is None}.values():
+            about = zipfile.ZipInfo(file.path, when)
+            try:
+                yield from _entry(archive, outlet, run, file, about)
+            except (StepscopeError, OSError) as fault:
+                problems.append(f"{file.path}: {fault}")
+        references = [f"{file.path}\t{file.reference}" for file in artifact.files if file.reference is not None]
+        for name, lines in ((_REFERENCES, references), (_PROBLEMS, problems)):
+            if lines:
+                archive.writestr(zipfile.ZipInfo(name, when), "\n".join(lines) + "\n")
+        yield outlet.taken()
+    yield outlet.taken()
+
+
+def _entry(
+    archive: zipfile.ZipFile, outlet: _Outlet, run: RunFolder, file: ArtifactFile, about: zipfile.ZipInfo
+) -> Iterator[bytes]:
+    digest = hashlib.sha256()
+    with open(run.blob_path(file.sha256), "rb") as source, archive.open(about, "w", force_zip64=True) as target:
+        while chunk := source.read(_CHUNK):
+            digest.update(chunk)
+            target.write(chunk)
+            yield outlet.taken()
+    if digest.hexdigest() != file.sha256:
+        raise OSError("damaged: its content is not what was kept")
