@@ -25,6 +25,14 @@ __all__ = ["command"]
 @click.option("--read-only", is_flag=True, help="Nothing can be changed from the page.")
 @click.option("--no-compact", is_flag=True, help="Leave the logs of ended runs as they are.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
+@click.option("--notify", is_flag=True, help="Show alerts on this machine's desktop.")
+@click.option(
+    "--webhook", metavar="URL", help="Send alerts there (Slack, Discord, Teams, or any). Better in $STEPSCOPE_WEBHOOK."
+)
+@click.option(
+    "--tell", metavar="KINDS", help="Which alerts go out: failed,lost,nonfinite,stalled,finding,alert,dropped."
+)
+@click.option("--test-webhook", is_flag=True, help="Send one message to the webhook, say how it went, and end.")
 def command(
     dirs: tuple[Path, ...],
     host: str,
@@ -36,15 +44,25 @@ def command(
     read_only: bool,
     no_compact: bool,
     open_browser: bool,
+    notify: bool,
+    webhook: str | None,
+    tell: str | None,
+    test_webhook: bool,
 ) -> None:
     """Open the browser app.
 
     \b
     stepscope ui                       # ./stepscope-runs
     stepscope ui runs/ /shared/runs --port 8000
+    stepscope ui --notify --tell failed,lost,nonfinite
     """
+    from stepscope.server.outlets import kinds_of
     from stepscope.server.serve import serve
 
+    webhook = webhook or os.environ.get("STEPSCOPE_WEBHOOK") or None
+    if test_webhook:
+        _test(webhook)
+        return
     folders = list(dirs) or [Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs"))]
     serve(
         folders,
@@ -57,5 +75,29 @@ def command(
         read_only=read_only,
         compact=not no_compact,
         open_browser=open_browser,
+        notify=notify,
+        webhook=webhook,
+        tell=kinds_of(tell or ""),
         say=click.echo,
     )
+
+
+def _test(webhook: str | None) -> None:
+    """One message now, so that nobody learns of a typing mistake from an alert that never came."""
+    import time
+
+    from stepscope.errors import ConfigError, StepscopeError
+    from stepscope.server.webhook import Webhook
+    from stepscope.views.live import Notice
+
+    if webhook is None:
+        raise ConfigError("there is no webhook to test; give --webhook URL or set $STEPSCOPE_WEBHOOK")
+    outlet = Webhook(webhook)
+    notice = Notice(
+        run="test", title="Stepscope can reach you", text="alerts will look like this", level="info", time=time.time(),
+        name="a-run", project="a-project",
+    )  # fmt: skip
+    trouble = outlet.send(notice)
+    if trouble is not None:
+        raise StepscopeError(f"the test message was not taken: {trouble}")
+    click.echo(f"sent to {outlet.host}")

@@ -16,9 +16,11 @@ from stepscope.server.answers import failure, problem, refusal
 from stepscope.server.endpoint import endpoint
 from stepscope.server.guard import Codes, Guard
 from stepscope.server.headers import SafeHeaders
+from stepscope.server.outlets import outlets_of
 from stepscope.server.pages import Pages
 from stepscope.server.settings import Settings
 from stepscope.server.watch import Watch
+from stepscope.views.alert_log import AlertLog, alert_file
 from stepscope.views.context import Context
 from stepscope.views.live import Hub
 from stepscope.views.opened import OpenRuns
@@ -40,7 +42,8 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
     settings = (settings or Settings()).checked()
     hub = Hub(settings.max_listeners)
     runs = OpenRuns(catalogue)
-    watch = Watch(catalogue, runs, hub, settings)
+    alerts, outlets = AlertLog(alert_file(catalogue.stores)), outlets_of(settings)
+    watch = Watch(catalogue, runs, hub, settings, alerts, outlets)
     ctx = Context(
         catalogue=catalogue,
         runs=runs,
@@ -48,6 +51,8 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
         hub=hub,
         read_only=settings.read_only,
         look=watch.look,
+        alerts=alerts,
+        outlets=outlets.names,
     )
     codes = Codes()
 

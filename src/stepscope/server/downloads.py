@@ -34,6 +34,21 @@ PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src d
 """For HTML from a run, in a frame: no scripts, no forms, an origin of its own, and nothing is fetched. It keeps its own
 styles, and images that it carries inside."""
 
+DOCUMENT = {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": (
+        "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads allow-modals; "
+        "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
+        "media-src data: blob:; worker-src blob:; frame-src 'none'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "cross-origin-opener-policy": "unsafe-none",  # the other value and a sandbox do not go together
+    "cache-control": "no-store",
+    "x-robots-tag": "noindex, nofollow, noarchive",
+}
+"""For a shared report: it runs the scripts that its own policy names by their hash, with an origin of its own, so
+that it could not ask this server for anything even if it tried; and it can fetch nothing."""
+
 _CHUNK = 1 << 18
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
@@ -41,6 +56,8 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 def download_response(download: Download, range_header: str = "") -> Response:
     """An answer that cannot act: sandboxed, never sniffed, saved unless its kind is harmless."""
     mime = download.mime.partition(";")[0].strip().lower()
+    if download.document and mime == "text/html":
+        return Response(download.body or b"", headers=DOCUMENT)
     page = download.page and mime == "text/html"
     inline = page or (mime in INLINE and download.filename is None)
     if not inline and mime != "text/csv":

@@ -67,6 +67,9 @@ def serve(
     read_only: bool = False,
     compact: bool = True,
     open_browser: bool = False,
+    notify: bool = False,
+    webhook: str | None = None,
+    tell: Sequence[str] = (),
     say: Callable[[str], object] = print,
 ) -> None:
     """Serve the stores in `dirs` until Ctrl-C; `say` gets the line with the address to open.
@@ -80,6 +83,9 @@ def serve(
         allow_hosts=tuple(name.lower() for name in allow_hosts),
         read_only=read_only,
         compact=compact,
+        notify=notify,
+        webhook=webhook,
+        tell=tuple(tell),
     ).checked()
     with Catalogue(*dirs) as catalogue:
         app = create_app(catalogue, settings)

@@ -39,6 +39,12 @@ class Settings:
     request_s: float = 15.0
     """How long a client may take to send one whole request."""
     heartbeat_s: float = 15.0
+    notify: bool = False
+    """Show alerts on the desktop of this machine."""
+    webhook: str | None = field(default=None, repr=False)
+    """Send alerts there; the address is a secret."""
+    tell: tuple[str, ...] = ()
+    """The kinds of alerts that go out; the usual ones when empty."""
 
     def checked(self) -> Settings:
         """These settings, or the reason why they would be unsafe."""

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from stepscope.errors import StepscopeError
 from stepscope.fence import fenced
 from stepscope.server.notices import Notices
+from stepscope.server.outlets import Outlets
 from stepscope.server.settings import Settings
 from stepscope.server.tidy import Tidy
+from stepscope.views.alert_log import AlertLog
 from stepscope.views.live import Hub, Live, RunChange
 from stepscope.views.opened import OpenRuns
 
@@ -32,11 +34,20 @@ SHARE = 10
 class Watch:
     """Keeps the catalogue fresh. `start` and `stop` bracket its thread; `fresh` is for requests."""
 
-    def __init__(self, catalogue: Catalogue, runs: OpenRuns, hub: Hub, settings: Settings) -> None:
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        runs: OpenRuns,
+        hub: Hub,
+        settings: Settings,
+        alerts: AlertLog | None = None,
+        outlets: Outlets | None = None,
+    ) -> None:
         self._catalogue = catalogue
         self._hub = hub
         self._poll_s = settings.poll_s
-        self._notices = Notices(runs)
+        self._notices = Notices(runs, alerts)
+        self._outlets = outlets or Outlets((), ())
         self._tidy = Tidy() if settings.compact and not settings.read_only else None
         self._stopping = threading.Event()
         self._wake = threading.Event()
@@ -47,6 +58,7 @@ class Watch:
 
     def start(self) -> None:
         self._stopping.clear()
+        self._outlets.start()
         self._thread = threading.Thread(target=self._run, name="stepscope-watch", daemon=True)
         self._thread.start()
 
@@ -57,6 +69,7 @@ class Watch:
         if self._thread is not None:
             self._thread.join(10)
             self._thread = None
+        self._outlets.stop()
 
     def fresh(self) -> None:
         """Make sure that what a request sees is at most a moment old, also when nobody was watching."""
@@ -68,8 +81,10 @@ class Watch:
         with self._looking:
             changes = self._catalogue.refresh()
             self._looked = time.monotonic()
-            if changes:
-                self._hub.publish(self._news(changes))
+            news = self._news(changes)
+            if changes or news.notices:
+                self._hub.publish(news)
+            self._outlets.tell(news.notices)
 
     def _news(self, changes: Changes) -> Live:
         entries = [self._catalogue.entry(run) for run in changes.changed]
@@ -77,7 +92,7 @@ class Watch:
             version=changes.version,
             changed=[RunChange(id=entry.id, version=entry.version, status=entry.status) for entry in entries],
             gone=changes.gone,
-            notices=self._notices.about(entries),
+            notices=self._notices.about(entries, self._catalogue.every()),
         )
 
     def _run(self) -> None:
