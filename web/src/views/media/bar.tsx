@@ -1,0 +1,149 @@
+/** Search, kinds, size, layout and adjustment: what holds for the whole board. */
+
+import { useRef, useState } from "preact/hooks";
+import { IconButton, Popover, Select, Slider, TextInput } from "../../components";
+import { ResetIcon, SearchIcon } from "../../components/icons";
+import type { MapName } from "../../lib/colour-maps";
+import { type Channel, GAMMAS, isNeutral, NEUTRAL, type Stretch } from "../../lib/image-adjust";
+import { kindCounts, kindWords } from "../../lib/media-kinds";
+import type { MediaKey } from "../../lib/schema";
+import { useKeys } from "../../keys";
+import { ContrastIcon, FlowIcon, GridIcon } from "./icons";
+import * as settings from "./settings";
+
+export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey[]; shown: number; columns: boolean; several: boolean }) {
+  const box = useRef<HTMLInputElement>(null);
+  const scale = (factor: number) => (settings.size.value = Math.max(settings.SIZES.least, Math.min(settings.SIZES.most, Math.round(settings.size.peek() * factor))));
+  useKeys({ "/": () => box.current?.focus(), "+": () => scale(1.25), "=": () => scale(1.25), "-": () => scale(0.8) });
+  const pictures = keys.some((key) => ["image", "video", "figure"].includes(key.kind));
+  return (
+    <div class="charts-bar media-bar" role="toolbar" aria-label="Media">
+      <div class="find">
+        <TextInput
+          inputRef={box}
+          label="Find media"
+          placeholder="Find media"
+          icon={<SearchIcon size={14} />}
+          value={settings.find.value}
+          onInput={(value) => (settings.find.value = value)}
+          onKeyDown={(event) => event.key === "Escape" && ((settings.find.value = ""), box.current?.blur())}
+        />
+        {settings.find.value ? (
+          <span class="find-count">
+            {shown} of {keys.length}
+          </span>
+        ) : null}
+      </div>
+      <Kinds keys={keys} />
+      <span class="spring" />
+      {pictures ? (
+        <>
+          <AdjustButton />
+          <span class="field">
+            <span class="field-label">Size</span>
+            <Slider label="Size of pictures" min={settings.SIZES.least} max={settings.SIZES.most} step={4} value={settings.size.value} onInput={(value) => (settings.size.value = value)} />
+          </span>
+        </>
+      ) : null}
+      {several ? (
+        <span class="segmented" role="radiogroup" aria-label="Layout">
+          <button type="button" role="radio" aria-checked={columns} title="A column for each run" onClick={() => (settings.layout.value = "columns")}>
+            <GridIcon size={14} />
+            <span class="visually-hidden">A column for each run</span>
+          </button>
+          <button type="button" role="radio" aria-checked={!columns} title="One after the other" onClick={() => (settings.layout.value = "flow")}>
+            <FlowIcon size={14} />
+            <span class="visually-hidden">One after the other</span>
+          </button>
+        </span>
+      ) : null}
+    </div>
+  );
+}
+
+function Kinds({ keys }: { keys: readonly MediaKey[] }) {
+  const kinds = kindCounts(keys);
+  if (kinds.length < 2) return null;
+  const chip = (kind: string, label: string, count: number) => (
+    <button key={kind} type="button" role="radio" class="kind-chip" aria-checked={settings.kind.value === kind} onClick={() => (settings.kind.value = kind)}>
+      {label} <span class="kind-count">{count}</span>
+    </button>
+  );
+  return (
+    <div class="kind-chips" role="radiogroup" aria-label="Kind">
+      {chip("", "All", keys.length)}
+      {kinds.map(({ kind, count }) => chip(kind, kindWords(kind), count))}
+    </div>
+  );
+}
+
+export const STRETCHES: readonly { value: Stretch; label: string }[] = [
+  { value: "none", label: "As logged" },
+  { value: "auto", label: "Auto contrast" },
+  { value: "equalise", label: "Equalised histogram" },
+];
+export const COLOURS: readonly { value: MapName | "none"; label: string }[] = [
+  { value: "none", label: "As logged" },
+  { value: "gray", label: "Grey" },
+  { value: "viridis", label: "Viridis" },
+  { value: "magma", label: "Magma" },
+];
+export const CHANNELS: readonly { value: Channel; label: string }[] = [
+  { value: "all", label: "All channels" },
+  { value: "r", label: "Red" },
+  { value: "g", label: "Green" },
+  { value: "b", label: "Blue" },
+  { value: "a", label: "Transparency" },
+];
+
+function AdjustButton() {
+  const [open, setOpen] = useState(false);
+  const anchor = useRef<HTMLButtonElement>(null);
+  const on = !isNeutral(settings.adjust.value);
+  return (
+    <>
+      <button ref={anchor} type="button" class="icon-button" aria-haspopup="dialog" aria-expanded={open} aria-pressed={on} title="Contrast, gamma, channels and colours" aria-label="Adjust pictures" onClick={() => setOpen(!open)}>
+        <ContrastIcon size={15} />
+        <span class="glyph">Adjust</span>
+      </button>
+      {open ? (
+        <Popover anchor={anchor.current} label="Adjust pictures" align="end" onClose={() => setOpen(false)}>
+          <div class="adjust-box">
+            <AdjustFields />
+          </div>
+        </Popover>
+      ) : null}
+    </>
+  );
+}
+
+/** The fields themselves; the lightbox has them in its own bar. */
+export function AdjustFields() {
+  const now = settings.adjust.value;
+  const set = (change: Partial<typeof now>) => (settings.adjust.value = { ...settings.adjust.peek(), ...change });
+  return (
+    <>
+      <label class="adjust-field">
+        <span>Contrast</span>
+        <Select label="Contrast" value={now.stretch} options={STRETCHES} onChange={(stretch) => set({ stretch })} />
+      </label>
+      <label class="adjust-field">
+        <span>Channel</span>
+        <Select label="Channel" value={now.channel} options={CHANNELS} onChange={(channel) => set({ channel })} />
+      </label>
+      <label class="adjust-field">
+        <span>Colours</span>
+        <Select label="Colours" value={now.map} options={COLOURS} onChange={(map) => set({ map })} />
+      </label>
+      <label class="adjust-field">
+        <span>Gamma</span>
+        <Slider label="Gamma" min={Math.log2(GAMMAS.least)} max={Math.log2(GAMMAS.most)} step={0.01} value={Math.log2(now.gamma)} onInput={(value) => set({ gamma: Math.abs(value) < 0.06 ? 1 : Number((2 ** value).toFixed(2)) })} />
+        <output>{now.gamma.toFixed(2)}</output>
+      </label>
+      <IconButton label="Back to the pictures as logged" disabled={isNeutral(now)} onClick={() => (settings.adjust.value = NEUTRAL)}>
+        <ResetIcon size={14} />
+      </IconButton>
+    </>
+  );
+}
+

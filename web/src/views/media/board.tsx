@@ -1,0 +1,116 @@
+/** Everything that runs logged besides numbers, under one slider. Takes the runs to show and nothing else. */
+
+import { useMemo } from "preact/hooks";
+import { EmptyState, ErrorState, Skeleton } from "../../components";
+import { describeKeys } from "../../components/help";
+import { ImageIcon } from "./icons";
+import { searchFor } from "../../lib/chart-search";
+import { count, visibleText } from "../../lib/format";
+import { unionOf } from "../../lib/media-steps";
+import type { MediaKey } from "../../lib/schema";
+import "../../style/charts.css";
+import "../../style/charts-panels.css";
+import "../../style/charts-media.css";
+import "../../style/charts-text.css";
+import "../../style/media.css";
+import "../../style/media-looking.css";
+import { Bar } from "./bar";
+import { MOST_RUNS, useLiveMedia, useMediaIndex } from "./data";
+import { Lightbox } from "./lightbox";
+import { KeyRow } from "./row";
+import { RunHeads } from "./run-heads";
+import * as settings from "./settings";
+import { StepBar } from "./step-bar";
+
+describeKeys("Media", {
+  "/": "find media",
+  "← →": "one step back or on",
+  "Home End": "first step, newest step",
+  Space: "play through the steps",
+  "+ −": "larger or smaller pictures",
+  "0": "in a large picture: fit it again",
+});
+
+export function MediaBoard({ runs }: { runs: readonly string[] }) {
+  const shown = useMemo(() => runs.slice(0, MOST_RUNS), [runs.join()]);
+  useLiveMedia(shown);
+  const index = useMediaIndex(shown);
+  const keys = useMemo(() => matching(index.data?.keys ?? [], settings.find.value, settings.kind.value), [index.data, settings.find.value, settings.kind.value]);
+  const steps = useMemo(() => unionOf(keys.map((key) => key.steps)), [keys]);
+  if (index.error && !index.data) return <ErrorState error={new Error(index.error)} title="The media could not be listed" onRetry={index.retry} />;
+  if (!index.data) return <Waiting />;
+  if (index.data.keys.length === 0) return <Nothing runs={shown.length} />;
+  const columns = settings.layout.value === "columns" || (settings.layout.value === "auto" && shown.length > 1);
+  return (
+    <div class="media-board" style={{ "--size": `${settings.size.value}px`, "--runs": shown.length }}>
+      <Bar keys={index.data.keys} shown={keys.length} columns={columns} several={shown.length > 1} />
+      <StepBar steps={steps} />
+      {index.error ? (
+        <p class="charts-fault" role="alert">
+          {index.error}{" "}
+          <button type="button" class="link" onClick={index.retry}>
+            Try again
+          </button>
+        </p>
+      ) : null}
+      <div class="media-scroll charts-scroll" data-columns={columns || undefined} tabIndex={-1}>
+        {runs.length > shown.length ? (
+          <p class="media-more">
+            The first {MOST_RUNS} of {count(runs.length, "run")} are shown; choose fewer to see others.
+          </p>
+        ) : null}
+        {columns ? <RunHeads runs={shown} /> : null}
+        {keys.length === 0 ? <NoMatch /> : keys.map((entry) => <KeyRow key={`${entry.kind}/${entry.key}`} entry={entry} runs={shown} steps={steps} columns={columns} />)}
+        {index.data.omitted ? <p class="media-more">{count(index.data.omitted, "key")} more than this page can hold; search for them by name.</p> : null}
+      </div>
+      <Lightbox runs={shown} steps={steps} />
+    </div>
+  );
+}
+
+function matching(keys: readonly MediaKey[], find: string, kind: string): MediaKey[] {
+  const { matches } = searchFor(find, false);
+  return keys.filter((entry) => (kind === "" || entry.kind === kind) && matches(entry.key));
+}
+
+function Waiting() {
+  return (
+    <div class="media-board" aria-busy="true">
+      <div class="media-wait">
+        <Skeleton width="40%" />
+        <Skeleton width="70%" />
+        <Skeleton width="55%" />
+      </div>
+    </div>
+  );
+}
+
+function Nothing({ runs }: { runs: number }) {
+  return (
+    <EmptyState title={runs === 1 ? "This run has logged no media" : "These runs have logged no media"} icon={<ImageIcon size={24} />}>
+      <p>
+        Log pictures, sounds, text or tables beside the numbers: <code>run.log({"{"}"sample": stepscope.Image(x){"}"})</code>
+      </p>
+    </EmptyState>
+  );
+}
+
+function NoMatch() {
+  return (
+    <EmptyState title="Nothing matches the search">
+      <p>
+        No key is named like <code class="isolate">{visibleText(settings.find.value)}</code>.
+      </p>
+      <button
+        type="button"
+        class="link"
+        onClick={() => {
+          settings.find.value = "";
+          settings.kind.value = "";
+        }}
+      >
+        Show everything
+      </button>
+    </EmptyState>
+  );
+}

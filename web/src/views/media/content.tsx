@@ -1,0 +1,97 @@
+/** What one key shows, by its kind: side by side for each run, or all runs in one. */
+
+import type { ComponentChildren } from "preact";
+import type { MediaItem, MediaKey } from "../../lib/schema";
+import { FileView, HtmlView } from "../charts/seen-media";
+import { FigureItem } from "./figure";
+import { Confusions } from "./confusions";
+import { Curves } from "./curves";
+import { Pictures } from "./pictures";
+import { Projector } from "./projector";
+import { RunName } from "./run-heads";
+import { Sounds } from "./sounds";
+import { Tables } from "./tables";
+import { Texts } from "./texts";
+import { Videos } from "./videos";
+
+export interface ContentProps {
+  entry: Pick<MediaKey, "key" | "kind">;
+  /** Those of the key's kind, at the step. */
+  items: readonly MediaItem[];
+  /** All of the key: an embedding's sheet of pictures is an image. */
+  all: readonly MediaItem[];
+  runs: readonly string[];
+  columns: boolean;
+  /** Where the slider stands: items from another step say so. */
+  step: number | null;
+}
+
+export function Content(props: ContentProps) {
+  const { entry, items, runs, columns, step } = props;
+  if (items.length === 0) return <p class="media-none">Nothing was logged here at or before this step.</p>;
+  switch (entry.kind) {
+    case "image":
+      return <Pictures {...props} />;
+    case "video":
+      return <Videos {...props} />;
+    case "audio":
+      return <Sounds {...props} />;
+    case "text":
+      return <Texts items={items} step={step} />;
+    case "table":
+      return <Tables items={items} step={step} />;
+    case "curve":
+      return <Curves items={items} step={step} />;
+    case "confusion":
+      return <Confusions items={items} step={step} />;
+    case "embedding":
+      return <Projector items={items} all={props.all} step={step} />;
+    case "figure":
+      return items.every((item) => item.mime.startsWith("image/")) ? <Pictures {...props} /> : <Cells items={items} runs={runs} columns={columns} step={step} wide render={(item) => <FigureItem item={item} />} />;
+    case "html":
+      return <Cells items={items} runs={runs} columns={columns} step={step} wide render={(item) => <HtmlView item={item} />} />;
+    default:
+      return <Cells items={items} runs={runs} columns={columns} step={step} render={(item) => <FileView item={item} />} />;
+  }
+}
+
+export interface CellsProps {
+  items: readonly MediaItem[];
+  runs: readonly string[];
+  columns: boolean;
+  step: number | null;
+  /** Needs more room than a picture. */
+  wide?: boolean;
+  render(item: MediaItem): ComponentChildren;
+}
+
+/** A cell for each run, in its column or one after the other. A run's list stands together. */
+export function Cells({ items, runs, columns, step, wide = false, render }: CellsProps) {
+  const cells = runs.map((run) => ({ run, own: items.filter((item) => item.run === run) }));
+  return (
+    <div class={columns ? "media-cells" : "media-flow"} data-wide={wide || undefined}>
+      {cells.map(({ run, own }) =>
+        own.length === 0 ? (
+          columns ? (
+            <p key={run} class="media-absent">
+              not logged
+            </p>
+          ) : null
+        ) : (
+          <div key={run} class="media-cell" data-many={own.length > 1 || undefined}>
+            {columns || runs.length === 1 ? null : <RunName run={run} />}
+            <StepNote items={own} step={step} />
+            <div class="media-list">{own.map((item) => <div key={item.index}>{render(item)}</div>)}</div>
+          </div>
+        ),
+      )}
+    </div>
+  );
+}
+
+/** Said where a run's newest is older than the slider. */
+export function StepNote({ items, step }: { items: readonly MediaItem[]; step: number | null }) {
+  const own = items[0]?.step;
+  if (own === undefined || own === step || step === null) return null;
+  return <span class="media-step">step {own.toLocaleString("en-US")}</span>;
+}

@@ -1,0 +1,30 @@
+/** The names of the runs above their columns, and beside single items where there are no columns. */
+
+import { visibleText } from "../../lib/format";
+import { linkTo } from "../../router";
+import { lookOfRun, nameOf } from "../../state";
+
+export const runName = (id: string): string => visibleText(nameOf(id)) || "(no name)";
+
+export function RunName({ run }: { run: string }) {
+  return (
+    <span class="media-run">
+      <span class="ink" style={{ background: lookOfRun(run).colour }} />
+      <span class="isolate ellipsis" title={runName(run)}>
+        {runName(run)}
+      </span>
+    </span>
+  );
+}
+
+export function RunHeads({ runs }: { runs: readonly string[] }) {
+  return (
+    <nav class="media-heads" aria-label="Runs">
+      {runs.map((run) => (
+        <a key={run} class="media-head" href={linkTo(`/run/${run}`)}>
+          <RunName run={run} />
+        </a>
+      ))}
+    </nav>
+  );
+}

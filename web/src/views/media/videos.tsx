@@ -1,0 +1,5 @@
+import { VideoView } from "../charts/seen-media";
+import { Cells, type ContentProps } from "./content";
+export function Videos({ items, runs, columns, step }: ContentProps) {
+  return <Cells items={items} runs={runs} columns={columns} step={step} render={(item) => <VideoView item={item} />} />;
+}
