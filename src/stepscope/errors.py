@@ -6,6 +6,7 @@
     │   └── ConfigError            exit 2, HTTP 400   a settings file or value we cannot use
     ├── NotFound                   exit 3, HTTP 404   no such run, series, file or project
     ├── Ambiguous                  exit 3, HTTP 409   a short name that fits several runs
+    ├── Conflict                   exit 3, HTTP 409   somebody else changed the same thing meanwhile
     ├── Forbidden                  exit 4, HTTP 403   refused by a safety rule
     ├── BadData                    exit 5, HTTP 422   a file that is not what it claims to be
     ├── StorageError               exit 6, HTTP 507   the disk or folder cannot take what we write
@@ -21,6 +22,7 @@ __all__ = [
     "Ambiguous",
     "BadData",
     "ConfigError",
+    "Conflict",
     "Forbidden",
     "MissingExtra",
     "NotFound",
@@ -66,6 +68,11 @@ class NotFound(StepscopeError):
 
 
 class Ambiguous(StepscopeError):
+    exit_code = 3
+    http_status = 409
+
+
+class Conflict(StepscopeError):
     exit_code = 3
     http_status = 409
 

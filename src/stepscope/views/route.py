@@ -59,6 +59,8 @@ class Download:
     """Set: the browser saves it under this name instead of showing it."""
     page: bool = False
     """HTML from a run, to be shown in a frame of ours: it can run nothing and fetch nothing."""
+    document: bool = False
+    """HTML that we made and that carries its own policy: a shared report. It has an origin of its own."""
     immutable: bool = False
     """The address names the content by its hash, so a copy never goes stale."""
 

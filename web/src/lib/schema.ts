@@ -54,6 +54,40 @@ export interface Artifact {
   step?: number | null;
 }
 
+export interface ArtifactDiff {
+  added: number;
+  removed: number;
+  changed: number;
+  same: number;
+  /** By path; the first ones, where there are very many. */
+  changes: FileChange[];
+  /** What was noted differently: name, before, after. */
+  metadata: ([string, unknown, unknown])[];
+}
+
+export interface ArtifactDiffRequest {
+  run: string;
+  name: string;
+  /** The newer one. */
+  version: number;
+  against: number;
+}
+
+/** A file, or a folder with all below it. */
+export interface ArtifactEntry {
+  name: string;
+  path: string;
+  size: number;
+  folder?: boolean;
+  files?: number;
+  mime?: string;
+  sha256?: string;
+  /** Where the file is, when only that was noted. */
+  reference?: string | null;
+  /** Why its content is not here. */
+  problem?: string;
+}
+
 export interface ArtifactFile {
   path: string;
   sha256: string;
@@ -61,6 +95,59 @@ export interface ArtifactFile {
   mime?: string;
   /** Where the file is, when only a reference to it was kept. */
   reference?: string | null;
+}
+
+export interface ArtifactFileRequest {
+  run: string;
+  name: string;
+  version: number;
+  path: string;
+  /** For an image on the page; otherwise the browser saves it. */
+  show?: boolean;
+}
+
+export interface ArtifactListing {
+  /** Folders first. */
+  entries: ArtifactEntry[];
+  omitted: number;
+}
+
+export interface ArtifactName {
+  name: string;
+  type: string;
+  /** Newest first. */
+  versions: ArtifactVersion[];
+}
+
+export interface ArtifactRequest {
+  run: string;
+  name: string;
+  version: number;
+  /** The folder inside the artifact, without a slash at its end; "" for its top. */
+  folder?: string;
+  /** Instead: files of any folder whose path holds this. */
+  search?: string;
+}
+
+export interface ArtifactVersion {
+  version: number;
+  digest: string;
+  time: number;
+  files: number;
+  bytes: number;
+  /** Files that were only noted, not copied. */
+  references: number;
+  step: number | null;
+  aliases: string[];
+  metadata: Record<string, unknown>;
+  /** How often it was logged: the same content keeps its version. */
+  times: number;
+}
+
+export interface ArtifactZipRequest {
+  run: string;
+  name: string;
+  version: number;
 }
 
 export interface AskRequest {
@@ -83,11 +170,40 @@ export interface Attempt {
   status: Status;
 }
 
+/** One op that made NaN or Inf out of finite values, or the first that read them from outside. */
+export interface BirthStory {
+  index: number;
+  headline: string;
+  place: string;
+  text: string;
+  function: string;
+  kind: string;
+  /** the loss, the gradient of fc.weight ...; empty: it arrives nowhere, as with a mask. */
+  reaches: string;
+  /** Not where it began to hurt, but what made that possible. */
+  behind: boolean;
+  read: OpTensor[];
+  made: OpTensor | null;
+  /** From what it was made of, over the op itself, to what it spoiled. */
+  chain: ChainLink[];
+}
+
 export interface BlobRequest {
   run: string;
   sha256: string;
   /** Have the browser save it, whatever it is. */
   save?: boolean;
+}
+
+/** An op on the way to where it happened, or after it. */
+export interface ChainLink {
+  index: number;
+  name: string;
+  module: string | null;
+  place: string;
+  bad: string;
+  here: boolean;
+  output: OpTensor | null;
 }
 
 /** One difference between the two sides. */
@@ -338,6 +454,21 @@ export interface ConsoleWindow {
   built: number;
 }
 
+export interface CostRow {
+  label: string;
+  level?: number;
+  mark?: string;
+  /** Of a module. */
+  path?: string | null;
+  source?: string;
+  ops?: number;
+  params?: number | null;
+  time_us?: number | null;
+  backward_us?: number | null;
+  flops?: number | null;
+  saved_bytes?: number | null;
+}
+
 /** Lines over time, cut down to what a screen shows (minimum and maximum of each stretch are kept). */
 export interface Curve {
   id: string;
@@ -405,6 +536,13 @@ export interface DistributionsRequest {
   runs: string[];
 }
 
+export interface DraftRequest {
+  runs?: string[];
+  query?: string;
+  template?: string;
+  title?: string;
+}
+
 export interface DropViewRequest {
   id: string;
 }
@@ -438,6 +576,12 @@ export interface EvidenceSeries {
   /** None where it is not finite. */
   values: (number | null)[];
   labels: string[];
+}
+
+export interface ExcerptLine {
+  number: number;
+  text: string;
+  here: boolean;
 }
 
 export interface ExportRequest {
@@ -476,6 +620,18 @@ export interface FactsRequest {
   by?: string[];
   /** Also what is the same everywhere. */
   all?: boolean;
+}
+
+export interface FileChange {
+  path: string;
+  kind: "added" | "changed" | "removed";
+  before: number | null;
+  /** Sizes. */
+  after: number | null;
+}
+
+export interface FilesRequest {
+  run: string;
 }
 
 export interface FindRequest {
@@ -955,6 +1111,11 @@ export interface NameShare {
   longest_event: number;
 }
 
+export interface Named {
+  name: string;
+  count: number;
+}
+
 export interface NamesPage {
   first: number;
   names: string[];
@@ -998,11 +1159,96 @@ export interface OfferedAnswer {
   why: string;
 }
 
+export interface OpChange {
+  /** The op in the newer recording. */
+  row: OpRow;
+  before: TensorStats;
+  after: TensorStats;
+  /** How far it moved; None: it was finite and is not any more, or the other way round. */
+  amount: number | null;
+  said: string;
+}
+
+export interface OpDetail {
+  row: OpRow;
+  args: string;
+  function: string;
+  file: string;
+  line: number | null;
+  /** The lines of that file that the recording knows, around the op's own. */
+  excerpt: ExcerptLine[];
+  inputs: OpTensor[];
+  outputs: OpTensor[];
+  /** Who reads what it made. */
+  readers: OpLink[];
+  /** For a backward op: the op it differentiates. */
+  forward: OpLink | null;
+  backward: OpLink[];
+}
+
+export interface OpLink {
+  index: number;
+  name: string;
+  module: string | null;
+}
+
+/** One line of the table of ops. */
+export interface OpRow {
+  index: number;
+  name: string;
+  phase: string;
+  module?: string | null;
+  call?: number;
+  place?: string;
+  /** The source line. */
+  text?: string;
+  args?: string;
+  /** Without parameters; the first ones. */
+  input?: OpTensor[];
+  output?: OpTensor[];
+  time_us?: number | null;
+  flops?: number | null;
+  saved_bytes?: number;
+  /** in place, view */
+  mark?: string;
+  /** nan or inf: what its output held */
+  bad?: string;
+  /** Here values stopped being finite, and it mattered. */
+  born?: boolean;
+  error?: string;
+}
+
+export interface OpTensor {
+  shape: number[];
+  dtype: string;
+  device: string;
+  kind: string;
+  /** Of a parameter or buffer; for a gradient, what it is the gradient of. */
+  name?: string;
+  bytes?: number;
+  stats?: TensorStats | null;
+  /** The op it comes from, for an input. */
+  made_by?: number | null;
+  made_by_name?: string;
+}
+
 /** How the two ended, one line of it. */
 export interface Outcome {
   label: string;
   a: string;
   b: string;
+}
+
+/** A file or folder of the run's own. */
+export interface OwnFile {
+  name: string;
+  kind: "about" | "blobs" | "compacted" | "folder" | "log" | "media" | "other";
+  bytes: number;
+  files: number;
+  modified: number;
+  /** Who wrote it. */
+  about: string;
+  damage: string;
 }
 
 export interface PageRequest {
@@ -1042,6 +1288,64 @@ export interface Panels {
 
 export interface PanelsRequest {
   runs: string[];
+}
+
+/** One parameter or metric of every run. */
+export interface ParameterColumn {
+  /** In the words of a query: `config.lr`, `val/loss.min`. */
+  key: string;
+  label: string;
+  source: "config" | "metric";
+  kind: "bool" | "number" | "text";
+  /** Best drawn on a log scale: positive (or zero) and spread over orders of magnitude. */
+  log: boolean;
+  /** Numbers; for the other kinds places in `names`. None where there is none, or where `broken` has the run. */
+  values: (number | null)[];
+  names: string[];
+  /** The runs whose value is NaN or infinite. */
+  broken: number[];
+  distinct: number;
+}
+
+/** All runs, column by column: the place in a list is the run. */
+export interface Parameters {
+  ids: string[];
+  names: string[];
+  statuses: string[];
+  created: number[];
+  ended: (number | null)[];
+  hues: number[];
+  /** The chosen metric first, then config that differs, then more metrics. */
+  columns: ParameterColumn[];
+  /** The chosen metric, or None when the runs have none. */
+  metric: string | null;
+  /** What of it: last, min, max or mean. */
+  stat: string;
+  /** Which way is good; None when nobody said and the name does not tell. */
+  goal: "max" | "min" | null;
+  /** All that could be chosen, what matters first. */
+  metrics: string[];
+  /** Config keys that have one value in all runs. */
+  alike: number;
+  /** Config keys of text that is different in nearly every run: they name a run and explain nothing. */
+  unique: string[];
+  /** How many more runs match than a page can hold; the newest are here. */
+  omitted: number;
+  version: number;
+}
+
+export interface ParametersRequest {
+  query?: string;
+  /** Only these; none for all that match the query. */
+  runs?: string[];
+  /** What the runs are judged by; none for what they seem to be. */
+  metric?: string;
+  /** best (the least or greatest, as the goal says; else the last), last, min, max or mean */
+  stat?: string;
+  /** Which way is good, where neither the runs nor the name say. */
+  goal?: "max" | "min" | null;
+  /** More metrics to have as columns. */
+  metrics?: string[];
 }
 
 /** One colour of a breakdown. */
@@ -1108,10 +1412,21 @@ export interface PickedEvent {
   arrows_omitted: number;
 }
 
-export interface PreviewRequest {
+/** What a file holds, as far as it can be shown safely. */
+export interface Preview {
+  kind: "binary" | "csv" | "image" | "json" | "markdown" | "problem" | "reference" | "text";
   text: string;
-  /** For panels, when neither they nor the front matter name any. */
-  runs?: string[];
+  /** There is more than is shown. */
+  cut: boolean;
+  /** Why it is not shown, or what it is. */
+  note: string;
+}
+
+export interface PreviewRequest {
+  run: string;
+  name: string;
+  version: number;
+  path: string;
 }
 
 /** What comes back instead of an answer, with a status of 400 or more. */
@@ -1214,6 +1529,13 @@ export interface RangeRequest {
   lanes?: number[] | null;
 }
 
+export interface RecordedRequest {
+  run: string;
+  /** None: the newest recording. */
+  key?: string | null;
+  step?: number | null;
+}
+
 /** One recording: `run.log({"recording": step})`. */
 export interface RecordedStep {
   key: string;
@@ -1234,6 +1556,11 @@ export interface RecordedSteps {
 export interface Refused {
   run: string;
   reason: string;
+}
+
+export interface ReportDraft {
+  title: string;
+  text: string;
 }
 
 export interface ReportFileRequest {
@@ -1273,6 +1600,12 @@ export interface ReportPreview {
   project: string;
   blocks: (MarkdownBlock | PanelBlock)[];
   problems: ReportProblem[];
+}
+
+export interface ReportPreviewRequest {
+  text: string;
+  /** For panels, when neither they nor the front matter name any. */
+  runs?: string[];
 }
 
 export interface ReportProblem {
@@ -1428,6 +1761,18 @@ export interface RunDetail {
   parts: Parts;
 }
 
+export interface RunFiles {
+  path: string;
+  artifacts: ArtifactName[];
+  saved_steps: SavedStep[];
+  own: OwnFile[];
+  /** Of the whole folder, as far as it was walked. */
+  bytes: number;
+  damage: string[];
+  /** Versions that are not listed. */
+  omitted: number;
+}
+
 /** What is wrong with a run, and nothing else of it: what a report may show to others. */
 export interface RunFindings {
   run: string;
@@ -1533,6 +1878,24 @@ export interface SaveViewRequest {
 export interface SavedReport {
   id: string;
   version: number;
+}
+
+/** A capsule: a step that failed, kept so that it can be run again. */
+export interface SavedStep {
+  name: string;
+  version: number;
+  step: number;
+  rank: number;
+  /** error, loss or gradient */
+  why: string;
+  time: number;
+  bytes: number;
+  /** The error, or the loss, in one line. */
+  said: string;
+  /** What a replay has to do without. */
+  missing: string[];
+  /** Why the capsule cannot be read. */
+  problem: string;
 }
 
 /** A named layout of a page. */
@@ -1855,6 +2218,114 @@ export interface Stats {
   counted?: boolean;
 }
 
+export interface StepCompareRequest {
+  run: string;
+  key: string;
+  step: number;
+  before_key: string;
+  before_step: number;
+  /** None: the same run. */
+  before_run?: string | null;
+}
+
+export interface StepComparison {
+  /** The largest first. */
+  changes: OpChange[];
+  /** Ops with statistics in both. */
+  compared: number;
+  matched: number;
+  only_before: number;
+  only_after: number;
+  /** Why nothing can be compared. */
+  note: string;
+}
+
+export interface StepCosts {
+  rows: CostRow[];
+  /** Of the whole step. */
+  time_us: number | null;
+  omitted: number;
+}
+
+export interface StepCostsRequest {
+  run: string;
+  key: string;
+  step: number;
+  by?: "line" | "module" | "phase" | "type";
+}
+
+/** A recording as a whole. */
+export interface StepHead {
+  key: string;
+  step: number;
+  time: number;
+  model: string;
+  device: string;
+  torch: string;
+  depth: string;
+  wall_us: number;
+  ops: number;
+  /** Whether the values were looked at. */
+  has_stats: boolean;
+  time_us: number | null;
+  flops: number | null;
+  saved_bytes: number;
+  parameters: number;
+  phases: Named[];
+  /** Names of ops, the most frequent first. */
+  kinds: Named[];
+  /** Paths, to filter by. */
+  modules: string[];
+  /** Ops with an output that is not finite. */
+  bad: number;
+  births: BirthStory[];
+  /** What the numbers leave out, and what was not seen. */
+  notes: string[];
+  error: string | null;
+}
+
+export interface StepOpRequest {
+  run: string;
+  key: string;
+  step: number;
+  index: number;
+}
+
+export interface StepOps {
+  start: number;
+  rows: OpRow[];
+  /** How many pass the filters. */
+  total: number;
+  time_us: number | null;
+  flops: number | null;
+  /** Of all that pass. */
+  saved_bytes: number;
+  max_time_us: number;
+  max_flops: number;
+  /** The largest of any op in the step, for bars. */
+  max_saved_bytes: number;
+}
+
+/** Some of the ops that pass the filters, in an order. */
+export interface StepOpsRequest {
+  run: string;
+  key: string;
+  step: number;
+  start?: number;
+  count?: number;
+  /** Words that must all occur in name, module, source or arguments; `!word` must not. */
+  search?: string;
+  /** This module and those inside it. */
+  module?: string;
+  phase?: string;
+  /** The name of the op. */
+  kind?: string;
+  /** Only ops with an output that is not finite. */
+  bad?: boolean;
+  sort?: "flops" | "module" | "name" | "order" | "saved_bytes" | "time_us";
+  descending?: boolean;
+}
+
 /** Steps cut into parts that do not overlap and sum to the step. */
 export interface StepParts {
   id: string;
@@ -1910,6 +2381,21 @@ export interface Surroundings {
   packages: Record<string, string>;
   hardware: Record<string, unknown>;
   env: Record<string, string>;
+}
+
+/** What a tensor held; minimum to norm are over its finite values. */
+export interface TensorStats {
+  numel: number;
+  nan?: number;
+  inf?: number;
+  zeros?: number;
+  min?: number | null;
+  max?: number | null;
+  mean?: number | null;
+  std?: number | null;
+  norm?: number | null;
+  /** False: `nan` and `inf` mean "at least". */
+  counted?: boolean;
 }
 
 export interface TilesRequest {
@@ -2017,6 +2503,8 @@ export interface WhatChanged {
 
 /** Every address of the server. Streams give one `response` per event; `Blob` is raw bytes. */
 export interface Routes {
+  "GET /api/artifact/file": { request: ArtifactFileRequest; response: Blob };
+  "GET /api/artifact/zip": { request: ArtifactZipRequest; response: Blob };
   "GET /api/blob/{run}/{sha256}": { request: BlobRequest; response: Blob };
   "GET /api/console/text/{run}": { request: ConsoleTextRequest; response: Blob };
   "GET /api/export/{run}.csv": { request: ExportRequest; response: Blob };
@@ -2027,6 +2515,9 @@ export interface Routes {
   "GET /api/report/file": { request: ReportFileRequest; response: Blob };
   "GET /shared/{token}": { request: SharedRequest; response: Blob };
   "POST /api/alerts": { request: Empty; response: Alerts };
+  "POST /api/artifact": { request: ArtifactRequest; response: ArtifactListing };
+  "POST /api/artifact/diff": { request: ArtifactDiffRequest; response: ArtifactDiff };
+  "POST /api/artifact/preview": { request: PreviewRequest; response: Preview };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
   "POST /api/compare/changed": { request: ChangedRequest; response: WhatChanged };
   "POST /api/compare/code": { request: CodeRequest; response: CodeComparison };
@@ -2040,12 +2531,14 @@ export interface Routes {
   "POST /api/console/copy": { request: ConsoleCopyRequest; response: ConsoleCopy };
   "POST /api/console/find": { request: ConsoleFindRequest; response: ConsoleFound };
   "POST /api/distributions": { request: DistributionsRequest; response: Distributions };
+  "POST /api/files": { request: FilesRequest; response: RunFiles };
   "POST /api/findings": { request: FindingsRequest; response: RunFindings };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/media": { request: MediaRequest; response: MediaData };
   "POST /api/media/index": { request: MediaIndexRequest; response: MediaIndex };
   "POST /api/model": { request: ModelRequest; response: ModelPage };
   "POST /api/panels": { request: PanelsRequest; response: Panels };
+  "POST /api/parameters": { request: ParametersRequest; response: Parameters };
   "POST /api/profile": { request: ProfileRequest; response: ProfilePage };
   "POST /api/profile/advice": { request: ProfileRequest; response: ProfileAdvice };
   "POST /api/profile/answer": { request: AnswerRequest; response: ProfileAnswer };
@@ -2054,7 +2547,8 @@ export interface Routes {
   "POST /api/profiles": { request: ProfilesRequest; response: RunProfiles };
   "POST /api/report": { request: ReportRequest; response: ReportPage };
   "POST /api/report/delete": { request: ReportIdRequest; response: ReportMoved };
-  "POST /api/report/preview": { request: PreviewRequest; response: ReportPreview };
+  "POST /api/report/draft": { request: DraftRequest; response: ReportDraft };
+  "POST /api/report/preview": { request: ReportPreviewRequest; response: ReportPreview };
   "POST /api/report/restore": { request: ReportIdRequest; response: ReportMoved };
   "POST /api/report/save": { request: SaveReportRequest; response: SavedReport };
   "POST /api/report/share": { request: ShareReportRequest; response: MadeShare };
@@ -2071,6 +2565,11 @@ export interface Routes {
   "POST /api/series": { request: SeriesRequest; response: SeriesData };
   "POST /api/stack": { request: StackRequest; response: StackPage };
   "POST /api/stacks": { request: StacksRequest; response: StackSources };
+  "POST /api/step": { request: RecordedRequest; response: StepHead };
+  "POST /api/step/compare": { request: StepCompareRequest; response: StepComparison };
+  "POST /api/step/costs": { request: StepCostsRequest; response: StepCosts };
+  "POST /api/step/op": { request: StepOpRequest; response: OpDetail };
+  "POST /api/step/ops": { request: StepOpsRequest; response: StepOps };
   "POST /api/steps": { request: StepsRequest; response: RecordedSteps };
   "POST /api/timeline": { request: TimelineRequest; response: TimelinePage };
   "POST /api/timeline/event": { request: EventRequest; response: PickedEvent };

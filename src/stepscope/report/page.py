@@ -1,0 +1,71 @@
+"""A report as one HTML file: the viewer's template with what the report carries put into it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+import zlib
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import stepscope
+from stepscope.errors import NotFound
+from stepscope.plain_text import clean
+
+__all__ = ["packed_bytes", "page", "template_bytes", "viewer_path"]
+
+_SLOT = re.compile(r'<script\b[^>]*\bid="report-pack"[^>]*>\s*</script>')
+_TITLE = re.compile(r"<title>[^<]*</title>")
+_LEVEL = 9
+
+
+def viewer_path() -> Path:
+    """The built viewer, which lies beside the app; `$STEPSCOPE_STATIC` names another build of both."""
+    static = os.environ.get("STEPSCOPE_STATIC") or Path(stepscope.__file__).parent / "server" / "static"
+    return Path(static) / "report-viewer.html"
+
+
+def page(pack: Any, title: str, template: Path | None = None) -> bytes:
+    """The HTML document. It needs no network, and what it carries cannot become markup: it is base64 or escaped JSON."""
+    path = template or viewer_path()
+    html = _template(path)
+    html = _TITLE.sub(lambda _: f"<title>{escape(clean(title))}</title>", html, count=1)
+    html, filled = _SLOT.subn(lambda _: _slot(pack), html, count=1)
+    if not filled:
+        raise NotFound(f"{path} has no place for the report's data; run `make setup` to build the viewer again")
+    return html.encode("utf-8", "replace")
+
+
+def packed_bytes(value: Any) -> int:
+    """What a value takes in the file."""
+    return len(zlib.compress(msgspec.json.encode(value), 6)) * 4 // 3
+
+
+def template_bytes(template: Path | None = None) -> int:
+    return len(_template(template or viewer_path()).encode())
+
+
+def _template(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise NotFound(
+            f"the report viewer is not built: {path} is missing; run `make setup` in a checkout, "
+            "or save the report as Markdown (.zip or .md)"
+        ) from None
+
+
+def _slot(pack: Any) -> str:
+    """As JSON, or squeezed where that is smaller."""
+    data = msgspec.json.encode(pack)
+    squeezed = base64.b64encode(zlib.compress(data, _LEVEL)).decode()
+    if len(squeezed) < len(data):
+        encoding, text = "deflate-base64", squeezed
+    else:
+        encoding, text = "json", data.decode().replace("<", "\\u003c").replace("\u2028", "\\u2028")
+        text = text.replace("\u2029", "\\u2029")
+    return f'<script type="application/octet-stream" id="report-pack" data-encoding="{encoding}">{text}</script>'

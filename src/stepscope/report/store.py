@@ -1,0 +1,279 @@
+"""Reports on the disk: `<store>/reports/<id>/000001.md`, one file for each version, never changed once written.
+
+So a folder under git or on a share shows the history, any editor can read it, and two people who save at once get two
+versions and a clear word. A deleted report is moved to `reports/.trash` and can be brought back.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stepscope.errors import BadData, Conflict, Forbidden, NotFound, StorageError, UsageError
+from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
+from stepscope.runs.format.layout import is_run_folder
+
+__all__ = [
+    "MAX_BYTES",
+    "Found",
+    "Version",
+    "can_change",
+    "delete",
+    "find",
+    "is_report_id",
+    "read",
+    "reports_in",
+    "restore",
+    "save",
+    "writable",
+]
+
+FOLDER = "reports"
+TRASH = ".trash"
+MAX_BYTES = 2_000_000
+"""Of one version's text."""
+MAX_REPORTS = 10_000
+_ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,70}[a-z0-9])?")
+_VERSION = re.compile(r"(\d{6,9})\.md")
+_LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
+
+
+@dataclass(frozen=True)
+class Version:
+    """One saved text."""
+
+    number: int
+    path: Path
+    time: float
+    bytes: int
+    author: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A report's folder."""
+
+    id: str
+    path: Path
+    deleted: bool = False
+
+    def versions(self) -> list[Version]:
+        """Oldest first. What is no plain file is not one of ours."""
+        found = []
+        for entry in _listing(self.path):
+            match = _VERSION.fullmatch(entry.name)
+            if match is None:
+                continue
+            try:
+                about = entry.stat(follow_symlinks=False)
+            except OSError:  # gone meanwhile
+                continue
+            if stat.S_ISREG(about.st_mode):
+                path = Path(entry.path)
+                found.append(Version(int(match[1]), path, about.st_mtime, about.st_size, _owner(about)))
+        return sorted(found, key=lambda one: one.number)
+
+    def version(self, number: int | None = None) -> Version:
+        """One version; the newest when none is named."""
+        versions = self.versions()
+        if not versions:
+            raise NotFound(f"the report {self.id!r} has no version that can be read")
+        if number is None:
+            return versions[-1]
+        for one in versions:
+            if one.number == number:
+                return one
+        raise NotFound(f"the report {self.id!r} has no version {number}; it has 1 to {versions[-1].number}")
+
+
+def read(version: Version) -> str:
+    """The text of a version, whoever wrote the file: bytes that are no UTF-8 become visible signs."""
+    try:
+        handle = os.open(version.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(handle, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise BadData(f"version {version.number} of the report cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise BadData(f"version {version.number} has more than {MAX_BYTES:,} bytes; split the report in two")
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def is_report_id(text: str) -> bool:
+    """Whether `text` has the shape of an id, and so is safe as the name of a folder."""
+    return _ID.fullmatch(text) is not None
+
+
+def folders_of(stores: Iterable[Path]) -> list[Path]:
+    """Where the reports of some stores lie. A store that is a single run has its reports beside that run."""
+    found = [(store.parent if is_run_folder(store) else store) / FOLDER for store in stores]
+    return list(dict.fromkeys(found))
+
+
+def reports_in(stores: Iterable[Path], deleted: bool = False) -> list[Found]:
+    """All reports, or all deleted ones. The same id in two stores is the one of the first."""
+    found: dict[str, Found] = {}
+    for folder in folders_of(stores):
+        for entry in _listing(folder / TRASH if deleted else folder):
+            if is_report_id(entry.name) and entry.is_dir(follow_symlinks=False) and len(found) < MAX_REPORTS:
+                found.setdefault(entry.name, Found(entry.name, Path(entry.path), deleted))
+    return [one for one in found.values() if one.versions()]
+
+
+def find(stores: Iterable[Path], id: str, deleted: bool = False) -> Found:
+    """The report with this id."""
+    for folder in folders_of(stores) if is_report_id(id) else []:
+        path = folder / TRASH / id if deleted else folder / id
+        if path.is_dir() and not path.is_symlink():
+            return Found(id, path, deleted)
+    where = "among the deleted reports" if deleted else "here"
+    raise NotFound(f"there is no report {id[:100]!r} {where}")
+
+
+def save(stores: Sequence[Path], text: str, title: str, id: str | None = None, base: int = 0) -> tuple[Found, Version]:
+    """Keep a text: as a new report, or as the next version of one. `base` is the version it was made from."""
+    data = text.encode("utf-8", "replace")
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"the report has {len(data):,} bytes; at most {MAX_BYTES:,} are kept; split it in two")
+    try:
+        if id is None:
+            return _first(stores, data, title)
+        found = find(stores, id)
+        newest = max((one.number for one in found.versions()), default=0)
+        if newest != base:
+            raise Conflict(_newer(newest, base))
+        return found, _write(found, newest + 1, data)
+    except OSError as error:
+        raise _storage(error) from error
+
+
+def delete(stores: Sequence[Path], id: str) -> Found:
+    """Move a report to the trash, with all its versions."""
+    found = find(stores, id)
+    trash = found.path.parent / TRASH
+    try:
+        make_private_folder(trash, exist_ok=True)
+        return _moved(found, trash, deleted=True)
+    except OSError as error:
+        raise _storage(error) from error
+
+
+def restore(stores: Sequence[Path], id: str) -> Found:
+    """Bring a deleted report back."""
+    found = find(stores, id, deleted=True)
+    try:
+        return _moved(found, found.path.parent.parent, deleted=False)
+    except OSError as error:
+        raise _storage(error) from error
+
+
+def writable(stores: Iterable[Path]) -> bool:
+    """Whether a new report can be kept somewhere."""
+    return any(_can_write(folder) for folder in folders_of(stores))
+
+
+def can_change(found: Found) -> bool:
+    """Whether this user may add a version to a report."""
+    return os.access(found.path, os.W_OK | os.X_OK)
+
+
+def _moved(found: Found, target: Path, deleted: bool) -> Found:
+    if (target / found.id).exists():
+        raise Conflict(f"there is already a report {found.id!r} where this one would go")
+    found.path.rename(target / found.id)
+    sync_folder(target)
+    return Found(found.id, target / found.id, deleted)
+
+
+def _first(stores: Sequence[Path], data: bytes, title: str) -> tuple[Found, Version]:
+    for folder in folders_of(stores):
+        if _can_write(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(folder, exist_ok=True)
+            id = new_id(title)
+            make_private_folder(folder / id)
+            found = Found(id, folder / id)
+            return found, _write(found, 1, data)
+    raise Forbidden("none of the folders with runs can be written to, so no report can be kept here")
+
+
+def _write(found: Found, number: int, data: bytes) -> Version:
+    """The file appears whole, or not at all; a number that is taken is never written over."""
+    path = found.path / f"{number:06d}.md"
+    temporary = found.path / f".{secrets.token_hex(8)}.tmp"
+    handle = create_private(temporary)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        _put(temporary, path, data)
+    except FileExistsError as error:
+        raise Conflict(_newer(number, number - 1)) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(found.path)
+    about = path.stat()
+    return Version(number, path, about.st_mtime, about.st_size, _owner(about))
+
+
+def _put(temporary: Path, path: Path, data: bytes) -> None:
+    try:
+        os.link(temporary, path)
+        return
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        handle = create_private(path)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def new_id(title: str) -> str:
+    """A fresh id that tells a person what it is, and is never taken for a run's."""
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-") or "report"
+    return f"{words}-{''.join(secrets.choice(_LETTERS) for _ in range(6))}"
+
+
+def _newer(newest: int, base: int) -> str:
+    return (
+        f"version {newest} of this report was saved after version {base}, which you began with; "
+        "look at it, bring both texts together and save again"
+    )
+
+
+def _can_write(folder: Path) -> bool:
+    """Of the nearest folder above that is there: the others can be made."""
+    for path in (folder, *folder.parents):
+        if path.exists():
+            return path.is_dir() and os.access(path, os.W_OK | os.X_OK)
+    return False
+
+
+def _listing(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:  # not there (yet), or not ours to look into
+        return []
+
+
+def _owner(about: os.stat_result) -> str:
+    """Whose file it is, by name."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(about.st_uid).pw_name
+    except (ImportError, KeyError):
+        return ""
+
+
+def _storage(error: OSError) -> StorageError:
+    return StorageError(f"the report could not be written: {error.strerror or error}")

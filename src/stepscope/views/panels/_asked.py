@@ -1,0 +1,71 @@
+"""What several kinds ask of runs in the same words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+from stepscope.errors import NotFound, UsageError
+from stepscope.runs.read.folder import RunFolder
+from stepscope.views.panels._panel import Bound, listed
+
+__all__ = ["by_ids", "folders", "keys_of", "need_keys", "smooth_words"]
+
+
+def by_ids(runs: Iterable[str]) -> str:
+    """The query that finds exactly these runs; the page writes it in the same letters.
+
+    >>> by_ids(["A", "B"])
+    'id in ("A", "B")'
+    """
+    return f"id in ({', '.join(json.dumps(run) for run in runs)})"
+
+
+def folders(bound: Bound) -> list[RunFolder]:
+    """The panel's runs, opened; one that was deleted a moment ago is left out."""
+    found = []
+    for run in bound.runs:
+        try:
+            found.append(bound.ctx.runs.get(run))
+        except NotFound:
+            continue
+    return found
+
+
+def keys_of(bound: Bound, kinds: set[str] | None = None) -> list[str]:
+    """What the panel's runs logged: the names of their series, or of their media of some kinds."""
+    found: dict[str, None] = {}
+    for folder in folders(bound):
+        if kinds is None:
+            found.update(dict.fromkeys(folder.metrics()))
+        else:
+            media = folder.media_keys().items()
+            found.update(dict.fromkeys(key for key, kind in media if not kinds or kind in kinds))
+    return list(found)
+
+
+def need_keys(bound: Bound, wanted: list[str], known: list[str], option: str = "key") -> None:
+    """Refuse names that none of the runs has, with those that were perhaps meant."""
+    have = f"the runs have {listed(known)}" if known else "the runs have none"
+    if not wanted:
+        raise UsageError(f"{bound.kind.name} needs {option}; {have}")
+    for name in wanted:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]}?" if near else have
+            raise UsageError(f"none of the runs has {name!r}; {hint}")
+
+
+def smooth_words(value: Any) -> str:
+    """Check a smoothing such as `ema:0.6`."""
+    text = str(value)
+    kind, _, amount = text.partition(":")
+    try:
+        number = float(amount or 0)
+    except ValueError:
+        number = -1.0
+    if kind not in ("none", "ema", "gaussian", "mean") or number < 0 or (kind == "ema" and number >= 1):
+        raise UsageError(f"smooth cannot be {text!r}; write ema:0.6, gaussian:20, mean:10 or none")
+    return text

@@ -1,0 +1,49 @@
+"""One value of each run as a bar."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from stepscope.report.draw_bars import draw_bars
+from stepscope.runs.query.fields import Field, field_key
+from stepscope.views.panels._asked import by_ids, keys_of, need_keys
+from stepscope.views.panels._panel import Bound, Options, PanelKind
+from stepscope.views.panels.table import without_notes
+from stepscope.views.report_pack import Packing
+from stepscope.views.report_pictures import Pictures
+from stepscope.views.runs import RunsRequest
+
+__all__ = ["PANEL"]
+
+
+class BarsOptions(Options, kw_only=True):
+    key: str = ""
+    stat: Literal["last", "min", "max", "mean"] = "last"
+    group: str = ""
+
+
+def check(bound: Bound) -> None:
+    need_keys(bound, [bound.options.key] if bound.options.key else [], keys_of(bound))
+
+
+def pack(bound: Bound, packing: Packing) -> None:
+    columns = [f"{bound.options.key}.{bound.options.stat}", field_key(_field(bound))]
+    for column in dict.fromkeys(columns):
+        packing.ask("POST /api/runs", RunsRequest(query=by_ids(bound.runs), columns=[column]), without_notes)
+
+
+def write(bound: Bound, out: Pictures) -> str:
+    field = _field(bound)
+    bars = []
+    for entry in bound.entries:
+        value = entry.value(field)
+        bars.append((entry.name, out.hues.get(entry.id, 0), float(value) if isinstance(value, (int, float)) else None))
+    title = bound.title or f"{bound.options.key} ({bound.options.stat})"
+    return out.picture(title, "svg", draw_bars(bars, title).encode("utf-8", "replace"), title)
+
+
+def _field(bound: Bound) -> Field:
+    return Field("metric", bound.options.key, bound.options.stat)
+
+
+PANEL = PanelKind("bars", "One value of each run, side by side", BarsOptions, pack, write, check)

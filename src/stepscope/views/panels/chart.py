@@ -1,0 +1,172 @@
+"""A chart of one or several metrics over the steps of the runs."""
+
+from __future__ import annotations
+
+from stepscope.errors import NotFound, QueryError, UsageError
+from stepscope.report.draw_lines import DrawnLine, draw_lines
+from stepscope.runs.points.downsample import Buckets
+from stepscope.runs.query.query import parse_field
+from stepscope.views.charts import Line, SeriesRequest
+from stepscope.views.compare_lines import GroupLinesRequest, LineGroup, compare_lines
+from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
+from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
+from stepscope.views.report_lines import smoothing_of
+from stepscope.views.report_pack import Packing
+from stepscope.views.report_pictures import Pictures
+from stepscope.views.runs import cell
+
+__all__ = ["PANEL", "ChartOptions", "check", "group_lines", "pack", "write"]
+
+MOST_KEYS = 20
+_WORDS = {"relative": "time since the start", "wall": "time"}
+_BUCKETS = 600
+
+
+class ChartOptions(Options, kw_only=True):
+    key: str | list[str] = ""
+    """The metric, or several."""
+    x: str = "step"
+    """step, relative, wall, or the name of a series."""
+    smooth: str = "none"
+    log: bool = False
+    lo: float | None = None
+    hi: float | None = None
+    min: float | None = None
+    max: float | None = None
+    group: str = ""
+    """A config key: runs that share its value become one line, the mean, with a band around it."""
+
+
+def check(bound: Bound) -> None:
+    options: ChartOptions = bound.options
+    known = keys_of(bound)
+    need_keys(bound, names(options), known)
+    if len(names(options)) > MOST_KEYS:
+        raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}")
+    if options.x not in ("step", "relative", "wall") and options.x not in known:
+        raise UsageError(f"x cannot be {options.x!r}; it is step, relative, wall, or a metric the runs have")
+    smooth_words(options.smooth)
+    if options.group:
+        _groups(bound)
+
+
+def pack(bound: Bound, packing: Packing) -> None:
+    options: ChartOptions = bound.options
+    if options.group:
+        packing.ask("POST /api/compare/lines", group_request(bound))
+    for run in bound.runs:
+        for key in names(options):
+            packing.line(run, key, options.x, options.smooth)
+
+
+def write(bound: Bound, out: Pictures) -> str:
+    """The chart as a picture."""
+    options: ChartOptions = bound.options
+    keys = names(options)
+    title = bound.title or ", ".join(keys)
+    lines = _grouped(bound) if options.group else _drawn(bound, keys, out)
+    picture = draw_lines(
+        lines,
+        title,
+        x_words=_WORDS.get(options.x, options.x),
+        log=options.log,
+        x_range=(options.lo, options.hi),
+        y_range=(options.min, options.max),
+        height=max(200, min(options.height or 340, 1200)),
+    )
+    return out.picture(title, "svg", picture.encode("utf-8", "replace"), f"Chart of {', '.join(keys)}")
+
+
+def names(options: ChartOptions) -> list[str]:
+    """A key given as text is one key, whatever it holds; several are a list."""
+    return [options.key] if isinstance(options.key, str) and options.key else names_of(options.key)
+
+
+def _drawn(bound: Bound, keys: list[str], out: Pictures) -> list[DrawnLine]:
+    options: ChartOptions = bound.options
+    smoothing = smoothing_of(options.smooth)
+    lines = []
+    used: set[int] = set()
+    for folder in folders(bound):
+        for key in keys:
+            try:
+                series = folder.series(key)
+                axis = options.x if options.x in ("step", "relative", "wall") else folder.series(options.x, series.rank)
+            except NotFound:
+                continue
+            hue = _free(out.hues.get(folder.id, 0), used)
+            seen = series.downsample(
+                _BUCKETS, axis, options.lo, options.hi, smoothing=(smoothing.kind, smoothing.amount)
+            )
+            name = folder.name if len(keys) == 1 else f"{folder.name} · {key}"
+            lines.append(_line(name, hue, seen))
+    return lines
+
+
+def _line(name: str, hue: int, seen: Buckets) -> DrawnLine:
+    smooth = seen.smooth
+    spread = bool((seen.low != seen.high).any()) and smooth is None
+    odd = (seen.nan + seen.pos_inf + seen.neg_inf) > 0
+    return DrawnLine(
+        name=name,
+        hue=hue,
+        x=seen.x.tolist(),
+        value=(seen.value if smooth is None else smooth).tolist(),
+        low=seen.low.tolist() if spread else None,
+        high=seen.high.tolist() if spread else None,
+        faint=None if smooth is None else seen.value.tolist(),
+        bad=seen.x[odd].tolist(),
+    )
+
+
+def _free(hue: int, used: set[int]) -> int:
+    """The run's own hue, else a dash of it, as the app draws it."""
+    while hue in used and hue < 60:
+        hue += 12
+    used.add(hue)
+    return hue
+
+
+def _groups(bound: Bound) -> list[LineGroup]:
+    """The runs by the value of the grouping key, in the order they come."""
+    options: ChartOptions = bound.options
+    name = options.group if "." in options.group or options.group in ("group", "tags") else f"config.{options.group}"
+    try:
+        field = parse_field(name)
+    except QueryError as error:
+        raise UsageError(f"cannot group by {options.group!r}: {error.message}") from error
+    found: dict[str, list[str]] = {}
+    for entry in bound.entries:
+        found.setdefault(str(cell(entry.value(field))), []).append(entry.id)
+    if set(found) == {"None"}:
+        raise UsageError(f"none of the runs has {name} to group by")
+    return [LineGroup(id=f"{options.group} = {value}", runs=runs) for value, runs in found.items()]
+
+
+def group_request(bound: Bound) -> GroupLinesRequest:
+    options: ChartOptions = bound.options
+    return GroupLinesRequest(
+        groups=_groups(bound), keys=names(options), x=options.x, smoothing=smoothing_of(options.smooth)
+    )
+
+
+def group_lines(bound: Bound) -> list[Line]:
+    return compare_lines(bound.ctx, group_request(bound)).lines
+
+
+def _grouped(bound: Bound) -> list[DrawnLine]:
+    several = len(names(bound.options)) > 1
+    return [
+        DrawnLine(
+            name=f"{line.run} · {line.key}" if several else line.run,
+            hue=at % 12,
+            x=line.x,
+            value=line.value if line.smooth is None else line.smooth,
+            low=line.low,
+            high=line.high,
+        )
+        for at, line in enumerate(group_lines(bound))
+    ]
+
+
+PANEL = PanelKind("chart", "One or several metrics over the steps", ChartOptions, pack, write, check)

@@ -1,0 +1,93 @@
+"""What the runs logged under a key, at a step: pictures, sounds, texts, tables."""
+
+from __future__ import annotations
+
+from stepscope.errors import NotFound
+from stepscope.plain_text import clean
+from stepscope.report.text import fence
+from stepscope.views.blob import BlobRequest, blob
+from stepscope.views.charts import MediaItem, MediaRequest
+from stepscope.views.media import media
+from stepscope.views.panels._asked import keys_of, need_keys
+from stepscope.views.panels._panel import Bound, Options, PanelKind
+from stepscope.views.report_pack import Packing
+from stepscope.views.report_pictures import Pictures, markdown_text
+
+__all__ = ["PANEL", "MediaOptions", "check", "pack", "write"]
+
+_PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/apng": "png"}
+_MOST_TEXT = 4000
+
+
+class MediaOptions(Options, kw_only=True):
+    key: str = ""
+    step: int | None = None
+    """Each run shows its newest at or before this step; without it, its newest."""
+    index: int | None = None
+    """Which of several that were logged together; without it, all."""
+    most_steps: int = 12
+    """How many steps a file carries for the slider."""
+
+
+def check(bound: Bound) -> None:
+    need_keys(bound, [bound.options.key] if bound.options.key else [], keys_of(bound, set()))
+
+
+def pack(bound: Bound, packing: Packing) -> None:
+    for run in bound.runs:
+        packing.medium(run, bound.options.key, bound.options.step, max(1, min(bound.options.most_steps, 200)))
+
+
+def write(bound: Bound, out: Pictures) -> str:
+    """The pictures as files, one column for each run; other kinds as text."""
+    options: MediaOptions = bound.options
+    found = media(bound.ctx, MediaRequest(runs=bound.runs, key=options.key, step=options.step)).items
+    by_run: dict[str, list[MediaItem]] = {}
+    for item in found:
+        if options.index is None or item.index == options.index:
+            by_run.setdefault(item.run, []).append(item)
+    if not by_run:
+        return f"*{markdown_text(options.key)}: nothing up to step {options.step}.*\n"
+    names = {entry.id: entry.name for entry in bound.entries}
+    heads = [f"{names.get(run, run)}, step {items[0].step}" for run, items in by_run.items()]
+    if all(item.mime in _PICTURES for items in by_run.values() for item in items):
+        cells = ["<br>".join(_shown(bound, item, out) for item in items[:16]) for items in by_run.values()]
+        lines = ["| " + " | ".join(markdown_text(one) for one in heads) + " |", "|" + " :---: |" * len(heads)]
+        return "\n".join([*lines, "| " + " | ".join(cells) + " |", ""])
+    parts = []
+    for head, items in zip(heads, by_run.values(), strict=True):
+        parts.append(
+            f"**{markdown_text(head)}**\n\n" + "\n".join(_shown(bound, item, out) for item in items[:16]) + "\n"
+        )
+    return "\n".join(parts)
+
+
+def _shown(bound: Bound, item: MediaItem, out: Pictures) -> str:
+    if item.error is not None:
+        return f"*{markdown_text(item.error)}*"
+    if item.mime in _PICTURES:
+        data = _bytes(bound, item)
+        if data is not None:
+            name = f"{item.key}-{item.step}-{item.index}"
+            return out.picture(name, _PICTURES[item.mime], data, f"{item.key}, step {item.step}").rstrip("\n")
+    if item.text is not None:
+        text = clean(item.text[:_MOST_TEXT], keep_newlines=True)
+        mark = fence(text)
+        return f"{mark}text\n{text}\n{mark}\n"
+    return f"*{markdown_text(item.kind)}: see it in the app.*"
+
+
+def _bytes(bound: Bound, item: MediaItem) -> bytes | None:
+    import base64
+
+    url = item.url or ""
+    if url.startswith("data:"):
+        return base64.b64decode(url.partition(",")[2])
+    run, _, sha256 = url.removeprefix("/api/blob/").partition("/")
+    try:
+        return blob(bound.ctx, BlobRequest(run=run, sha256=sha256)).body
+    except NotFound:
+        return None
+
+
+PANEL = PanelKind("media", "Whatever was logged under a key, at a step", MediaOptions, pack, write, check)

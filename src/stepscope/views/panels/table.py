@@ -1,0 +1,79 @@
+"""A table of the runs: some of their config and metrics."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from stepscope.errors import QueryError, UsageError
+from stepscope.runs.query.query import parse_field
+from stepscope.views.panels._asked import by_ids
+from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
+from stepscope.views.report_pack import Packing
+from stepscope.views.report_pictures import Pictures
+from stepscope.views.runs import Columns, ColumnsRequest, RunsPage, RunsRequest, columns, runs
+
+__all__ = ["PANEL", "without_notes"]
+
+MOST_COLUMNS = 40
+
+
+class TableOptions(Options, kw_only=True):
+    columns: str | list[str] = ""
+    """`config.lr, val/acc.max`; without them, the config that differs and the main metrics."""
+    sort: str = "created"
+    descending: bool = True
+
+
+def check(bound: Bound) -> None:
+    options: TableOptions = bound.options
+    names = names_of(options.columns)
+    if len(names) > MOST_COLUMNS:
+        raise UsageError(f"a table has up to {MOST_COLUMNS} columns, not {len(names)}")
+    for name in [*names, options.sort]:
+        try:
+            parse_field(name)
+        except QueryError as error:
+            raise UsageError(f"a table has no column {name[:60]!r}: {error.message}") from error
+
+
+def pack(bound: Bound, packing: Packing) -> None:
+    query = by_ids(bound.runs)
+    names = [name for name in names_of(bound.options.columns) if name != "name"]
+    if not names:
+        found = packing.ask("POST /api/columns", ColumnsRequest(query=query), _few_columns)
+        names = [name for name in found.default if name != "name"] if found else []
+    request = RunsRequest(query=query, columns=names, sort=bound.options.sort, descending=bound.options.descending)
+    packing.ask("POST /api/runs", request, without_notes)
+
+
+def write(bound: Bound, out: Pictures) -> str:
+    query = by_ids(bound.runs)
+    known = {one.key: one for one in columns(bound.ctx, ColumnsRequest(query=query)).columns}
+    names = [name for name in names_of(bound.options.columns) if name != "name"] or [
+        name for name in columns(bound.ctx, ColumnsRequest(query=query)).default if name != "name"
+    ]
+    request = RunsRequest(
+        query=query, columns=names, sort=bound.options.sort, descending=bound.options.descending, archived=True
+    )
+    page = runs(bound.ctx, request)
+    head = ["run", "status", *(known[name].label if name in known else name for name in names)]
+    rows = []
+    for row in page.rows:
+        cells = [f"{value:.6g} (best)" if value == best and best is not None else value
+                 for value, best in zip(row.cells, page.best, strict=True)]  # fmt: skip
+        rows.append([row.name, row.status, *cells])
+    numbers = {at for at, name in enumerate(names, 2) if name in known and known[name].type in ("number", "duration")}
+    return out.table(head, rows, numbers)
+
+
+def without_notes(page: RunsPage) -> RunsPage:
+    """Only what a table shows: notes and the size of the store stay here."""
+    return replace(page, rows=[replace(row, notes="") for row in page.rows], total=page.matched, version=0)
+
+
+def _few_columns(found: Columns) -> Columns:
+    """The columns shown first: a store may have thousands of others."""
+    return replace(found, columns=[one for one in found.columns if one.key in found.default])
+
+
+PANEL = PanelKind("table", "A table of the runs", TableOptions, pack, write, check)

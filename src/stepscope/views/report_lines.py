@@ -1,0 +1,159 @@
+"""The lines a self-contained report carries: fine enough to zoom into, small enough to mail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import NotFound
+from stepscope.report.page import packed_bytes
+from stepscope.runs.points.downsample import Buckets, Floats
+from stepscope.runs.points.series import Series
+from stepscope.views.charts import Line, SeriesRequest, Smoothing
+from stepscope.views.context import Context
+from stepscope.views.series import draw
+
+__all__ = ["LineWish", "PackedLine", "packed_lines", "smoothing_of"]
+
+BUCKETS = 2000
+FEWEST = 100
+_DIGITS = 7
+
+
+class LineWish(NamedTuple):
+    """A series that a panel of the report draws."""
+
+    run: str
+    key: str
+    axis: str
+    """`step`, or the name of a series."""
+    smooth: str
+
+
+class PackedLine(msgspec.Struct, omit_defaults=True):
+    """A `Line` in fewer letters: what follows from the rest is left out."""
+
+    run: str
+    key: str
+    rank: int
+    axis: str
+    value: list[float | None]
+    points: int
+    x: list[float] | None = None
+    x0: int | None = None
+    dx: list[int] | None = None
+    """In the place of `x` where it has whole numbers: the first, and the way to each next one."""
+    low: list[float | None] | None = None
+    high: list[float | None] | None = None
+    """None: the same as `value`."""
+    nan: list[int] = []
+    inf: list[int] = []
+    nan_x: list[float] = []
+    inf_x: list[float] = []
+    last: float | None = None
+    relative: list[float] | None = None
+    """Seconds since the run began, at each place."""
+    started: float | None = None
+    smoothed: dict[str, list[float | None]] = {}
+    """Smoothed lines, made over all points, by their option (`ema:0.6`)."""
+
+
+def packed_lines(
+    ctx: Context, wishes: Sequence[LineWish], budget: int, leave_out: Callable[[str], None]
+) -> list[PackedLine]:
+    """All lines at one fineness: the finest of a few that fits the budget."""
+    buckets = BUCKETS
+    while True:
+        found = _lines(ctx, wishes, buckets)
+        if buckets <= FEWEST or packed_bytes(found) <= budget:
+            break
+        buckets //= 2
+    coarse = sum(line.points > buckets for line in found)
+    if coarse and buckets < BUCKETS:
+        leave_out(
+            f"To keep this file small, {coarse} {'line has' if coarse == 1 else 'lines have'} {buckets} places each; "
+            "their lowest and highest values are all there."
+        )
+    return found
+
+
+def smoothing_of(text: str) -> Smoothing:
+    """`ema:0.6` as the charts' own setting; what cannot be read smooths nothing.
+
+    >>> smoothing_of("ema:0.6")
+    Smoothing(kind='ema', amount=0.6)
+    """
+    kind, _, amount = text.partition(":")
+    try:
+        return msgspec.convert({"kind": kind, "amount": float(amount or 0)}, Smoothing)
+    except (ValueError, msgspec.ValidationError):
+        return Smoothing()
+
+
+def _lines(ctx: Context, wishes: Sequence[LineWish], buckets: int) -> list[PackedLine]:
+    found: dict[tuple[str, str, str], PackedLine] = {}
+    for wish in wishes:
+        place = (wish.run, wish.key, wish.axis)
+        line = found.get(place)
+        try:
+            series = ctx.runs.get(wish.run).series(wish.key)
+            axis = None if wish.axis == "step" else ctx.runs.get(wish.run).series(wish.axis, series.rank)
+        except NotFound:
+            continue
+        if line is None:
+            line = found[place] = _packed(series, axis, wish.axis, buckets)
+        smoothing = smoothing_of(wish.smooth)
+        if smoothing.kind != "none" and wish.smooth not in line.smoothed:
+            smooth = series.downsample(buckets, axis or "step", smoothing=(smoothing.kind, smoothing.amount)).smooth
+            line.smoothed[wish.smooth] = _short(smooth if smooth is not None else np.empty(0))
+    return list(found.values())
+
+
+def _packed(series: Series, axis: Series | None, name: str, buckets: int) -> PackedLine:
+    drawn: Line = draw(series, axis, 0, SeriesRequest(runs=[], keys=[], x=name, buckets=buckets))
+    seen = series.downsample(buckets, axis or "step")
+    line = PackedLine(
+        run=series.run,
+        key=series.name,
+        rank=series.rank,
+        axis=name,
+        value=_short(seen.value),
+        points=drawn.points,
+        nan=drawn.nan,
+        inf=drawn.inf,
+        nan_x=drawn.nan_x,
+        inf_x=drawn.inf_x,
+        last=drawn.last,
+        relative=[round(at, 2) for at in _relative(series, seen)],
+        started=series.start,
+    )
+    if not (_same(seen.low, seen.value) and _same(seen.high, seen.value)):
+        line.low, line.high = _short(seen.low), _short(seen.high)
+    _put_x(line, seen.x)
+    return line
+
+
+def _put_x(line: PackedLine, x: Floats) -> None:
+    if len(x) and bool((x == np.floor(x)).all()) and abs(x).max() < 2**53:
+        line.x0, line.dx = int(x[0]), np.diff(x).astype(np.int64).tolist()
+    else:
+        line.x = _short(x, 12)  # type: ignore[assignment]
+
+
+def _relative(series: Series, seen: Buckets) -> list[float]:
+    """The time at the middle point of each bucket."""
+    places = seen.starts + (seen.count - 1) // 2
+    times = series.times if seen.order is None else series.times[seen.order]
+    return (times[places] - series.start).tolist() if len(places) else []
+
+
+def _same(a: Floats, b: Floats) -> bool:
+    return bool(np.array_equal(a, b, equal_nan=True))
+
+
+def _short(values: Floats, digits: int = _DIGITS) -> list[float | None]:
+    """As many digits as anybody can see; None where there is no number."""
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values.tolist()]
