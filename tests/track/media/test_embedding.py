@@ -66,3 +66,19 @@ def test_bad_rows_are_counted() -> None:
 def test_what_is_wrong_is_said(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Embedding(**arguments).encode("k", 0, 0.0)
+
+
+def test_several_columns_of_labels_come_back_by_name() -> None:
+    columns = {"class": list("abcde"), "loss": np.array([1.0, 2.0, 3.0, 4.0, 5.0])}
+    [(record, data)] = Embedding(VECTORS, labels=columns).encode("k", 0, 0.0)
+    assert data is not None
+    assert record.meta["labels"] is True
+    assert json.loads(data[VECTORS.size * 4 :]) == {
+        "labels": list("abcde"),
+        "columns": {"class": list("abcde"), "loss": [1.0, 2.0, 3.0, 4.0, 5.0]},
+    }
+
+
+def test_a_column_of_another_length_is_named() -> None:
+    with pytest.raises(UsageError, match="2 labels for 5 vectors in the column 'loss'; give one each"):
+        Embedding(VECTORS, labels={"class": list("abcde"), "loss": [1, 2]}).encode("k", 0, 0.0)

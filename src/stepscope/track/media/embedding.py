@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -19,18 +19,25 @@ __all__ = ["Embedding"]
 
 MAX_BYTES = 256 << 20
 MAX_IMAGES = 4096
+MAX_COLUMNS = 20
 
 
 @harmless
 class Embedding:
     """Vectors to look at in space: `run.log({"latent": stepscope.Embedding(z, labels=y, images=x)})`.
 
-    `vectors` has a row per sample; `labels` a name or number for each; `images` a thumbnail for each (a batch, or a
-    list), kept as one sheet. The data is the rows as float32 followed by JSON with the labels.
+    `vectors` has a row per sample; `labels` a name or number for each, or a dict of several such columns; `images` a
+    thumbnail for each (a batch, or a list), kept as one sheet. The data is the rows as float32 followed by JSON with
+    the labels, which are the first column, and all columns.
     """
 
     def __init__(
-        self, vectors: Any, labels: Sequence[Any] | None = None, images: Any = None, *, caption: str | None = None
+        self,
+        vectors: Any,
+        labels: Sequence[Any] | Mapping[str, Sequence[Any]] | None = None,
+        images: Any = None,
+        *,
+        caption: str | None = None,
     ) -> None:
         self.caption = caption
         vectors, shape = shaped(vectors, "an embedding")
@@ -43,9 +50,7 @@ class Embedding:
                 "take a sample of the rows"
             )
         self._held = hold(vectors, "an embedding")
-        self._labels = None if labels is None else [cell(label) for label in _listed(labels)]
-        if self._labels is not None and len(self._labels) != rows:
-            raise UsageError(f"{len(self._labels)} labels for {rows} vectors; give one each")
+        self._columns = _columns(labels, rows)
         self._sheet = None if images is None else _sheet(images, rows)
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
@@ -53,12 +58,13 @@ class Embedding:
 
         values = self._held.numpy().astype("<f4")
         data = values.tobytes()
-        meta: dict[str, Any] = {"rows": values.shape[0], "width": values.shape[1], "labels": self._labels is not None}
+        meta: dict[str, Any] = {"rows": values.shape[0], "width": values.shape[1], "labels": bool(self._columns)}
         bad = int((~np.isfinite(values)).any(axis=1).sum())
         if bad:
             meta["nan"] = bad
-        if self._labels is not None:
-            data += msgspec.json.encode({"labels": self._labels})
+        if self._columns:
+            named = {} if list(self._columns) == ["label"] else {"columns": self._columns}
+            data += msgspec.json.encode({"labels": next(iter(self._columns.values())), **named})
         records: Encoded = []
         if self._sheet is not None:
             [(sheet, png)] = self._sheet.encode(key, step, time)
@@ -74,6 +80,21 @@ class Embedding:
             meta=captioned(meta, self.caption),
         )  # fmt: skip
         return [(main, data), *records]
+
+
+def _columns(labels: Any, rows: int) -> dict[str, list[Any]]:
+    """What is known of each row, by name; a bare list is the one column `label`."""
+    if labels is None:
+        return {}
+    given = labels if isinstance(labels, Mapping) else {"label": labels}
+    columns = {str(name): [cell(label) for label in _listed(values)] for name, values in given.items()}
+    if len(columns) > MAX_COLUMNS:
+        raise UsageError(f"{len(columns)} columns of labels are more than the {MAX_COLUMNS} that are kept; pick some")
+    for name, values in columns.items():
+        if len(values) != rows:
+            which = f" in the column {name!r}" if isinstance(labels, Mapping) else ""
+            raise UsageError(f"{len(values)} labels for {rows} vectors{which}; give one each")
+    return columns
 
 
 def _listed(labels: Any) -> list[Any]:

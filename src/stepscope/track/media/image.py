@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.track.media import pixels
 from stepscope.track.media.arrays import Held, hold, is_tensor, shaped
+from stepscope.track.media.boxes import checked_boxes
 from stepscope.track.media.loggable import Encoded, captioned, comes_from, harmless, one
 from stepscope.track.media.png import png
 from stepscope.track.media.sniff import image_size, mime_of, read_file
@@ -37,7 +38,8 @@ class Image:
 
     `layout` names the axes where the shape alone is ambiguous, `mode="BGR"` is for OpenCV's order, `value_range` fixes
     what is black and what is white, `columns` shapes the grid, `grid=False` keeps a batch as separate images and
-    `grid=True` shows a stack of grey images (NHW) as a grid. At most `max_images` of a batch are kept.
+    `grid=True` shows a stack of grey images (NHW) as a grid. At most `max_images` of a batch are kept. `boxes` are
+    drawn over the image: corners (x0, y0, x1, y1) in pixels, or dicts with `box`, `label` and `score`.
     """
 
     def __init__(
@@ -51,8 +53,10 @@ class Image:
         grid: bool | None = None,
         columns: int | None = None,
         max_images: int = 64,
+        boxes: Iterable[Any] | None = None,
     ) -> None:
         self.caption = caption
+        self._boxes = {} if boxes is None else {"boxes": checked_boxes(boxes)}
         self._mode = _checked_mode(mode)
         self._layout = _checked_layout(layout)
         self._range = pixels.checked_range(value_range)
@@ -74,8 +78,10 @@ class Image:
     def encode(self, key: str, step: int, time: float) -> Encoded:
         if self._file is not None:
             data, mime, meta = self._file
+            meta = {**meta, **self._boxes}
             return one(key, step, time, kind="image", mime=mime, data=data, meta=meta, caption=self.caption)
         images, meta = self.pixels()
+        meta |= self._boxes
         if len(images) > 1 and self._grid is not False:
             sheet, grid = pixels.arrange(images, self._columns)
             images, meta = [sheet], {**meta, **grid}

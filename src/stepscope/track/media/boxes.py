@@ -1,0 +1,47 @@
+"""Boxes over an image: what a detector found, or what it should have found, kept as numbers beside the pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stepscope.errors import UsageError
+from stepscope.track.secrets import mask_shapes
+
+__all__ = ["checked_boxes"]
+
+MAX_BOXES = 500
+MAX_LABEL = 200
+
+
+def checked_boxes(boxes: Iterable[Any]) -> list[dict[str, Any]]:
+    """Boxes as the record holds them: corners in pixels, and a label and score where they were given.
+
+    >>> checked_boxes([(1, 2, 11, 12), {"box": (0, 0, 5, 5), "label": "cat", "score": 0.9}])
+    [{'box': [1.0, 2.0, 11.0, 12.0]}, {'box': [0.0, 0.0, 5.0, 5.0], 'label': 'cat', 'score': 0.9}]
+    """
+    found = [_checked(box, at) for at, box in enumerate(boxes)]
+    if len(found) > MAX_BOXES:
+        raise UsageError(f"{len(found):,} boxes over one image; at most {MAX_BOXES} are kept, so pass the best ones")
+    return found
+
+
+def _checked(given: Any, at: int) -> dict[str, Any]:
+    corners: Any = given.get("box") if isinstance(given, Mapping) else given
+    try:
+        x0, y0, x1, y1 = (float(value) for value in corners)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"box {at} is {given!r}; expected (x0, y0, x1, y1) in pixels, or a dict with those under 'box' "
+            "and perhaps 'label' and 'score'"
+        ) from None
+    if not all(math.isfinite(value) for value in (x0, y0, x1, y1)) or x1 <= x0 or y1 <= y0:
+        raise UsageError(f"box {at} is {[x0, y0, x1, y1]}; expected x0 < x1 and y0 < y1, all finite")
+    box: dict[str, Any] = {"box": [x0, y0, x1, y1]}
+    if isinstance(given, Mapping):
+        if given.get("label") is not None:
+            box["label"] = mask_shapes(str(given["label"]))[:MAX_LABEL]
+        if given.get("score") is not None:
+            box["score"] = float(given["score"])
+    return box
