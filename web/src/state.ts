@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { call } from "./lib/api";
+import { isGroup, type LineGroup } from "./lib/chart-groups";
 import { assignSlots, type Look, lookOf } from "./lib/colour";
 import type { RunRow } from "./lib/schema";
 import { list, text } from "./lib/url";
@@ -50,6 +51,7 @@ const slots = computed(() =>
 
 /** Colour and dash of a run, on whatever page. Chosen runs never share one; all others have the hue that is their own. */
 export function lookOfRun(id: string): Look {
+  if (isGroup(id)) return lookOf(groupsSeen.value.get(id)?.slot, isDark.value);
   return lookOf(slots.value.get(id) ?? known.value.get(id)?.hue, isDark.value);
 }
 
@@ -71,7 +73,16 @@ export async function meet(ids: readonly string[]): Promise<void> {
   }
 }
 
+/** Groups of runs that charts draw as one line; their ids stand where runs' ids stand. */
+const groupsSeen = signal<ReadonlyMap<string, LineGroup>>(new Map());
+
+export function rememberGroups(groups: readonly LineGroup[]): void {
+  if (groups.every((group) => groupsSeen.peek().has(group.id))) return;
+  groupsSeen.value = new Map([...groupsSeen.peek(), ...groups.map((group) => [group.id, group] as const)]);
+}
+
 export function nameOf(id: string): string {
+  if (isGroup(id)) return groupsSeen.value.get(id)?.label ?? "";
   return known.value.get(id)?.name ?? id.slice(-6);
 }
 

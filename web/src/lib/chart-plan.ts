@@ -12,9 +12,11 @@ export interface View {
   smoothing: Smooth;
   superseded: boolean;
   ranks: boolean;
+  /** What the band of a group of runs is; "" for runs. */
+  spread?: string;
 }
 
-export const viewId = (view: View): string => JSON.stringify([view.x, view.window, view.buckets, view.smoothing, view.superseded, view.ranks]);
+export const viewId = (view: View): string => JSON.stringify([view.x, view.window, view.buckets, view.smoothing, view.superseded, view.ranks, view.spread ?? ""]);
 
 /** What one visible panel still needs. */
 export interface Need {

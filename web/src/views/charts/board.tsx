@@ -9,6 +9,7 @@ import type { PanelInfo } from "../../lib/schema";
 import { useKeys } from "../../keys";
 import type { ComponentChildren } from "preact";
 import { Enlarged } from "./enlarged";
+import { GroupLegend } from "./group-legend";
 import { held, releaseHover } from "./hover";
 import "./look";
 import { ChartScope, ScopeContext, useScope } from "./scope";
@@ -23,15 +24,17 @@ export interface ChartBoardProps {
   settings?: ChartSettings;
   /** Which panels belong here; read once. */
   accept?: (info: PanelInfo) => boolean;
+  /** Which panels, in which sections and order; read once, instead of `accept`. */
+  arrange?: (panels: readonly PanelInfo[]) => PanelInfo[];
   /** What stands there when the runs have no panel of this kind. */
   empty: ComponentChildren;
 }
 
 /** Charts of the given runs, with their own scope. */
-export function ChartBoard({ runs, settings = addressSettings, accept, empty }: ChartBoardProps) {
+export function ChartBoard({ runs, settings = addressSettings, accept, arrange, empty }: ChartBoardProps) {
   const shown = useSignal(runs);
   if (shown.peek().join() !== runs.join()) shown.value = runs;
-  const scope = useMemo(() => new ChartScope(shown, settings, accept ? { accept } : {}), [settings]);
+  const scope = useMemo(() => new ChartScope(shown, settings, { ...(accept ? { accept } : {}), ...(arrange ? { arrange } : {}) }), [settings]);
   useEffect(() => () => scope.close(), [scope]);
   useFollowing(scope, shown);
   const error = scope.fault.value;
@@ -83,6 +86,7 @@ export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: Componen
     <>
       <div class="charts-main">
         <Toolbar />
+        <GroupLegend />
         {fault.value ? (
           <p class="charts-fault" role="alert">
             {fault.value.message}{" "}

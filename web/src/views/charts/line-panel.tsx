@@ -57,12 +57,12 @@ export function sceneOf(scope: ChartScope, info: PanelInfo, data: ReadonlySignal
   });
 }
 
-function baseScene({ settings, drawnRuns }: ChartScope, info: PanelInfo, data: PanelLines): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
+function baseScene({ settings, drawn }: ChartScope, info: PanelInfo, data: PanelLines): Omit<PanelScene, "lines"> & { lines: { line: PlotLine }[] } {
   const x = panelX(settings.xAxis.value, info.x);
   const own: PanelOptions = settings.panelOptions.value[info.key] ?? {};
   const logX = settings.logX.value;
   const logY = own.log ?? settings.logY.value;
-  const wanted = new Set(drawnRuns.value);
+  const wanted = new Set(drawn.value);
   const lines = data.lines.filter((line) => wanted.has(line.run));
   const asked = settings.zooms.value[x] ?? xRange(xExtent(lines, logX), logX);
   const window: Range = logX && asked[0] <= 0 ? xRange([Number.MIN_VALUE, asked[1]], true) : asked;
@@ -80,7 +80,7 @@ export interface PanelHandle {
 
 export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current: (() => PanelHandle | null) | null } }) {
   const scope = useScope();
-  const { store, drawnRuns } = scope;
+  const { store, drawn } = scope;
   const host = useRef<HTMLDivElement>(null);
   const size = useSize(host);
   const data = useMemo(() => store.lines(info.key), [store, info.key]);
@@ -89,8 +89,9 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
 
   handle.current = () => (plot.current ? { plot: plot.current, scene: scene.peek() } : null);
   useEffect(() => store.show(info.key), [store, info.key]);
+  useEffect(() => scope.followGroups(), [scope]);
   useEffect(() => {
-    if (size) return effect(() => store.want(info.key, viewOf(scope, info, size.width), drawnRuns.value, restOf(scope, info)));
+    if (size) return effect(() => store.want(info.key, viewOf(scope, info, size.width), drawn.value, restOf(scope, info)));
   }, [scope, info, size?.width]);
   useEffect(() => {
     const stop = effect(() => tellFit(scope, info, isLinked(scope, info.section) ? scene.value.fit : null, scene.value.axes.logY));
@@ -127,15 +128,16 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
   );
 }
 
-function viewOf({ settings, drawnRuns }: ChartScope, info: PanelInfo, width: number): View {
+function viewOf({ settings, drawn }: ChartScope, info: PanelInfo, width: number): View {
   const x = panelX(settings.xAxis.value, info.x);
   return {
     x,
     window: settings.zooms.value[x] ?? null,
-    buckets: bucketsFor(width, drawnRuns.value.length),
+    buckets: bucketsFor(width, drawn.value.length),
     smoothing: settings.smoothing.value,
     superseded: settings.superseded.value,
     ranks: settings.ranks.value,
+    spread: settings.by.value.length ? settings.spread.value : "",
   };
 }
 
@@ -223,7 +225,8 @@ function Condition({ scope, info, data, empty }: { scope: ChartScope; info: Pane
       </div>
     );
   }
-  if (data.fresh && data.loading) {
+  const grouping = scope.settings.by.value.length > 0 && scope.groups.value === null;
+  if ((data.fresh && data.loading) || (grouping && empty)) {
     return (
       <div class="panel-cover panel-wait">
         <Skeleton width="60%" />

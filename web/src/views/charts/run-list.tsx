@@ -59,21 +59,23 @@ export function RunList() {
 }
 
 function RunItem({ id }: { id: string }) {
-  const { spotlit, settings } = useScope();
+  const scope = useScope();
+  const { spotlit, settings } = scope;
   const { pinnedRun } = settings;
-  const look = lookOfRun(id);
+  const drawnAs = scope.colourId(id);
+  const look = lookOfRun(drawnAs);
   const off = hiddenSet.value.has(id);
   const row = known.value.get(id);
   const pinned = pinnedRun.value === id;
   const name = runName(id);
   // Read through a computed: of hundreds of items only the two that change are rendered again.
-  const strong = useComputed(() => hovered.value === id || spotlit.value === id);
+  const strong = useComputed(() => hovered.value === drawnAs || spotlit.value === drawnAs);
   return (
     <li
       class="run-item"
       data-off={off || undefined}
       data-strong={strong.value || undefined}
-      onPointerEnter={() => (spotlit.value = off ? null : id)}
+      onPointerEnter={() => (spotlit.value = off ? null : drawnAs)}
     >
       <button type="button" class="run-eye" aria-pressed={!off} aria-label={`${off ? "Show" : "Hide"} ${name}`} onClick={() => toggleHidden(id)}>
         <svg width="18" height="8" aria-hidden="true">

@@ -1,16 +1,17 @@
 /** What charts need from around them: which runs, how drawn, the lines, who is under the mouse. One for each board. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { ApiError, call } from "../../lib/api";
+import { isGroup, type LineGroup, lineGroups, withGroups } from "../../lib/chart-groups";
 import type { Range } from "../../lib/chart-line";
 import { searchFor } from "../../lib/chart-search";
 import { panelId, pinnedPanels, sections } from "../../lib/chart-sections";
 import { SeriesStore } from "../../lib/chart-store";
 import { onLive } from "../../lib/live";
-import type { Live, PanelInfo } from "../../lib/schema";
-import { known, remember } from "../../state";
+import type { Live, PanelInfo, SeriesData, SeriesRequest } from "../../lib/schema";
+import { known, remember, rememberGroups } from "../../state";
 import type { ChartSettings } from "./settings";
 
 const MOST_DRAWN = 100;
@@ -30,6 +31,8 @@ export interface ScopeOptions {
   hidden?: ReadonlySignal<ReadonlySet<string>>;
   /** Which of the runs' panels belong here; all by default. */
   accept?: (info: PanelInfo) => boolean;
+  /** Which of them, in which sections, in which order; instead of `accept`. */
+  arrange?: (panels: readonly PanelInfo[]) => PanelInfo[];
   /** One panel, whose list of panels is given and not asked for. */
   alone?: boolean;
 }
@@ -46,7 +49,9 @@ export class ChartScope {
   readonly fault = signal<ApiError | null>(null);
   /** Grows when the runs got new data, at most once a second; media panels look again. */
   readonly pulse = signal(0);
-  readonly store = new SeriesStore((request, stop) => call("POST /api/series", request, { signal: stop }));
+  readonly store = new SeriesStore((request, stop) => this.fetchLines(request, stop));
+  /** What runs are grouped into, while they are; null until it is known. */
+  readonly groups = signal<readonly LineGroup[] | null>(null);
   /** By the panel's key; only of panels on the screen, in sections that are linked. */
   readonly fits = signal<ReadonlyMap<string, Fit>>(new Map());
 
@@ -59,6 +64,9 @@ export class ChartScope {
   /** The runs whose lines are drawn: eyes open, and not more than the eye can tell apart. */
   readonly drawnRuns = computed(() => (this.drawAll.value ? this.open.value : this.open.value.slice(0, MOST_DRAWN)));
   readonly leftOut = computed(() => this.open.value.length - this.drawnRuns.value.length);
+
+  /** Whose lines are drawn: runs, or groups of them. */
+  readonly drawn = computed<readonly string[]>(() => (this.settings.by.value.length ? (this.groups.value ?? []).map((group) => group.id) : this.drawnRuns.value));
 
   readonly search = computed(() => searchFor(this.settings.find.value, this.settings.regex.value));
   private readonly matching = computed(() => {
@@ -97,8 +105,47 @@ export class ChartScope {
     }
     const answer = await this.guarded(call("POST /api/panels", { runs: [...runs] }));
     if (!answer || asked !== this.panelsAsked) return;
-    const here = this.options.accept ? answer.panels.filter(this.options.accept) : answer.panels;
+    const { accept, arrange } = this.options;
+    const here = arrange ? arrange(answer.panels) : accept ? answer.panels.filter(accept) : answer.panels;
     if (JSON.stringify(here) !== JSON.stringify(this.panels.peek())) this.panels.value = here;
+  }
+
+  private fetchLines(request: SeriesRequest, stop: AbortSignal): Promise<SeriesData> {
+    if (!request.runs.some(isGroup)) return call("POST /api/series", request, { signal: stop });
+    const groups = (this.groups.peek() ?? []).filter((group) => request.runs.includes(group.id));
+    const { keys, x, lo, hi, buckets, smoothing } = request;
+    const asked = { groups: groups.map(({ id, runs }) => ({ id, runs: [...runs] })), keys, x, lo, hi, buckets, smoothing, spread: this.settings.spread.peek() };
+    return call("POST /api/compare/lines", asked, { signal: stop });
+  }
+
+  private followers = 0;
+  private stopGroups = (): void => undefined;
+
+  /** Keeps the groups right while a panel is on the screen; returns how to stop. */
+  followGroups(): () => void {
+    if (this.followers++ === 0) this.stopGroups = effect(() => void this.loadGroups(this.drawnRuns.value, this.settings.by.value));
+    return () => {
+      if (--this.followers === 0) this.stopGroups();
+    };
+  }
+
+  private groupsAsked = 0;
+  private async loadGroups(runs: readonly string[], by: readonly string[]): Promise<void> {
+    const asked = ++this.groupsAsked;
+    if (by.length === 0 || runs.length === 0) {
+      this.groups.value = by.length === 0 ? null : [];
+      return;
+    }
+    const answer = await this.guarded(call("POST /api/compare/columns", { runs: [...runs], by: [...by] }));
+    if (asked !== this.groupsAsked) return;
+    const groups = lineGroups(answer?.columns ?? []);
+    rememberGroups(groups);
+    this.groups.value = groups;
+  }
+
+  /** Whose colour a run has: its own, or its group's. */
+  colourId(run: string): string {
+    return (this.settings.by.value.length && this.groups.value?.find((group) => group.runs.includes(run))?.id) || run;
   }
 
   /** An answer, or null and the reason in `fault`. */
@@ -123,7 +170,7 @@ export class ChartScope {
       const ours = event.changed.filter((change) => here.has(change.id));
       if (ours.length === 0) return;
       restate(ours);
-      this.store.changed(ours.map((change) => change.id));
+      this.store.changed(withGroups(ours.map((change) => change.id), this.groups.peek() ?? []));
       beat ??= setTimeout(() => {
         beat = undefined;
         this.pulse.value++;

@@ -8,6 +8,9 @@ import type { Clip } from "../../lib/chart-range";
 import { type Codec, flag, list, number, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 
+/** From the least to the greatest run of a group, one standard deviation, or one standard error of the mean. */
+export type Spread = "range" | "std" | "sem";
+
 /** Where one setting lives: `param` for the address, or a plain signal. */
 type Keep = <T>(name: string, fallback: T, codec: Codec<T>) => Signal<T>;
 
@@ -35,6 +38,10 @@ function make(keep: Keep) {
     panelOptions: keep<AllPanelOptions>("panels", {}, panelOptionsCodec),
     /** The panel shown large, or "". */
     enlarged: keep("full", "", text),
+    /** Keys whose values make groups: each is drawn as the mean of its runs with a band. Empty: every run by itself. */
+    by: keep<string[]>("by", [], list),
+    /** What the band of a group is. */
+    spread: keep<Spread>("spread", "range", oneOf("range", "std", "sem")),
     /** The run drawn stronger and listed first, or "". */
     pinnedRun: keep("pinrun", "", text),
   };

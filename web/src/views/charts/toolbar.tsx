@@ -6,10 +6,11 @@ import { ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
+import { ByPicker } from "../compare/by-picker";
 import { useScope } from "./scope";
 
 export function Toolbar() {
-  const { matched, panels, search, settings } = useScope();
+  const { matched, panels, runs, search, settings } = useScope();
   const box = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => box.current?.focus(), "0": () => (settings.zooms.value = {}) });
   const { error } = search.value;
@@ -46,6 +47,7 @@ export function Toolbar() {
           <ResetIcon size={14} /> Reset zoom
         </Button>
       ) : null}
+      {runs.value.length > 1 ? <ByPicker value={settings.by.value} onChange={(by) => (settings.by.value = by)} /> : null}
       <SmoothingField />
       <XField />
       <More />
@@ -109,6 +111,12 @@ const SIZES = [
   { value: "l", label: "Large" },
 ] as const;
 
+const SPREADS = [
+  { value: "range", label: "Least to greatest" },
+  { value: "std", label: "± 1 standard deviation" },
+  { value: "sem", label: "± 1 standard error" },
+] as const;
+
 const CLIPS = [
   { value: "extreme", label: "Unless extreme" },
   { value: "never", label: "Always" },
@@ -126,6 +134,12 @@ function More() {
       </IconButton>
       {open ? (
         <Popover anchor={anchor.current} label="Chart settings" align="end" class="charts-more" onClose={() => setOpen(false)}>
+          {settings.by.value.length ? (
+            <label class="more-row">
+              Band of a group
+              <Select label="Band of a group" value={settings.spread.value} options={SPREADS} onChange={(spread) => (settings.spread.value = spread)} />
+            </label>
+          ) : null}
           <Toggle label="Band from minimum to maximum" checked={settings.band.value} onChange={(on) => (settings.band.value = on)} />
           <Toggle label="Superseded points of earlier attempts" checked={settings.superseded.value} onChange={(on) => (settings.superseded.value = on)} />
           <Toggle label="A line for every rank" checked={settings.ranks.value} onChange={(on) => (settings.ranks.value = on)} />
