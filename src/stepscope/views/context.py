@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.views.console_index import Consoles
 from stepscope.views.open_profiles import OpenProfiles
+from stepscope.views.open_steps import OpenSteps
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
@@ -47,3 +48,5 @@ class Context:
     """What searches have read so far; `index_of(ctx)` makes it."""
     consoles: Consoles = field(default_factory=Consoles)
     """The lines of runs whose console was looked at; `consoles.of(folder)` has those of one."""
+    steps: OpenSteps = field(default_factory=OpenSteps)
+    """Recorded steps that were looked at last; `steps.get(folder, key, step)` opens one."""
