@@ -15,9 +15,9 @@ from stepscope.records import Artifact, ArtifactFile
 from stepscope.runs.format.blobs import put_bytes
 from stepscope.views.artifact_files import (
     ArtifactFileRequest,
+    ArtifactPreviewRequest,
     ArtifactRequest,
     ArtifactZipRequest,
-    PreviewRequest,
     artifact,
     artifact_file,
     artifact_preview,
@@ -100,14 +100,14 @@ def test_a_file_is_shown_by_what_it_holds(
 ) -> None:
     run = kept(store, {name: content})
     ctx.look()
-    found = artifact_preview(ctx, PreviewRequest(run=run, name="model", version=0, path=name))
+    found = artifact_preview(ctx, ArtifactPreviewRequest(run=run, name="model", version=0, path=name))
     assert (found.kind, found.text, found.cut) == (kind, text, False)
 
 
 def test_a_long_text_is_cut_and_says_so(ctx: Context, store: Path) -> None:
     run = kept(store, {"long.log": b"x" * (2 << 20)})
     ctx.look()
-    found = artifact_preview(ctx, PreviewRequest(run=run, name="model", version=0, path="long.log"))
+    found = artifact_preview(ctx, ArtifactPreviewRequest(run=run, name="model", version=0, path="long.log"))
     assert (len(found.text), found.cut) == (1 << 20, True)
 
 
@@ -144,7 +144,7 @@ def test_references_say_where_the_files_are(ctx: Context, store: Path, tmp_path:
     where = str((tmp_path / "big.pt").resolve())
     [entry] = artifact(ctx, ArtifactRequest(run=run.id, name="model", version=0)).entries
     assert (entry.reference, entry.problem) == (where, "")
-    shown = artifact_preview(ctx, PreviewRequest(run=run.id, name="model", version=0, path="big.pt"))
+    shown = artifact_preview(ctx, ArtifactPreviewRequest(run=run.id, name="model", version=0, path="big.pt"))
     assert (shown.kind, shown.text) == ("reference", where)
     with pytest.raises(NotFound, match="was not copied"):
         artifact_file(ctx, ArtifactFileRequest(run=run.id, name="model", version=0, path="big.pt"))
@@ -169,7 +169,7 @@ def test_missing_and_damaged_files_are_said_everywhere(ctx: Context, store: Path
         "gone.txt": "its content is missing from the run folder",
         "short.txt": "damaged: it has 3 bytes instead of 5",
     }
-    shown = artifact_preview(ctx, PreviewRequest(run=run, name="model", version=0, path="bad.txt"))
+    shown = artifact_preview(ctx, ArtifactPreviewRequest(run=run, name="model", version=0, path="bad.txt"))
     assert shown.kind == "problem"
     assert "damaged" in shown.note
     archive = saved(ctx, run)

@@ -134,14 +134,14 @@ def _problem(run: RunFolder, file: ArtifactFile) -> str:
     return "" if size == file.size else f"damaged: it has {size:,} bytes instead of {file.size:,}"
 
 
-class PreviewRequest(msgspec.Struct):
+class ArtifactPreviewRequest(msgspec.Struct):
     run: str
     name: str
     version: int
     path: str
 
 
-class Preview(msgspec.Struct):
+class ArtifactPreview(msgspec.Struct):
     """What a file holds, as far as it can be shown safely."""
 
     kind: Literal["text", "json", "csv", "markdown", "image", "binary", "reference", "problem"]
@@ -153,24 +153,26 @@ class Preview(msgspec.Struct):
 
 
 @route("POST", "/api/artifact/preview")
-def artifact_preview(ctx: Context, request: PreviewRequest) -> Preview:
+def artifact_preview(ctx: Context, request: ArtifactPreviewRequest) -> ArtifactPreview:
     """The beginning of a text, or that it is an image; never anything that a browser would run."""
     run = ctx.runs.get(request.run)
     file = _file(version_of(run, request.name, request.version), request.path)
     if file.reference is not None:
-        return Preview("reference", text=file.reference, note="Only a reference was kept; the file was not copied.")
+        return ArtifactPreview(
+            "reference", text=file.reference, note="Only a reference was kept; the file was not copied."
+        )
     try:
         data = _start(run, file)
     except (NotFound, BadData, Forbidden) as fault:
-        return Preview("problem", note=str(fault))
+        return ArtifactPreview("problem", note=str(fault))
     if _image_kind(data) is not None:
         if file.size > MAX_IMAGE:
-            return Preview("binary", note=f"An image of {file.size:,} bytes; up to {MAX_IMAGE:,} are shown.")
-        return Preview("image")
+            return ArtifactPreview("binary", note=f"An image of {file.size:,} bytes; up to {MAX_IMAGE:,} are shown.")
+        return ArtifactPreview("image")
     text = _as_text(data[:MAX_PREVIEW])
     if text is None:
-        return Preview("binary", text=data[:512].hex(), note="Not text; these are its first bytes.")
-    return Preview(_text_kind(file.path), text=text, cut=file.size > MAX_PREVIEW)
+        return ArtifactPreview("binary", text=data[:512].hex(), note="Not text; these are its first bytes.")
+    return ArtifactPreview(_text_kind(file.path), text=text, cut=file.size > MAX_PREVIEW)
 
 
 def _file(one: Artifact, path: str) -> ArtifactFile:

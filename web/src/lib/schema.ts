@@ -119,6 +119,23 @@ export interface ArtifactName {
   versions: ArtifactVersion[];
 }
 
+/** What a file holds, as far as it can be shown safely. */
+export interface ArtifactPreview {
+  kind: "binary" | "csv" | "image" | "json" | "markdown" | "problem" | "reference" | "text";
+  text: string;
+  /** There is more than is shown. */
+  cut: boolean;
+  /** Why it is not shown, or what it is. */
+  note: string;
+}
+
+export interface ArtifactPreviewRequest {
+  run: string;
+  name: string;
+  version: number;
+  path: string;
+}
+
 export interface ArtifactRequest {
   run: string;
   name: string;
@@ -1412,23 +1429,6 @@ export interface PickedEvent {
   arrows_omitted: number;
 }
 
-/** What a file holds, as far as it can be shown safely. */
-export interface Preview {
-  kind: "binary" | "csv" | "image" | "json" | "markdown" | "problem" | "reference" | "text";
-  text: string;
-  /** There is more than is shown. */
-  cut: boolean;
-  /** Why it is not shown, or what it is. */
-  note: string;
-}
-
-export interface PreviewRequest {
-  run: string;
-  name: string;
-  version: number;
-  path: string;
-}
-
 /** What comes back instead of an answer, with a status of 400 or more. */
 export interface Problem {
   error: string;
@@ -2517,7 +2517,7 @@ export interface Routes {
   "POST /api/alerts": { request: Empty; response: Alerts };
   "POST /api/artifact": { request: ArtifactRequest; response: ArtifactListing };
   "POST /api/artifact/diff": { request: ArtifactDiffRequest; response: ArtifactDiff };
-  "POST /api/artifact/preview": { request: PreviewRequest; response: Preview };
+  "POST /api/artifact/preview": { request: ArtifactPreviewRequest; response: ArtifactPreview };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
   "POST /api/compare/changed": { request: ChangedRequest; response: WhatChanged };
   "POST /api/compare/code": { request: CodeRequest; response: CodeComparison };
