@@ -1,6 +1,7 @@
 /** Panels in their sections, in the order the server gives them: what matters first, the machine's metrics last and closed. */
 
 import type { PanelInfo } from "./schema";
+import { systemTitle } from "./system-groups";
 
 export interface Section {
   /** "" for keys without a prefix. */
@@ -41,6 +42,7 @@ export function pinnedPanels(panels: readonly PanelInfo[], pins: readonly string
 
 /** A panel's title inside its section: the prefix is on the section already. */
 export function shortTitle(panel: PanelInfo): string {
+  if (panel.key.startsWith("system/")) return systemTitle(panel.key);
   const prefix = `${panel.section}/`;
   return panel.section && panel.key.startsWith(prefix) && panel.key.length > prefix.length ? panel.key.slice(prefix.length) : panel.key;
 }

@@ -15,6 +15,9 @@ const finding: ShownFinding = {
   related: [],
   changed: false,
   evidence: {},
+  id: "",
+  series: [],
+  metrics: [],
 };
 
 test("the verdict can be pasted into an issue", () => {

@@ -1,67 +1,8 @@
-/** What the model is and what a step of it did: a graph and a table of one recording. docs/model.md is its manual. */
+/** What the model is and what a step of it did. The page is fetched when it is first opened. */
 
-import { useSignalEffect } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { ErrorState, Skeleton } from "../components";
-import { describeKeys } from "../components/help";
-import { GraphViewer } from "../graph/viewer";
-import { onLive } from "../lib/live";
+import { lazily } from "../components/lazily";
 import type { PageDef } from "../router";
-import { project, selected } from "../state";
-import "../style/model.css";
-import { ModelBar } from "./model/bar";
-import * as data from "./model/data";
-import { NoRecording } from "./model/empty";
-import { ModuleTable } from "./model/table";
 
-describeKeys("Model", {
-  "/": "find an op, module, shape or file",
-  "↑ ↓": "along the edges",
-  "← →": "to neighbours",
-  Enter: "open or close a box",
-  "⌫": "close the box around",
-  u: "what the choice depends on",
-  d: "what depends on it",
-  p: "both",
-  w: "parameters as nodes",
-  "+ −": "zoom",
-  "0": "show all of it",
-});
+const Page = lazily<{ params: Record<string, string> }>(() => import("./model/page").then((found) => found.Model));
 
-function Model() {
-  useEffect(() => data.leave, []);
-  useSignalEffect(() => void (project.value, selected.value, data.loadRuns()));
-  useSignalEffect(() => void (data.run.value, data.runs.peek() && data.loadSteps()));
-  useSignalEffect(() => void data.loadModel());
-  useEffect(() => onLive((event) => event.changed.some((change) => change.id === data.steps.peek()?.run || !data.steps.peek()?.run) && void data.loadSteps()), []);
-  const page = data.page.value;
-  const graph = data.graph.value;
-  return (
-    <div class="model">
-      <ModelBar page={page} />
-      {page && graph ? (
-        <div class="model-body" data-show={data.layout.value} aria-busy={data.loading.value}>
-          {data.layout.value === "graph" ? null : <ModuleTable key={`${page.key} ${page.step}`} rows={page.modules} state={graph} />}
-          {data.layout.value === "table" ? null : <GraphViewer key={graph.model.root} state={graph} />}
-        </div>
-      ) : (
-        <Nothing />
-      )}
-    </div>
-  );
-}
-
-function Nothing() {
-  if (data.fault.value) return <ErrorState error={data.fault.value} onRetry={() => void data.loadRuns()} />;
-  const steps = data.steps.value;
-  if (steps && steps.steps.length === 0) return <NoRecording run={steps.run} />;
-  return (
-    <div class="model-wait" aria-busy="true">
-      <Skeleton width={360} height={20} />
-      <Skeleton width={420} height={20} />
-      <Skeleton width={300} height={20} />
-    </div>
-  );
-}
-
-export default { path: "/model", title: "Model", nav: true, order: 25, Page: Model } satisfies PageDef;
+export default { path: "/model", title: "Model", nav: true, order: 25, Page } satisfies PageDef;

@@ -7,7 +7,7 @@ import type { ModelPage } from "../../lib/schema";
 import { nameOf } from "../../state";
 import * as data from "./data";
 
-export function ModelBar({ page }: { page: ModelPage | null }) {
+export function ModelBar({ page, alone = false }: { page: ModelPage | null; alone?: boolean }) {
   const steps = data.steps.value;
   const ids = data.runs.value ?? [];
   const shown = steps?.run ?? "";
@@ -15,7 +15,7 @@ export function ModelBar({ page }: { page: ModelPage | null }) {
   const recordings = [...(steps?.steps ?? [])].reverse();
   return (
     <div class="model-bar" role="toolbar" aria-label="Recording">
-      {options.length > 0 ? (
+      {options.length > 0 && !alone ? (
         <Select label="Run" value={shown} options={options} onChange={(id) => ((data.recording.value = ""), (data.run.value = id))} />
       ) : null}
       {recordings.length > 0 ? (

@@ -59,6 +59,12 @@ export async function loadRuns(): Promise<void> {
   if (fault.peek() === null) await loadSteps(); // outside: its own fault would be taken for a success here
 }
 
+/** One run alone, without a choice of others. */
+export async function loadOnly(id: string): Promise<void> {
+  runs.value = [id];
+  await loadSteps();
+}
+
 /** The recordings of the run in the address, or of the first run that has some. */
 export async function loadSteps(): Promise<void> {
   await guarded(async () => {

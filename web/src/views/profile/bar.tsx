@@ -11,7 +11,7 @@ import { nameOf } from "../../state";
 import * as data from "./data";
 import { ProfileExport } from "./export";
 
-export function ProfileBar() {
+export function ProfileBar({ alone = false }: { alone?: boolean }) {
   const listed = data.listed.value;
   const chosen = data.chosen.value;
   const shown = listed?.run ?? "";
@@ -20,7 +20,7 @@ export function ProfileBar() {
   const ranks = chosen?.ranks ?? [];
   return (
     <div class="profile-bar" role="toolbar" aria-label="Profile">
-      {ids.length > 0 ? (
+      {ids.length > 0 && !alone ? (
         <Select
           label="Run"
           value={shown}

@@ -75,6 +75,12 @@ export async function loadRuns(): Promise<void> {
   }
 }
 
+/** One run alone, without a choice of others. */
+export async function loadOnly(id: string): Promise<void> {
+  runs.value = [id];
+  await loadProfiles();
+}
+
 /** The profiles of the run in the address, or of the first run that has some. */
 export async function loadProfiles(): Promise<void> {
   await guarded(fault, async () => {

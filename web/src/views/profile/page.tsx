@@ -36,19 +36,21 @@ const NAMES: Record<data.Tab, string> = {
   timeline: "Timeline", memory: "Memory", data: "Data", ranks: "Ranks", diff: "Diff",
 }; // prettier-ignore
 
-export function Profile() {
+/** With `only`, the profiles of that run alone, and no choice of runs; its id is in the address as `of` already. */
+export function Profile({ only }: { only?: string; params?: Record<string, string> }) {
   useEffect(() => data.leave, []);
-  useSignalEffect(() => void (project.value, selected.value, data.loadRuns()));
+  useSignalEffect(() => void (only ? data.loadOnly(only) : (project.value, selected.value, data.loadRuns())));
   useSignalEffect(() => void (data.run.value, data.runs.peek() && data.loadProfiles()));
   useSignalEffect(() => void data.loadPage());
   useEffect(() => onLive(data.onChange), []);
   useKeys({
     "/": () => document.querySelector<HTMLInputElement>(".timeline-find-box input, .sheet-filter input")?.focus(),
-    ...Object.fromEntries(data.TABS.map((tab, at) => [String((at + 1) % 10), () => (data.tab.value = tab)])),
+    // On a run's page the numbers are its own parts.
+    ...Object.fromEntries((only ? [] : data.TABS).map((tab, at) => [String((at + 1) % 10), () => (data.tab.value = tab)])),
   });
   return (
     <div class="profile">
-      <ProfileBar />
+      <ProfileBar alone={only !== undefined} />
       <Body />
     </div>
   );

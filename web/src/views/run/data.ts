@@ -16,14 +16,39 @@ let control: AbortController | null = null;
 export async function readRun(id: string): Promise<void> {
   control?.abort();
   control = new AbortController();
+  const known = detail.peek()?.id === id ? detail.peek() : null;
+  const brief = known !== null && isWhole(known);
   try {
-    const found = await call("POST /api/run", { run: id }, { signal: control.signal });
-    detail.value = found;
+    const found = await call("POST /api/run", { run: id, brief }, { signal: control.signal });
+    detail.value = brief && known ? merged(known, found) : found;
     fetchedAt.value = Date.now() / 1000;
     failure.value = null;
   } catch (fault) {
     if (!isAbort(fault)) failure.value = fault;
   }
+}
+
+/** Git's diff is gathered beside the training and comes a moment later; until then all is asked for. */
+function isWhole(run: RunDetail): boolean {
+  return run.status !== "running" || run.git === null || run.git.diff !== null || Date.now() / 1000 - run.created > 60;
+}
+
+/** What never changes is not sent again. The same objects mean that the page does not draw them again. */
+function merged(known: RunDetail, found: RunDetail): RunDetail {
+  const git = found.git && known.git ? { ...found.git, diff: known.git.diff } : found.git;
+  return {
+    ...found,
+    git: same(git, known.git),
+    environment: same({ ...found.environment, packages: known.environment.packages }, known.environment),
+    config: same(found.config, known.config),
+    findings: same(found.findings, known.findings),
+    alerts: same(found.alerts, known.alerts),
+    artifacts: same(found.artifacts, known.artifacts),
+  };
+}
+
+function same<T>(fresh: T, old: T): T {
+  return JSON.stringify(fresh) === JSON.stringify(old) ? old : fresh;
 }
 
 /** Follows one run while its page is shown; returns how to stop. */
@@ -38,7 +63,7 @@ export function watchRun(id: string): () => void {
     timer = setTimeout(() => {
       timer = undefined;
       void readRun(id);
-    }, 1000);
+    }, 800);
   });
   const stopState = liveState.subscribe((state) => {
     if (state.kind === "live" && failure.peek()) void readRun(id);

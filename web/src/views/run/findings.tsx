@@ -1,52 +1,42 @@
-/** What is wrong with a run: each finding with its place, the lines of source, the proof and the way out. */
+/** One finding: its place, the lines of source, the proof in words and drawn, and the way out. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import "../../style/findings.css";
 import { Button, copyText, IconButton } from "../../components";
-import { CopyIcon } from "../../components/icons";
-import { call, isAbort } from "../../lib/api";
-import { count, visibleText } from "../../lib/format";
-import type { RuleDetail, Severity, ShownFinding, SourceLine } from "../../lib/schema";
-import { Section } from "./parts";
+import { CopyIcon, LinkIcon } from "../../components/icons";
+import { findingMarkdown } from "../../lib/finding-markdown";
+import { visibleText } from "../../lib/format";
+import type { ShownFinding } from "../../lib/schema";
+import { nameOf } from "../../state";
+import { Evidence } from "./evidence";
+import { Explanation } from "./explain";
+import { permalink } from "./place";
+import { Lines, Prose } from "./source";
 
-const NOUNS: Record<Severity, [string, string]> = {
-  error: ["error", "errors"],
-  warning: ["warning", "warnings"],
-  info: ["worth knowing", "worth knowing"],
-};
-const SEVERITIES: readonly Severity[] = ["error", "warning", "info"];
-
-export function Findings({ findings }: { findings: readonly ShownFinding[] }) {
-  if (findings.length === 0) return null;
-  const of = (severity: Severity) => findings.filter((one) => one.severity === severity);
-  const said = SEVERITIES.filter((one) => of(one).length > 0).map((one) => count(of(one).length, ...NOUNS[one]));
-  const info = of("info");
-  return (
-    <Section title="Findings" aside={<span class="quiet">{said.join(" · ")}</span>}>
-      {[...of("error"), ...of("warning")].map((one) => (
-        <FindingCard key={keyOf(one)} finding={one} />
-      ))}
-      {info.length > 0 ? (
-        <details class="card-more" open={info.length === findings.length}>
-          <summary>Worth knowing ({info.length})</summary>
-          {info.map((one) => (
-            <FindingCard key={keyOf(one)} finding={one} />
-          ))}
-        </details>
-      ) : null}
-    </Section>
-  );
+export interface FindingCardProps {
+  finding: ShownFinding;
+  /** The run's id: its lines are drawn beside the proof, and the finding can be linked to. */
+  run?: string;
+  /** Advice of a profile adds its number and what it would gain. */
+  number?: number;
+  gain?: ComponentChildren;
+  /** A permalink pointed at it. */
+  wanted?: boolean;
+  /** Off where there is no app to link into. */
+  linked?: boolean;
 }
 
-/** A finding is told once per rule and place, so an open explanation stays open while the page renews itself. */
-const keyOf = (one: ShownFinding) => `${one.rule} ${one.place} ${one.message}`;
-
-/** One finding; advice of a profile adds its `number` and what it would `gain`. */
-export function FindingCard({ finding, number, gain }: { finding: ShownFinding; number?: number; gain?: ComponentChildren }) {
+export function FindingCard({ finding, run, number, gain, wanted = false, linked = true }: FindingCardProps) {
   const [explained, setExplained] = useState(false);
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!wanted) return;
+    card.current?.scrollIntoView({ block: "start" });
+    card.current?.focus({ preventScroll: true });
+  }, [wanted]);
   return (
-    <article class="finding" data-level={finding.severity}>
+    <article ref={card} class="finding" data-level={finding.severity} data-finding={finding.id || undefined} data-wanted={wanted || undefined} tabIndex={wanted ? -1 : undefined}>
       <header>
         {number === undefined ? null : <span class="finding-number">{number}</span>}
         <strong class="isolate">
@@ -60,6 +50,7 @@ export function FindingCard({ finding, number, gain }: { finding: ShownFinding; 
       {finding.changed ? (
         <p class="note-warn">The file was edited after the script began: these may not be the lines that ran.</p>
       ) : null}
+      <Evidence finding={finding} run={run} />
       {finding.fix ? (
         <p class="finding-fix isolate">
           <b>Fix</b> <Prose text={finding.fix} />
@@ -75,22 +66,45 @@ export function FindingCard({ finding, number, gain }: { finding: ShownFinding; 
           <Lines lines={other.lines} seen="" />
         </div>
       ))}
-      <Button kind="quiet" class="finding-more" aria-expanded={explained} onClick={() => setExplained(!explained)}>
-        {explained ? "Less" : "Explain"}
-      </Button>
+      <footer class="finding-foot">
+        <Button kind="quiet" class="finding-more" aria-expanded={explained} onClick={() => setExplained(!explained)}>
+          {explained ? "Less" : "Explain"}
+        </Button>
+        {run && finding.id ? <Share finding={finding} run={run} linked={linked} /> : null}
+      </footer>
       {explained ? <Explanation rule={finding.rule} /> : null}
     </article>
   );
 }
 
+function Share({ finding, run, linked }: { finding: ShownFinding; run: string; linked: boolean }) {
+  const link = () => (linked ? `${location.href.split("#")[0]}${permalink(run, finding.id)}` : "");
+  return (
+    <>
+      {linked ? (
+        <IconButton label="Copy the link to this finding" onClick={() => void copyText(link(), "Link copied")}>
+          <LinkIcon size={14} />
+        </IconButton>
+      ) : null}
+      <IconButton label="Copy as Markdown" onClick={() => void copyText(findingMarkdown(finding, nameOf(run), link()), "Copied as Markdown")}>
+        <CopyIcon size={14} />
+      </IconButton>
+    </>
+  );
+}
+
 function Place({ finding }: { finding: ShownFinding }) {
-  if (!finding.place) return null;
+  if (!finding.place && finding.step === null) return null;
   return (
     <p class="finding-place isolate">
-      <span class="mono">{visibleText(finding.place)}</span>
-      <IconButton label="Copy the place" onClick={() => void copyText(finding.place)}>
-        <CopyIcon size={12} />
-      </IconButton>
+      {finding.place ? (
+        <>
+          <span class="mono">{visibleText(finding.place)}</span>
+          <IconButton label="Copy the place" onClick={() => void copyText(finding.place)}>
+            <CopyIcon size={12} />
+          </IconButton>
+        </>
+      ) : null}
       {finding.function && finding.function !== "<module>" ? (
         <span class="quiet">
           in <span class="mono">{visibleText(finding.function)}</span>
@@ -100,86 +114,3 @@ function Place({ finding }: { finding: ShownFinding }) {
     </p>
   );
 }
-
-/** Numbered source; under what is marked stands what was seen there. */
-function Lines({ lines, seen }: { lines: readonly SourceLine[]; seen: string }) {
-  if (lines.length === 0) return null;
-  return (
-    <div class="source mono" tabIndex={0} role="group" aria-label="Source">
-      {lines.map((line) => (
-        <div key={line.number} class={line.marked ? "source-line source-hit" : "source-line"}>
-          <span class="source-number">{line.number}</span>
-          <span class="source-text isolate">
-            {visibleText(line.before)}
-            {line.marked ? <mark>{visibleText(line.marked)}</mark> : null}
-            {visibleText(line.after)}
-          </span>
-          {line.marked && seen ? (
-            <span class="source-seen">
-              <span aria-hidden="true">{visibleText(line.before).replace(/\S/g, " ")}</span>
-              <span class="isolate">{visibleText(seen)}</span>
-            </span>
-          ) : null}
-        </div>
-      ))}
-    </div>
-  );
-}
-
-/** Text with its `code` set as code. */
-function Prose({ text }: { text: string }) {
-  return (
-    <>
-      {text.split("`").map((piece, at) => (at % 2 ? <code key={at}>{visibleText(piece)}</code> : visibleText(piece)))}
-    </>
-  );
-}
-
-function Explanation({ rule }: { rule: string }) {
-  const [told, setTold] = useState<RuleDetail | null>(null);
-  const [failed, setFailed] = useState("");
-  useEffect(() => {
-    const control = new AbortController();
-    call("POST /api/rule", { rule }, { signal: control.signal }).then(setTold, (fault: unknown) => {
-      if (!isAbort(fault)) setFailed(fault instanceof Error ? fault.message : String(fault));
-    });
-    return () => control.abort();
-  }, [rule]);
-  if (failed) return <p class="finding-explained quiet isolate">{visibleText(failed)}</p>;
-  if (!told) return null;
-  const parts = [
-    ["", told.summary],
-    ["", told.about],
-    ["Why it matters", told.why],
-    ["What to do", told.fix],
-    ["How it is found", [told.how, told.asked].filter(Boolean).join(" ")],
-  ] as const;
-  return (
-    <div class="finding-explained">
-      {parts.map(([title, body]) =>
-        body ? (
-          <p key={body} class="isolate">
-            {title ? <b>{title}</b> : null} <Prose text={body} />
-          </p>
-        ) : null,
-      )}
-      <div class="finding-examples">
-        <Example title="Bad" code={told.bad} />
-        <Example title="Good" code={told.good} />
-      </div>
-    </div>
-  );
-}
-
-function Example({ title, code }: { title: string; code: string }) {
-  if (!code) return null;
-  return (
-    <figure data-kind={title}>
-      <figcaption>{title}</figcaption>
-      <pre class="isolate" tabIndex={0}>
-        {visibleText(code)}
-      </pre>
-    </figure>
-  );
-}
-

@@ -1,0 +1,52 @@
+/** A run's config, nested as it was, searched by name and value. */
+
+import { useMemo, useState } from "preact/hooks";
+import { copyText, IconButton } from "../../components";
+import { CopyIcon } from "../../components/icons";
+import { visibleText } from "../../lib/format";
+import { foldersOf, searchFolders } from "../../lib/nested";
+import { CardSearch, NothingFits, PairRow, Section, wordsOf } from "./pieces";
+
+export function Config({ config }: { config: Readonly<Record<string, unknown>> }) {
+  const [search, setSearch] = useState("");
+  const folders = useMemo(() => foldersOf(config), [config]);
+  const amount = Object.keys(config).length;
+  if (amount === 0) {
+    return (
+      <Section title="Config">
+        <p class="card-none">
+          Nothing was given. <code>stepscope.init(config={"{…}"})</code> keeps what a run is made with; under{" "}
+          <code>stepscope run</code> the script's arguments are kept by themselves.
+        </p>
+      </Section>
+    );
+  }
+  const shown = searchFolders(folders, search, wordsOf);
+  return (
+    <Section
+      title="Config"
+      aside={
+        <>
+          <CardSearch title="Config" amount={amount} value={search} onInput={setSearch} />
+          <IconButton label="Copy as JSON" onClick={() => void copyText(JSON.stringify(config, null, 2), "Config copied as JSON")}>
+            <CopyIcon size={14} />
+          </IconButton>
+        </>
+      }
+    >
+      <div class="pairs-scroll" {...(amount > 16 ? { tabIndex: 0, role: "group", "aria-label": "Config" } : {})}>
+        {shown.map(({ name, entries }) => (
+          <div key={name} class="config-folder">
+            {name ? <h3 class="isolate mono">{visibleText(name)}</h3> : null}
+            <dl class="pairs">
+              {entries.map((entry) => (
+                <PairRow key={entry.key} name={entry.name} title={entry.key} value={entry.value} />
+              ))}
+            </dl>
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 ? <NothingFits search={search} /> : null}
+    </Section>
+  );
+}

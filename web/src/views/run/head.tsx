@@ -1,0 +1,138 @@
+/** The head of a run's page: name, state, tags, and what can be done with it. */
+
+import { useRef, useState } from "preact/hooks";
+import { Button, copyText, Menu, type MenuItem, StatusDot } from "../../components";
+import { ChartIcon, CheckIcon, ChevronLeftIcon, ColumnsIcon, CopyIcon, FolderIcon, MoreIcon, PencilIcon, PlusIcon } from "../../components/icons";
+import { now } from "../../clock";
+import { formatAge, formatDuration, formatTime, visibleText } from "../../lib/format";
+import type { RunDetail } from "../../lib/schema";
+import { go, linkTo } from "../../router";
+import { lookOfRun, selected, selectedSet, setSelected, toggleSelected } from "../../state";
+import { change, TagsCell } from "../runs/tags";
+import { fetchedAt, readRun } from "./data";
+
+export function RunHead({ run }: { run: RunDetail }) {
+  return (
+    <header class="run-head">
+      <div class="run-title">
+        <a class="icon-button run-back" href={linkTo("/runs")} aria-label="All runs" title="All runs (Esc)">
+          <ChevronLeftIcon size={16} />
+        </a>
+        <span class="swatch-dot swatch-big" style={{ color: lookOfRun(run.id).colour }} />
+        <Name run={run} />
+        <span class="spring" />
+        <Actions run={run} />
+      </div>
+      <Facts run={run} />
+    </header>
+  );
+}
+
+function Name({ run }: { run: RunDetail }) {
+  const [editing, setEditing] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const name = visibleText(run.name) || "(no name)";
+  const close = () => {
+    setEditing(false);
+    queueMicrotask(() => button.current?.focus());
+  };
+  return (
+    <>
+      <h1 class="isolate" title={name} hidden={editing} onDblClick={() => run.editable && setEditing(true)}>
+        {name}
+      </h1>
+      {editing ? <NameField run={run} onClose={close} /> : null}
+      {run.editable && !editing ? (
+        <button ref={button} type="button" class="icon-button run-rename" aria-label="Rename" title="Rename" onClick={() => setEditing(true)}>
+          <PencilIcon size={13} />
+        </button>
+      ) : null}
+    </>
+  );
+}
+
+function focusAll(field: HTMLInputElement | null): void {
+  if (field && document.activeElement !== field) field.select();
+}
+
+/** Enter and leaving the field save, Esc does not. What is typed stays, whatever the run does meanwhile. */
+function NameField({ run, onClose }: { run: RunDetail; onClose(): void }) {
+  const draft = useRef(run.name);
+  const done = useRef(false);
+  const finish = (save: boolean) => {
+    if (done.current) return;
+    done.current = true;
+    const name = draft.current.trim();
+    if (save && name !== "" && name !== run.name) void change({ runs: [run.id], name }).then(() => readRun(run.id));
+    onClose();
+  };
+  return (
+    <input
+      ref={focusAll}
+      class="run-name-field"
+      aria-label="Name of the run"
+      maxLength={500}
+      defaultValue={run.name}
+      spellcheck={false}
+      onInput={(event) => (draft.current = event.currentTarget.value)}
+      onBlur={() => finish(true)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") finish(true);
+        else if (event.key === "Escape") (event.stopPropagation(), finish(false));
+      }}
+    />
+  );
+}
+
+function Facts({ run }: { run: RunDetail }) {
+  const seconds = run.status === "running" ? run.duration_s + Math.max(0, now.value - fetchedAt.value) : run.duration_s;
+  return (
+    <div class="run-line row-like">
+      <span title={visibleText(run.status_detail) || undefined}>
+        <StatusDot status={run.status} />
+      </span>
+      <span title={`Took ${formatDuration(seconds)}${run.ended ? `, until ${formatTime(run.ended)}` : ""}`}>{formatDuration(seconds)}</span>
+      <span class="quiet" title={formatTime(run.created)}>
+        {formatAge(run.created, now.value)}
+      </span>
+      <span class="isolate quiet ellipsis run-project" title="Project">
+        {visibleText(run.project)}
+        {run.group ? ` / ${visibleText(run.group)}` : ""}
+      </span>
+      <TagsCell id={run.id} tags={run.tags} />
+    </div>
+  );
+}
+
+function Actions({ run }: { run: RunDetail }) {
+  const chosen = selectedSet.value.has(run.id);
+  const others = selected.value.filter((id) => id !== run.id).length;
+  const items: MenuItem[] = [
+    { key: "charts", label: "Alone on the Charts page", icon: <ChartIcon size={14} />, onPick: () => (setSelected([run.id]), go("/charts")) },
+    { key: "link", label: "Copy the link to this page", icon: <CopyIcon size={14} />, onPick: () => void copyText(location.href, "Link copied") },
+    { key: "id", label: "Copy the id", hint: run.id.slice(-6), icon: <CopyIcon size={14} />, onPick: () => void copyText(run.id) },
+    { key: "path", label: "Copy the path of the run folder", icon: <FolderIcon size={14} />, onPick: () => void copyText(run.path) },
+  ];
+  const compare = () => {
+    setSelected([...selected.peek(), run.id]);
+    go("/compare");
+  };
+  return (
+    <div class="run-actions">
+      {others > 0 ? (
+        <Button kind="primary" onClick={compare} title="This run beside the chosen ones">
+          <ColumnsIcon size={14} /> Compare with the {others} chosen
+        </Button>
+      ) : null}
+      <Button
+        aria-pressed={chosen}
+        title={chosen ? "Chosen: it is drawn on Charts and can be compared" : "Choose it for Charts and Compare"}
+        onClick={() => toggleSelected(run.id)}
+      >
+        {chosen ? <CheckIcon size={14} /> : <PlusIcon size={14} />} {chosen ? "Chosen" : "Choose"}
+      </Button>
+      <Menu label="More about this run" buttonClass="icon-button" button={<MoreIcon />} align="end" items={items} />
+    </div>
+  );
+}
+

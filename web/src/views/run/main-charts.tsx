@@ -1,0 +1,23 @@
+/** The lines a run is judged by, on its first page. */
+
+import { useMemo } from "preact/hooks";
+import type { RunDetail } from "../../lib/schema";
+import { ScopedPanel } from "../charts/scoped";
+
+const MOST = 4;
+
+
+export function MainCharts({ run }: { run: RunDetail }) {
+  const runs = useMemo(() => [run.id], [run.id]);
+  // The server has put what matters first.
+  const keys = run.summary.filter((value) => value.points > 1 && !value.key.startsWith("system/")).map((value) => value.key);
+  const shown = keys.slice(0, keys.length < MOST ? 2 : MOST);
+  if (shown.length === 0) return null;
+  return (
+    <div class="main-charts" data-count={shown.length}>
+      {shown.map((key) => (
+        <ScopedPanel key={key} runs={runs} name={key} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+/** What people wrote about the run: Markdown, edited in place with what it will look like beside it. */
+
+import { useRef, useState } from "preact/hooks";
+import { Button } from "../../components";
+import { PencilIcon } from "../../components/icons";
+import { Markdown } from "../../components/markdown";
+import type { RunDetail } from "../../lib/schema";
+import { change } from "../runs/tags";
+import { readRun } from "./data";
+import { Section } from "./pieces";
+
+interface Draft {
+  text: string;
+  /** The notes it was begun from. */
+  from: string;
+}
+
+/** Unsaved texts by run: leaving the part, or news of the run, loses none. */
+const drafts = new Map<string, Draft>();
+
+export function Notes({ run }: { run: RunDetail }) {
+  const [editing, setEditing] = useState(drafts.has(run.id));
+  const begin = () => {
+    if (!drafts.has(run.id)) drafts.set(run.id, { text: run.notes, from: run.notes });
+    setEditing(true);
+  };
+  if (editing) return <Editor run={run} onClose={() => (drafts.delete(run.id), setEditing(false))} />;
+  if (!run.notes && !run.editable) return null;
+  const edit = run.editable ? (
+    <Button kind="quiet" onClick={begin}>
+      <PencilIcon size={12} /> {run.notes ? "Edit" : "Add a note"}
+    </Button>
+  ) : null;
+  if (!run.notes) return <p class="run-no-notes">{edit}</p>;
+  return (
+    <Section title="Notes" aside={edit}>
+      <Markdown text={run.notes} class="markdown run-notes isolate" />
+    </Section>
+  );
+}
+
+function focusEnd(field: HTMLTextAreaElement | null): void {
+  if (!field || document.activeElement === field) return;
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+}
+
+function Editor({ run, onClose }: { run: RunDetail; onClose(): void }) {
+  const draft = drafts.get(run.id) as Draft;
+  const [text, setText] = useState(draft.text);
+  const [saving, setSaving] = useState(false);
+  const overwrite = useRef(false);
+  const moved = run.notes !== draft.from;
+  const write = (next: string) => {
+    draft.text = next;
+    setText(next);
+  };
+  const save = async () => {
+    if (text === run.notes) return onClose();
+    if (moved && !overwrite.current) return;
+    setSaving(true);
+    const saved = await change({ runs: [run.id], notes: text });
+    setSaving(false);
+    if (!saved) return;
+    await readRun(run.id);
+    onClose();
+  };
+  return (
+    <Section
+      title="Notes"
+      aside={
+        <>
+          <span class="quiet notes-keys">Ctrl+Enter saves</span>
+          <Button kind="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button kind="primary" disabled={saving || moved} onClick={() => void save()}>
+            {saving ? "Saving …" : "Save"}
+          </Button>
+        </>
+      }
+    >
+      {moved ? (
+        <div class="card-line note-warn" role="alert">
+          Somebody changed the notes while you wrote.{" "}
+          <button type="button" class="link" onClick={() => ((overwrite.current = true), (draft.from = run.notes), void save())}>
+            Save mine instead
+          </button>{" "}
+          or{" "}
+          <button type="button" class="link" onClick={() => ((draft.from = run.notes), write(`${run.notes}\n\n${text}`))}>
+            put mine below theirs
+          </button>
+        </div>
+      ) : null}
+      <div class="notes-editor">
+        <textarea
+          ref={focusEnd}
+          aria-label="Notes, in Markdown"
+          placeholder="What was tried, what was seen, what is next. Markdown."
+          maxLength={100_000}
+          rows={Math.min(24, Math.max(6, text.split("\n").length + 1))}
+          value={text}
+          onInput={(event) => write(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void save();
+            else if (event.key === "Escape") (event.stopPropagation(), text === run.notes && onClose());
+          }}
+        />
+        <div class="notes-preview" aria-label="Preview" role="group">
+          {text.trim() ? <Markdown text={text} class="markdown isolate" /> : <p class="quiet">The preview appears here.</p>}
+        </div>
+      </div>
+    </Section>
+  );
+}

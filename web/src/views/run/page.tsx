@@ -1,0 +1,97 @@
+/** A run's page: its head, its tabs, and the part that is chosen. Each part is a file in `parts/`, fetched when first shown. */
+
+import type { ComponentType } from "preact";
+import { useEffect, useErrorBoundary } from "preact/hooks";
+import { ErrorState, Skeleton } from "../../components";
+import { describeKeys } from "../../components/help";
+import { lazily } from "../../components/lazily";
+import { useKeys } from "../../keys";
+import { visibleText } from "../../lib/format";
+import type { RunDetail } from "../../lib/schema";
+import { go } from "../../router";
+import { toggleSelected } from "../../state";
+import "../../style/run.css";
+import "../../style/run-parts.css";
+import { detail, failure, readRun, watchRun } from "./data";
+import { RunHead } from "./head";
+import { goPart, leavePart, part, type PartId, PARTS, TITLES } from "./place";
+import { PartTabs, tabId, panelId } from "./tabs";
+
+type Part = ComponentType<{ run: RunDetail }>;
+
+const files = import.meta.glob<Record<string, Part>>("./parts/*.tsx");
+
+/** `parts/console.tsx` exports `ConsolePart`. */
+function partOf(id: PartId): Part {
+  const load = files[`./parts/${id}.tsx`];
+  return lazily<{ run: RunDetail }>(async () => {
+    const found = (await load?.())?.[`${TITLES[id]}Part`];
+    if (!found) throw new Error(`there is no part ${id}`);
+    return found;
+  });
+}
+
+const BODIES = Object.fromEntries(PARTS.map((id) => [id, partOf(id)])) as Record<PartId, Part>;
+
+describeKeys("Run", {
+  "1 … 9": "go to a part",
+  "[ ]": "to the part before, after",
+  c: "choose it and go to Charts",
+  Esc: "back to Runs",
+});
+
+export function RunPage({ params }: { params: Record<string, string> }) {
+  const id = params.id ?? "";
+  useEffect(() => watchRun(id), [id]);
+  useEffect(() => leavePart, []);
+  const step = (by: number) => () => goPart(PARTS[(PARTS.indexOf(part.peek()) + by + PARTS.length) % PARTS.length] as PartId);
+  useKeys({
+    Escape: () => go("/runs"),
+    c: () => (toggleSelected(id, true), go("/charts")),
+    "[": step(-1),
+    "]": step(1),
+    ...Object.fromEntries(PARTS.slice(0, 9).map((one, at) => [String(at + 1), () => goPart(one)])),
+  });
+  const run = detail.value?.id === id ? detail.value : null;
+  useEffect(() => {
+    if (run) document.title = `${visibleText(run.name) || "Run"} · Stepscope`;
+  }, [run?.name, part.value]);
+  if (!run && failure.value) return <ErrorState error={failure.value} onRetry={() => void readRun(id)} />;
+  return (
+    <article class="run-page" aria-label="Run">
+      {run ? <Whole key={run.id} run={run} /> : <Waiting />}
+    </article>
+  );
+}
+
+function Whole({ run }: { run: RunDetail }) {
+  const id = part.value;
+  return (
+    <>
+      <RunHead run={run} />
+      <PartTabs run={run} />
+      <div class="run-body" role="tabpanel" id={panelId} aria-labelledby={tabId(id)} data-part={id} tabIndex={-1}>
+        <Guarded key={id} id={id} run={run} />
+      </div>
+    </>
+  );
+}
+
+/** A part that breaks takes only itself along. */
+function Guarded({ id, run }: { id: PartId; run: RunDetail }) {
+  const [error, reset] = useErrorBoundary((fault: unknown) => console.error(fault));
+  if (error) return <ErrorState error={error} title={`${TITLES[id]} broke`} onRetry={reset} />;
+  const Body = BODIES[id];
+  return <Body run={run} />;
+}
+
+function Waiting() {
+  return (
+    <div class="run-wait" aria-busy="true">
+      <Skeleton width="34%" height={22} />
+      <Skeleton width="52%" height={14} />
+      <Skeleton width="100%" height={1} />
+      <Skeleton width="60%" height={140} />
+    </div>
+  );
+}

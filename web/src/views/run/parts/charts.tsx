@@ -1,0 +1,27 @@
+/** The charts of one run. */
+
+import { EmptyState } from "../../../components";
+import { ChartIcon } from "../../../components/icons";
+import type { RunDetail } from "../../../lib/schema";
+import { ChartBoard } from "../../charts/board";
+import { Lesson } from "../../runs/empty";
+
+const isNumber = (info: { kind: string; section: string }) => info.section !== "system" && info.kind === "scalar";
+
+export function ChartsPart({ run }: { run: RunDetail }) {
+  return <ChartBoard runs={[run.id]} accept={isNumber} empty={<NoCharts running={run.status === "running"} />} />;
+}
+
+const LOG = `run.log({"train/loss": loss, "lr": lr})`;
+
+function NoCharts({ running }: { running: boolean }) {
+  return (
+    <EmptyState title={running ? "Nothing logged yet" : "This run logged no numbers"} icon={<ChartIcon size={24} />}>
+      <p>A chart appears with the first point of a metric.</p>
+      <div class="lessons">
+        <Lesson title="Log from your own loop" text={LOG} />
+        <Lesson title="Or let the script be watched: loss, gradient norm, learning rate" text="stepscope run train.py" />
+      </div>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,105 @@
+/** All findings of a run: the gravest first, filtered by how grave they are and by rule. */
+
+import { useState } from "preact/hooks";
+import { Button, EmptyState, Select } from "../../../components";
+import { CheckIcon } from "../../../components/icons";
+import { count, visibleText } from "../../../lib/format";
+import type { RunDetail, Severity, ShownFinding } from "../../../lib/schema";
+import { cut } from "../../../lib/graph-words";
+import { FindingCard } from "../findings";
+import { wantedFinding } from "../place";
+import { Lesson } from "../../runs/empty";
+
+const NOUNS: Record<Severity, [string, string]> = {
+  error: ["error", "errors"],
+  warning: ["warning", "warnings"],
+  info: ["worth knowing", "worth knowing"],
+};
+const SEVERITIES: readonly Severity[] = ["error", "warning", "info"];
+
+/** `1 error · 2 warnings`. */
+export function findingWords(findings: readonly ShownFinding[]): string {
+  const of = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
+  return SEVERITIES.filter((one) => of(one) > 0)
+    .map((one) => count(of(one), ...NOUNS[one]))
+    .join(" · ");
+}
+
+export function FindingsPart({ run }: { run: RunDetail }) {
+  const [off, setOff] = useState<ReadonlySet<Severity>>(new Set());
+  const [rule, setRule] = useState("");
+  const wanted = wantedFinding.value;
+  if (run.findings.length === 0) return <NoFindings run={run} />;
+  const known = run.findings.some((one) => one.id === wanted);
+  const shown = run.findings.filter((one) => one.id === wanted || (!off.has(one.severity) && (rule === "" || one.rule === rule)));
+  const toggle = (one: Severity) => {
+    const next = new Set(off);
+    if (!next.delete(one)) next.add(one);
+    setOff(next);
+  };
+  return (
+    <div class="part-scroll">
+      <section class="run-findings" aria-label="Findings">
+        <Filters findings={run.findings} off={off} onToggle={toggle} rule={rule} onRule={setRule} />
+        {wanted && !known ? (
+          <p class="note-warn" role="status">
+            The link names the finding <code class="isolate">{visibleText(wanted)}</code>, which this run does not have.
+          </p>
+        ) : null}
+        {shown.map((one) => (
+          <FindingCard key={one.id} finding={one} run={run.id} wanted={one.id === wanted} />
+        ))}
+        {shown.length === 0 ? (
+          <p class="card-none">
+            Nothing fits. <Button onClick={() => (setOff(new Set()), setRule(""))}>Show all {run.findings.length}</Button>
+          </p>
+        ) : null}
+      </section>
+    </div>
+  );
+}
+
+interface FiltersProps {
+  findings: readonly ShownFinding[];
+  off: ReadonlySet<Severity>;
+  onToggle(severity: Severity): void;
+  rule: string;
+  onRule(rule: string): void;
+}
+
+function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
+  const rules = [...new Set(findings.map((one) => one.rule))].sort();
+  return (
+    <div class="finding-filters" role="toolbar" aria-label="Filter findings">
+      {SEVERITIES.map((one) => {
+        const amount = findings.filter((finding) => finding.severity === one).length;
+        if (amount === 0) return null;
+        return (
+          <button key={one} type="button" class="finding-filter" data-level={one} aria-pressed={!off.has(one)} onClick={() => onToggle(one)}>
+            {count(amount, ...NOUNS[one])}
+          </button>
+        );
+      })}
+      {rules.length > 1 ? (
+        <Select label="Rule" value={rule} options={[{ value: "", label: "all rules" }, ...rules.map((one) => ({ value: one, label: cut(one) }))]} onChange={onRule} />
+      ) : null}
+    </div>
+  );
+}
+
+function NoFindings({ run }: { run: RunDetail }) {
+  const watched = run.command.some((word) => /(^|\/)stepscope$/.test(word)) || run.parts.recordings > 0;
+  return (
+    <EmptyState title={run.status === "running" ? "Nothing found so far" : "Nothing was found"} icon={<CheckIcon size={24} />}>
+      <p>
+        {watched
+          ? "The rules that watch a training saw nothing wrong in this one."
+          : "Findings come from rules that watch the script while it runs: what is wrong, on which line, and how it was seen."}
+      </p>
+      <div class="lessons">
+        <Lesson title="Watch a whole training" text="stepscope run train.py" />
+        <Lesson title="Or a few batches with every check on" text="stepscope check train.py" />
+      </div>
+    </EmptyState>
+  );
+}

@@ -1,0 +1,77 @@
+/** The first look at a run: how it ended, what is wrong, how it went, and what it was made from. */
+
+import { lazily } from "../../../components/lazily";
+import { count, visibleText } from "../../../lib/format";
+import type { RunDetail } from "../../../lib/schema";
+import { Changes, Git } from "../code";
+import { Config } from "../config";
+import { Machine, Packages } from "../machine";
+import { Metrics } from "../metrics";
+import { Notes } from "../notes";
+import { Section } from "../pieces";
+import { goPart, linkToPart } from "../place";
+import { Reproduce } from "../reproduce";
+import { Alerts, Artifacts, Attempts, Failure, Losses } from "../story";
+import { findingWords } from "./findings";
+
+const MainCharts = lazily(() => import("../main-charts").then((found) => found.MainCharts));
+
+export function OverviewPart({ run }: { run: RunDetail }) {
+  return (
+    <div class="part-scroll">
+      <div class="run-columns">
+        <div class="run-main">
+          <Failure run={run} />
+          <Losses run={run} />
+          <Found run={run} />
+          <Notes run={run} />
+          <MainCharts run={run} />
+          <Metrics run={run} />
+          <Alerts run={run} />
+          <Attempts run={run} />
+        </div>
+        <div class="run-side">
+          <Reproduce run={run} />
+          <Git run={run} />
+          <Config config={run.config} />
+          <Machine run={run} />
+          <Packages run={run} />
+          <Artifacts run={run} />
+        </div>
+      </div>
+      <Changes run={run} />
+    </div>
+  );
+}
+
+const MOST = 4;
+
+/** The gravest findings in a line each; the Findings part has all of them in full. */
+function Found({ run }: { run: RunDetail }) {
+  const grave = run.findings.filter((one) => one.severity !== "info");
+  if (grave.length === 0) return null;
+  const open = (id: string) => (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    goPart("findings", { finding: id });
+  };
+  return (
+    <Section title="Findings" aside={<a href={linkToPart(run.id, "findings")}>{findingWords(run.findings)}</a>}>
+      <ul class="found">
+        {grave.slice(0, MOST).map((one) => (
+          <li key={one.id} data-level={one.severity}>
+            <a href={linkToPart(run.id, "findings", { finding: one.id })} onClick={open(one.id)}>
+              <span class="found-words isolate">{visibleText(one.message.replace(/`/g, ""))}</span>
+              <span class="found-place mono isolate">{visibleText(one.place)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {grave.length > MOST ? (
+        <p class="card-none">
+          <a href={linkToPart(run.id, "findings")}>and {count(grave.length - MOST, "more", "more")}</a>
+        </p>
+      ) : null}
+    </Section>
+  );
+}

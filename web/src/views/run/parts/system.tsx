@@ -1,0 +1,46 @@
+/** What the machine did while the run went on. */
+
+import { useMemo } from "preact/hooks";
+import { EmptyState } from "../../../components";
+import { SystemIcon } from "../../../components/icons";
+import { visibleText } from "../../../lib/format";
+import type { RunDetail } from "../../../lib/schema";
+import { systemPanels, SYSTEM_GROUPS } from "../../../lib/system-groups";
+import { ChartBoard } from "../../charts/board";
+import { ownSettings } from "../../charts/settings";
+import { Lesson } from "../../runs/empty";
+import { hardwareOf } from "../machine";
+import { wordsOf } from "../pieces";
+
+export function SystemPart({ run }: { run: RunDetail }) {
+  const settings = useMemo(() => ownSettings({ x: "relative" }), []);
+  const facts = hardwareOf(run);
+  return (
+    <div class="system-part">
+      {facts.length > 0 ? (
+        <dl class="system-facts">
+          {[["host", run.environment.host] as const, ...facts].map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd class="isolate">{visibleText(wordsOf(value))}</dd>
+            </div>
+          ))}
+        </dl>
+      ) : null}
+      <ChartBoard runs={[run.id]} settings={settings} arrange={systemPanels} empty={<NoSystem />} />
+    </div>
+  );
+}
+
+function NoSystem() {
+  return (
+    <EmptyState title="Nothing was measured of the machine" icon={<SystemIcon size={24} />}>
+      <p>
+        {SYSTEM_GROUPS.join(", ")}: they are measured every few seconds beside the training, unless that was switched off or the run was shorter.
+      </p>
+      <div class="lessons">
+        <Lesson title="It is on by default" text={'stepscope.init(project="first", system=True)'} />
+      </div>
+    </EmptyState>
+  );
+}
