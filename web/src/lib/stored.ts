@@ -17,3 +17,11 @@ export function writeStored(name: string, value: string): void {
     // Nothing to tell: the choice simply is not kept.
   }
 }
+
+export function forgetStored(name: string): void {
+  try {
+    localStorage.removeItem(PREFIX + name);
+  } catch {
+    // There is nothing to forget where nothing can be kept.
+  }
+}

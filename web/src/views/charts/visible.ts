@@ -9,7 +9,7 @@ const observers = new WeakMap<Element, IntersectionObserver>();
 
 /** The margin counts from the root only, so the root must be the element that scrolls. */
 function observerOf(element: Element): IntersectionObserver {
-  const root = element.closest(".charts-scroll") ?? document.documentElement;
+  const root = element.closest(".charts-scroll, .report-area") ?? document.documentElement;
   let observer = observers.get(root);
   if (!observer) {
     observer = new IntersectionObserver(

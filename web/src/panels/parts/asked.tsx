@@ -1,0 +1,70 @@
+/** An answer of the server for a panel: asked when the panel is first seen, and again when its run has news. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Button, Skeleton } from "../../components";
+import { isAbort } from "../../lib/api";
+import { onLive } from "../../lib/live";
+import { useVisible } from "../../views/charts/visible";
+
+const NEWS_REST_MS = 2000;
+
+export interface AskedProps<T> {
+  /** What is asked, as text: a new one asks again. */
+  question: string;
+  /** Whose news make the answer old. */
+  runs: readonly string[];
+  ask(stop: AbortSignal): Promise<T>;
+  /** The room it takes until it is there. */
+  height?: number;
+  children: (answer: T) => ComponentChildren;
+}
+
+export function Asked<T>({ question, runs, ask, height = 160, children }: AskedProps<T>) {
+  const place = useRef<HTMLDivElement>(null);
+  const seen = useVisible(place);
+  const [begun, setBegun] = useState(false);
+  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState<{ answer: T | null; fault: unknown }>({ answer: null, fault: null });
+  useEffect(() => void (seen && setBegun(true)), [seen]);
+  useEffect(() => {
+    if (!begun) return;
+    const stop = new AbortController();
+    ask(stop.signal).then(
+      (answer) => setState({ answer, fault: null }),
+      (fault: unknown) => isAbort(fault) || setState((old) => ({ answer: old.answer, fault })),
+    );
+    return () => stop.abort();
+  }, [begun, question, turn]);
+  useEffect(() => followed(runs, () => setTurn((n) => n + 1)), [runs.join()]);
+  const { answer, fault } = state;
+  return (
+    <div ref={place} class="report-asked" aria-busy={answer === null && !fault}>
+      {answer !== null ? children(answer) : fault ? <Failed fault={fault} onRetry={() => setTurn((n) => n + 1)} /> : <Skeleton height={height} />}
+    </div>
+  );
+}
+
+function followed(runs: readonly string[], again: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ours = new Set(runs);
+  const stop = onLive((event) => {
+    if (!event.changed.some((change) => ours.has(change.id))) return;
+    timer ??= setTimeout(() => ((timer = undefined), again()), NEWS_REST_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+function Failed({ fault, onRetry }: { fault: unknown; onRetry(): void }) {
+  return (
+    <p class="report-failed" role="alert">
+      <span class="isolate">{fault instanceof Error ? fault.message : String(fault)}</span>{" "}
+      <Button kind="quiet" onClick={onRetry}>
+        Try again
+      </Button>
+    </p>
+  );
+}

@@ -1,0 +1,23 @@
+/** A run's name in its colour; a link to its page where there is one to go to. */
+
+import { visibleText } from "../../lib/format";
+import type { ReportRun } from "../../lib/schema";
+import { linkTo } from "../../router";
+import { lookOfRun } from "../../state";
+import { standsAlone } from "./standing";
+
+export function RunName({ run }: { run: Pick<ReportRun, "id" | "name"> }) {
+  const name = visibleText(run.name) || "(no name)";
+  return (
+    <span class="report-run">
+      <span class="ink" style={{ background: lookOfRun(run.id).colour }} aria-hidden="true" />
+      {standsAlone() ? (
+        <span class="isolate">{name}</span>
+      ) : (
+        <a class="isolate" href={linkTo(`/run/${run.id}`)}>
+          {name}
+        </a>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,90 @@
+/** A report to be read: a slim bar, the contents beside, the text and its panels. */
+
+import { useState } from "preact/hooks";
+import { Button } from "../../components";
+import { ChevronLeftIcon, HistoryIcon, PencilIcon } from "../../components/icons";
+import { now } from "../../clock";
+import { formatAge, formatTime, visibleText } from "../../lib/format";
+import { beginsWithTitle, headingsOf } from "../../lib/report-blocks";
+import type { ReportPage } from "../../lib/schema";
+import { useKeys } from "../../keys";
+import { linkTo } from "../../router";
+import { ReportBody, useShown } from "./body";
+import { Contents } from "./contents";
+import { ShareMenu } from "./share";
+import { Versions } from "./versions";
+
+export interface ReadingProps {
+  page: ReportPage;
+  onEdit(): void;
+  onVersion(version: number): void;
+  onBringBack(old: ReportPage): void;
+}
+
+export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) {
+  const shown = useShown(page.blocks);
+  const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const [versions, setVersions] = useState(false);
+  const old = page.version !== page.newest;
+  useKeys(page.editable && !old ? { e: onEdit } : {});
+  return (
+    <div class="report-page">
+      <div class="report-bar" role="toolbar" aria-label="Report">
+        <a class="button button-quiet" href={linkTo("/reports")}>
+          <ChevronLeftIcon size={14} /> Reports
+        </a>
+        <span class="report-editing isolate ellipsis">{visibleText(page.title)}</span>
+        <span class="spring" />
+        <Button kind="quiet" title={formatTime(page.changed)} onClick={() => setVersions(true)}>
+          <HistoryIcon size={14} /> Version {page.version}
+          <span class="report-age"> · {formatAge(page.changed, now.value)}</span>
+        </Button>
+        <ShareMenu page={page} />
+        {page.editable && !old ? (
+          <Button kind="primary" title="Edit (e)" onClick={onEdit}>
+            <PencilIcon size={14} /> Edit
+          </Button>
+        ) : null}
+      </div>
+      {old ? (
+        <p class="report-old" role="status">
+          This is version {page.version} of {page.newest}.{" "}
+          <button type="button" class="link" onClick={() => onVersion(page.newest)}>
+            Read the newest
+          </button>
+          {page.editable ? (
+            <>
+              {" or "}
+              <button type="button" class="link" onClick={() => onBringBack(page)}>
+                bring this one back
+              </button>
+            </>
+          ) : null}
+        </p>
+      ) : null}
+      <div ref={setScroller} class="report-area" tabIndex={0} role="region" aria-label="Report">
+        <div class="report-spread">
+          <Contents headings={headingsOf(shown)} scroller={scroller} />
+          <article class="report">
+            {beginsWithTitle(shown) ? null : <h1 class="report-title isolate">{visibleText(page.title)}</h1>}
+            <Byline page={page} />
+            <ReportBody shown={shown} />
+          </article>
+        </div>
+      </div>
+      {versions ? (
+        <Versions
+          page={page}
+          onClose={() => setVersions(false)}
+          onRead={(one) => (setVersions(false), onVersion(one))}
+          onBringBack={(one) => (setVersions(false), onBringBack(one))}
+        />
+      ) : null}
+    </div>
+  );
+}
+
+function Byline({ page }: { page: ReportPage }) {
+  const parts = [visibleText(page.author), visibleText(page.project), formatTime(page.changed).slice(0, 16)].filter(Boolean);
+  return <p class="report-byline isolate">{parts.join(" · ")}</p>;
+}
