@@ -578,6 +578,12 @@ export interface Edited {
   refused: Refused[];
 }
 
+/** What the model expects of the metric with the parameter at each value, all others as they were in the runs. */
+export interface Effect {
+  x: number[];
+  y: number[];
+}
+
 export type Empty = Record<string, never>;
 
 export interface EventRequest {
@@ -864,6 +870,23 @@ export interface HitGroup {
   hits: Hit[];
   /** How many there are, shown or not. */
   count: number;
+}
+
+export interface Importance {
+  metric: string | null;
+  stat: string;
+  /** The model is of the metric's logarithm; effects are of the metric itself. */
+  log: boolean;
+  /** With a finite metric: what everything here is made of. */
+  runs: number;
+  /** Runs that have the metric, but NaN or infinite. */
+  left_out: number;
+  /** few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs. */
+  verdict: "few" | "none" | "nothing" | "sound";
+  /** Of the model, on runs that its trees have not seen. */
+  r2: number | null;
+  /** The most important first; without a model by the size of the correlation. */
+  parameters: ParameterImportance[];
 }
 
 export interface Info {
@@ -1322,6 +1345,25 @@ export interface ParameterColumn {
   /** The runs whose value is NaN or infinite. */
   broken: number[];
   distinct: number;
+}
+
+export interface ParameterImportance {
+  key: string;
+  label: string;
+  /** number, bool or text */
+  kind: string;
+  /** How many runs with a finite metric have this parameter. */
+  runs: number;
+  /** Spearman's, of ranks; for text with more than two values the correlation ratio of ranks, without a sign. */
+  correlation: number | null;
+  /** The 95 % interval of `correlation`, from resampled runs. */
+  low: number | null;
+  high: number | null;
+  /** By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance. */
+  importance: number | null;
+  /** The standard error of `importance` over the trees. */
+  error: number | null;
+  effect: Effect | null;
 }
 
 /** All runs, column by column: the place in a list is the run. */
@@ -2534,6 +2576,7 @@ export interface Routes {
   "POST /api/files": { request: FilesRequest; response: RunFiles };
   "POST /api/findings": { request: FindingsRequest; response: RunFindings };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
+  "POST /api/importance": { request: ParametersRequest; response: Importance };
   "POST /api/media": { request: MediaRequest; response: MediaData };
   "POST /api/media/index": { request: MediaIndexRequest; response: MediaIndex };
   "POST /api/model": { request: ModelRequest; response: ModelPage };

@@ -1,0 +1,213 @@
+"""A small forest of extremely randomised trees in numpy: which parameters a metric depends on, and how.
+
+A tree is grown on a bootstrap sample of the runs, all nodes of a level at once. Each node tries some splits, each at a
+random parameter and at the value of a random run, and takes the one that leaves the least variance. Runs outside a
+tree's sample (out of bag) judge it: how much their error grows with one parameter shuffled is the parameter's
+importance. Everything follows from one seed, so the same runs give the same numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Forest", "Importances", "Tree", "grow", "importances", "partial"]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+TREES = 120
+MANY_RUNS = 500
+"""Beyond this half as many trees say the same."""
+SMALLEST = 6
+"""Fewer runs than this are not split further."""
+_DEPTH = 24
+_TRIES = 12
+"""Splits tried in each node."""
+_SEED = 20261115
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes as columns; a leaf has feature -1. `codes` is the order this tree sees the values of names in."""
+
+    feature: Ints
+    threshold: Floats
+    left: Ints
+    right: Ints
+    value: Floats
+    out_of_bag: Ints
+    codes: dict[int, Floats]
+
+    def predict(self, rows: Floats) -> Floats:
+        seen = _coded(rows, self.codes)
+        at = np.zeros(len(seen), np.int64)
+        every = np.arange(len(seen))
+        for _ in range(_DEPTH + 1):
+            feature = self.feature[at]
+            inner = feature >= 0
+            if not inner.any():
+                break
+            goes_left = seen[every, np.maximum(feature, 0)] <= self.threshold[at]
+            at = np.where(inner, np.where(goes_left, self.left[at], self.right[at]), at)
+        guess: Floats = self.value[at]
+        return guess
+
+
+def _coded(rows: Floats, codes: dict[int, Floats]) -> Floats:
+    """Names have no order of their own: each tree shuffles them, so that a threshold splits off any set of them."""
+    if not codes:
+        return rows
+    seen: Floats = rows.copy()
+    for column, order in codes.items():
+        seen[:, column] = order[rows[:, column].astype(np.int64)]
+    return seen
+
+
+@dataclass(frozen=True)
+class Forest:
+    trees: list[Tree]
+    rows: Floats
+    target: Floats
+    r2: float
+    """Of predictions for runs that a tree has not seen; 0 or less means that it explains nothing."""
+
+
+@dataclass(frozen=True)
+class Importances:
+    """By how much the error grows when a parameter is shuffled, as a share of the metric's variance."""
+
+    mean: Floats
+    error: Floats
+    """The standard error of the mean over the trees."""
+
+
+def grow(rows: Floats, target: Floats, names: dict[int, int], trees: int = 0, seed: int = _SEED) -> Forest:
+    """A forest for `target`. `names` says which columns hold places in a list, and how long that list is."""
+    rng = np.random.default_rng(seed)
+    count = len(target)
+    trees = trees or (TREES if count <= MANY_RUNS else TREES // 2)
+    grown = []
+    total, seen = np.zeros(count), np.zeros(count)
+    for _ in range(trees):
+        sample = rng.integers(0, count, count)
+        codes = {column: rng.permutation(size).astype(np.float64) for column, size in names.items()}
+        tree = _tree(rows, target, sample, codes, rng)
+        grown.append(tree)
+        if len(tree.out_of_bag):
+            total[tree.out_of_bag] += tree.predict(rows[tree.out_of_bag])
+            seen[tree.out_of_bag] += 1
+    judged = seen > 0
+    guess = total[judged] / seen[judged]
+    spread = float(((target[judged] - target[judged].mean()) ** 2).sum()) if judged.any() else 0.0
+    r2 = 1 - float(((target[judged] - guess) ** 2).sum()) / spread if spread > 0 else 0.0
+    return Forest(grown, rows, target, r2)
+
+
+def _tree(rows: Floats, target: Floats, sample: Ints, codes: dict[int, Floats], rng: np.random.Generator) -> Tree:
+    unseen = np.setdiff1d(np.arange(len(target)), sample)
+    x, y = _coded(rows[sample], codes), target[sample]
+    feature, threshold, left, right, value = [-1], [0.0], [-1], [-1], [float(y.mean())]
+    node = np.zeros(len(y), np.int64)  # the node of each run of the sample, among those of this level
+    members = np.array([0])  # the level's nodes, by their place in the columns
+    for _ in range(_DEPTH):
+        found = _best_splits(x, y, node, len(members), rng)
+        if not found.split.any():
+            break
+        place = np.full((len(members), 2), -1, np.int64)
+        for at in np.flatnonzero(found.split):
+            first = len(feature)
+            feature[members[at]], threshold[members[at]] = int(found.feature[at]), float(found.threshold[at])
+            left[members[at]], right[members[at]] = first, first + 1
+            place[at] = first, first + 1
+            feature += [-1, -1]
+            threshold += [0.0, 0.0]
+            left += [-1, -1]
+            right += [-1, -1]
+            value += [float(found.left_mean[at]), float(found.right_mean[at])]
+        stays = found.split[node]
+        x, y, node = x[stays], y[stays], node[stays]
+        goes_right = x[np.arange(len(y)), found.feature[node]] > found.threshold[node]
+        reached = place[node, goes_right.astype(np.int64)]
+        members, node = np.unique(reached, return_inverse=True)
+    whole = np.array(feature, np.int64), np.array(threshold), np.array(left, np.int64), np.array(right, np.int64)
+    return Tree(*whole, np.array(value), unseen, codes)
+
+
+@dataclass(frozen=True)
+class _Splits:
+    split: npt.NDArray[np.bool_]
+    feature: Ints
+    threshold: Floats
+    left_mean: Floats
+    right_mean: Floats
+
+
+def _best_splits(x: Floats, y: Floats, node: Ints, nodes: int, rng: np.random.Generator) -> _Splits:
+    """For every node of a level the best of some random splits."""
+    size = np.bincount(node, minlength=nodes).astype(np.float64)
+    total = np.bincount(node, weights=y, minlength=nodes)
+    squares = np.bincount(node, weights=y * y, minlength=nodes)
+    spread = squares - total * total / np.maximum(size, 1)
+    order = np.argsort(node, kind="stable")
+    start = np.concatenate(([0], np.cumsum(size)[:-1])).astype(np.int64)
+    best = np.zeros(nodes)
+    feature, threshold = np.zeros(nodes, np.int64), np.zeros(nodes)
+    left_mean, right_mean = np.zeros(nodes), np.zeros(nodes)
+    every = np.arange(len(y))
+    for _ in range(_TRIES):
+        tried = rng.integers(0, x.shape[1], nodes)
+        run = order[start + (rng.random(nodes) * size).astype(np.int64)]
+        at = x[run, tried]
+        left = x[every, tried[node]] <= at[node]
+        n = np.bincount(node, weights=left, minlength=nodes)
+        s = np.bincount(node, weights=left * y, minlength=nodes)
+        m, rest = size - n, total - s
+        fits = (n >= 1) & (m >= 1)
+        gain = np.where(fits, s * s / np.maximum(n, 1) + rest * rest / np.maximum(m, 1) - total * total / size, 0.0)
+        better = gain > best
+        best = np.where(better, gain, best)
+        feature, threshold = np.where(better, tried, feature), np.where(better, at, threshold)
+        left_mean = np.where(better, s / np.maximum(n, 1), left_mean)
+        right_mean = np.where(better, rest / np.maximum(m, 1), right_mean)
+    split = (best > 1e-9 * np.maximum(spread, 1e-300)) & (size >= SMALLEST) & (spread > 0)
+    return _Splits(split, feature, threshold, left_mean, right_mean)
+
+
+def importances(forest: Forest, seed: int = _SEED) -> Importances:
+    """Shuffle one parameter after the other among the runs a tree has not seen."""
+    rng = np.random.default_rng(seed + 1)
+    columns = forest.rows.shape[1]
+    variance = float(forest.target.var()) or 1.0
+    worse = np.zeros((len(forest.trees), columns))
+    for number, tree in enumerate(forest.trees):
+        unseen = tree.out_of_bag
+        if len(unseen) < 2:
+            continue
+        rows, truth = forest.rows[unseen], forest.target[unseen]
+        error = float(((tree.predict(rows) - truth) ** 2).mean())
+        used = np.unique(tree.feature[tree.feature >= 0])
+        for column in used:
+            shuffled = rows.copy()
+            shuffled[:, column] = rows[rng.permutation(len(rows)), column]
+            worse[number, column] = float(((tree.predict(shuffled) - truth) ** 2).mean()) - error
+    return Importances(
+        mean=worse.mean(axis=0) / variance,
+        error=worse.std(axis=0) / variance / max(1.0, len(forest.trees) ** 0.5),
+    )
+
+
+def partial(forest: Forest, column: int, grid: Floats, most: int = 80) -> Floats:
+    """What the forest expects on average with one parameter set to each value of a grid, all others as they were."""
+    step = max(1, len(forest.rows) // most)
+    rows = forest.rows[::step][:most]
+    asked = np.tile(rows, (len(grid), 1))
+    asked[:, column] = np.repeat(grid, len(rows))
+    trees = forest.trees[:: max(1, len(forest.trees) // 60)]
+    total = np.zeros(len(asked))
+    for tree in trees:
+        total += tree.predict(asked)
+    expected: Floats = (total / len(trees)).reshape(len(grid), len(rows)).mean(axis=1)
+    return expected
