@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from stepscope.report.draw_axes import frame, number, safe, scale_for, style
 
@@ -35,7 +36,7 @@ def draw_ridges(
         f'<text class="t" x="{left:.0f}" y="26">{safe(title)}</text>',
         *[part for part in frame(across, scale_for([0.0, 1.0], bottom, _TOP), "value") if 'class="n e"' not in part],
     ]
-    middles = [(low + high) / 2 for low, high in zip(edges, edges[1:], strict=False)]
+    middles = [(low + high) / 2 for low, high in pairwise(edges)]
     for at, (step, row) in enumerate(rows):
         base = _TOP + _RISE + at * _ROW
         points = [

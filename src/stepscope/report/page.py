@@ -30,7 +30,7 @@ def viewer_path() -> Path:
 
 
 def page(pack: Any, title: str, template: Path | None = None) -> bytes:
-    """The HTML document. It needs no network, and what it carries cannot become markup: it is base64 or escaped JSON."""
+    """The HTML document. It needs no network, and what it carries cannot become markup: base64, or escaped JSON."""
     path = template or viewer_path()
     html = _template(path)
     html = _TITLE.sub(lambda _: f"<title>{escape(clean(title))}</title>", html, count=1)

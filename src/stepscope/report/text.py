@@ -15,6 +15,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal
 
 __all__ = ["Fault", "Piece", "ReportText", "cut", "fence", "panel_text"]
@@ -97,11 +98,7 @@ def cut(text: str) -> ReportText:
     if start:
         options, faults = _options(lines[1 : start - 1], 1)
         pieces.append(Piece("front", _joined(lines, 0, start), 0, start, "", options, tuple(faults)))
-    panels = 0
-    for first, last, closed in _panels(lines, start):
-        panels += 1
-        if panels > MAX_PANELS:
-            break
+    for first, last, closed in islice(_panels(lines, start), MAX_PANELS):
         if first > start:
             pieces.append(Piece("markdown", _joined(lines, start, first), start, first))
         pieces.append(_panel(lines, first, last, closed))
@@ -149,7 +146,7 @@ def _front_end(lines: Sequence[str]) -> int:
 
 
 def _panels(lines: Sequence[str], start: int) -> Iterator[tuple[int, int, bool]]:
-    """First line, line after the last, and whether it was closed, of each panel; fences inside other fences are text."""
+    """First line, line after the last, and whether it was closed, of each panel. Fences inside others are text."""
     number = start
     while number < len(lines):
         opened = _opening(lines[number])

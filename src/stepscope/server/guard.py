@@ -2,7 +2,7 @@
 
 In this order: the Host header names this server (DNS rebinding) · the caller has the token (other users, other
 pages) · the request was made by our own page or by a script, not by a page from elsewhere (cross-site requests).
-A new route needs nothing to be protected.
+A new route needs nothing to be protected. One address has a token of its own instead: a shared report (`shared.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stepscope.server.answers import refusal
 from stepscope.server.settings import Settings
+from stepscope.server.shared import SharedGate, is_shared
 
 __all__ = ["Codes", "Guard"]
 
@@ -57,6 +58,7 @@ class Guard:
         self.settings = settings
         self.codes = codes
         token = settings.token or ""
+        self.shared = SharedGate(app)
         self.cookie = hmac.new(token.encode(), b"stepscope cookie", hashlib.sha256).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,6 +67,9 @@ class Guard:
             return
         if scope["type"] == "http":
             headers = Headers(scope=scope)
+            if is_shared(scope) and self._check_host(headers) is None:
+                await self.shared(scope, receive, send)
+                return
             answer = (
                 self._check_host(headers) or self._check_token(scope, headers) or self._check_origin(scope, headers)
             )

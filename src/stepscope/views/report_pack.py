@@ -6,7 +6,7 @@ Lines travel finely enough to zoom into; media at some of their steps. What did 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import msgspec
@@ -69,12 +69,19 @@ class Packing:
         self._answers: dict[tuple[str, bytes], PackedAnswer] = {}
         self._routes: dict[str, Route] = {route.name: route for route in all_routes()}
 
-    def ask(self, route: str, request: msgspec.Struct, hide: Callable[[Any], Any] | None = None) -> Any:
+    def ask(
+        self,
+        route: str,
+        request: msgspec.Struct,
+        hide: Callable[[Any], Any] | None = None,
+        fits: Collection[str] | None = None,
+    ) -> Any:
         """Record what a route answers; the answer, or None when it refused (the panel then says so in the file).
 
-        `hide` takes out what is nobody else's business: paths, hosts, users.
+        `hide` takes out what is nobody else's business: paths, hosts, users. `fits` names the fields a call has to
+        agree in; all that stand not at their default, if it is left out.
         """
-        about = _given(request)
+        about = {name: value for name, value in _given(request).items() if fits is None or name in fits}
         key = (route, msgspec.json.encode(about, order="deterministic"))
         try:
             answer = self._routes[route].view(self.ctx, request)

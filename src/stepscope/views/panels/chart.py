@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from stepscope.errors import NotFound, QueryError, UsageError
+from stepscope.errors import NotFound, UsageError
 from stepscope.report.draw_lines import DrawnLine, draw_lines
 from stepscope.runs.points.downsample import Buckets
-from stepscope.runs.query.query import parse_field
-from stepscope.views.charts import Line, SeriesRequest
+from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
+from stepscope.views.compare_columns import Compared, CompareRequest, columns_of
 from stepscope.views.compare_lines import GroupLinesRequest, LineGroup, compare_lines
 from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
-from stepscope.views.report_lines import smoothing_of
+from stepscope.views.report_lines import BUCKETS, smoothing_of
 from stepscope.views.report_pack import Packing
 from stepscope.views.report_pictures import Pictures
-from stepscope.views.runs import cell
 
-__all__ = ["PANEL", "ChartOptions", "check", "group_lines", "pack", "write"]
+__all__ = ["PANEL", "ChartOptions", "check", "field_of", "names", "pack", "write"]
 
 MOST_KEYS = 20
 _WORDS = {"relative": "time since the start", "wall": "time"}
@@ -53,7 +52,10 @@ def check(bound: Bound) -> None:
 def pack(bound: Bound, packing: Packing) -> None:
     options: ChartOptions = bound.options
     if options.group:
-        packing.ask("POST /api/compare/lines", group_request(bound))
+        packing.ask("POST /api/compare/columns", CompareRequest(runs=bound.runs, by=[field_of(options.group)]))
+        for key in names(options):
+            packing.ask("POST /api/compare/lines", _request(bound, key, BUCKETS), fits=("groups", "keys", "x"))
+        return
     for run in bound.runs:
         for key in names(options):
             packing.line(run, key, options.x, options.smooth)
@@ -127,45 +129,48 @@ def _free(hue: int, used: set[int]) -> int:
     return hue
 
 
-def _groups(bound: Bound) -> list[LineGroup]:
-    """The runs by the value of the grouping key, in the order they come."""
-    options: ChartOptions = bound.options
-    name = options.group if "." in options.group or options.group in ("group", "tags") else f"config.{options.group}"
-    try:
-        field = parse_field(name)
-    except QueryError as error:
-        raise UsageError(f"cannot group by {options.group!r}: {error.message}") from error
-    found: dict[str, list[str]] = {}
-    for entry in bound.entries:
-        found.setdefault(str(cell(entry.value(field))), []).append(entry.id)
-    if set(found) == {"None"}:
-        raise UsageError(f"none of the runs has {name} to group by")
-    return [LineGroup(id=f"{options.group} = {value}", runs=runs) for value, runs in found.items()]
+def _groups(bound: Bound) -> Compared:
+    """The runs that belong together."""
+    found = columns_of(bound.ctx, bound.runs, [field_of(bound.options.group)])
+    if all(value is None for column in found.columns for value in column.values):
+        raise UsageError(f"none of the runs has {field_of(bound.options.group)} to group by")
+    return found
 
 
-def group_request(bound: Bound) -> GroupLinesRequest:
+def field_of(key: str) -> str:
+    """A config key may be given by its bare name.
+
+    >>> field_of("lr"), field_of("config.lr"), field_of("group")
+    ('config.lr', 'config.lr', 'group')
+    """
+    return key if "." in key or key in RUN_FIELDS else field_key(Field("config", key))
+
+
+def _request(bound: Bound, key: str, buckets: int) -> GroupLinesRequest:
     options: ChartOptions = bound.options
     return GroupLinesRequest(
-        groups=_groups(bound), keys=names(options), x=options.x, smoothing=smoothing_of(options.smooth)
+        groups=[LineGroup(id=column.id, runs=column.runs) for column in _groups(bound).columns],
+        keys=[key],
+        x=options.x,
+        buckets=buckets,
+        smoothing=smoothing_of(options.smooth),
     )
 
 
-def group_lines(bound: Bound) -> list[Line]:
-    return compare_lines(bound.ctx, group_request(bound)).lines
-
-
 def _grouped(bound: Bound) -> list[DrawnLine]:
-    several = len(names(bound.options)) > 1
+    keys = names(bound.options)
+    labels = {column.id: column.label for column in _groups(bound).columns}
+    lines = [line for key in keys for line in compare_lines(bound.ctx, _request(bound, key, _BUCKETS)).lines]
     return [
         DrawnLine(
-            name=f"{line.run} · {line.key}" if several else line.run,
+            name=labels.get(line.run, line.run) + (f" · {line.key}" if len(keys) > 1 else ""),
             hue=at % 12,
             x=line.x,
             value=line.value if line.smooth is None else line.smooth,
             low=line.low,
             high=line.high,
         )
-        for at, line in enumerate(group_lines(bound))
+        for at, line in enumerate(lines)
     ]
 
 

@@ -11,6 +11,7 @@ from stepscope.plain_text import clean
 from stepscope.report.text import fence
 from stepscope.views.findings import FindingsRequest, RunFindings, ShownFinding, findings
 from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
+from stepscope.views.panels._public import short_place, short_places
 from stepscope.views.report_pack import Packing
 from stepscope.views.report_pictures import Pictures, markdown_text
 
@@ -61,26 +62,11 @@ def _chosen(bound: Bound, run: str) -> list[ShownFinding]:
 
 def _without_folders(found: RunFindings) -> RunFindings:
     """Places inside the script's folder are told from there; of any other file only the name is."""
-    return replace(found, findings=[_short_places(one) for one in found.findings])
-
-
-def _short_places(one: ShownFinding) -> ShownFinding:
-    related = [replace(other, place=_short_place(other.place)) for other in one.related]
-    return replace(one, place=_short_place(one.place), related=related)
-
-
-def _short_place(place: str) -> str:
-    """`/home/ada/lib/x.py:3` without its folders: they are nobody else's business.
-
-    >>> _short_place("/home/ada/x.py:3"), _short_place("pkg/x.py:3")
-    ('x.py:3', 'pkg/x.py:3')
-    """
-    outside = place.startswith(("/", "\\", "~", "..")) or place[1:3] in (":\\", ":/")
-    return place.replace("\\", "/").rpartition("/")[2] if outside else place
+    return replace(found, findings=[short_places(one) for one in found.findings])
 
 
 def _told(one: ShownFinding, run: str) -> str:
-    place = _short_place(one.place)
+    place = short_place(one.place)
     head = f"{_MARKS[one.severity]} **{markdown_text(one.message)}** `{clean(one.rule).replace('`', '')}`"
     where = " · ".join(part for part in (run, place, f"step {one.step}" if one.step is not None else "") if part)
     parts = [head + (f"\n\n{markdown_text(where)}" if where else "")]

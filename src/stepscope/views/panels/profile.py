@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from stepscope.errors import UsageError
 from stepscope.records.profile import Sheet
 from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
-from stepscope.views.panels.finding import _short_places
+from stepscope.views.panels._public import short_places
 from stepscope.views.profile import (
     AnswerRequest,
     ProfileAnswer,
@@ -138,7 +138,7 @@ def _hostless(one: ShownProfile) -> ShownProfile:
 
 
 def _without_folders(found: ProfileAdvice) -> ProfileAdvice:
-    return replace(found, advice=[replace(one, finding=_short_places(one.finding)) for one in found.advice])
+    return replace(found, advice=[replace(one, finding=short_places(one.finding)) for one in found.advice])
 
 
 def _fewer_rows(answer: ProfileAnswer, most: int) -> ProfileAnswer:

@@ -1,0 +1,67 @@
+"""What the runs were set to and how they came out, as lines over parallel axes."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from stepscope.views.panels._asked import keys_of, need_keys
+from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
+from stepscope.views.parameter_columns import ParameterColumn
+from stepscope.views.parameters import Parameters, ParametersRequest, parameters
+from stepscope.views.report_pack import Packing
+from stepscope.views.report_pictures import Pictures
+
+__all__ = ["PANEL", "as_table", "request"]
+
+_MOST_ROWS = 50
+
+
+class ParallelOptions(Options, kw_only=True):
+    columns: str | list[str] = ""
+    """Which axes; without them, the config that differs."""
+    metric: str = ""
+    """What the runs are judged by; without it, what they seem to be."""
+
+
+def check(bound: Bound) -> None:
+    if bound.options.metric:
+        need_keys(bound, [bound.options.metric], keys_of(bound), "metric")
+
+
+def request(bound: Bound) -> ParametersRequest:
+    return ParametersRequest(runs=bound.runs, metric=bound.options.metric)
+
+
+def pack(bound: Bound, packing: Packing) -> None:
+    packing.ask("POST /api/parameters", request(bound), _alone)
+
+
+def _alone(found: Parameters) -> Parameters:
+    return replace(found, version=0)
+
+
+def write(bound: Bound, out: Pictures) -> str:
+    return as_table(parameters(bound.ctx, request(bound)), names_of(bound.options.columns), out)
+
+
+def as_table(found: Parameters, chosen: list[str], out: Pictures) -> str:
+    """The same numbers as a table: what can be read without lines to follow."""
+    columns = [
+        one
+        for at, one in enumerate(found.columns)
+        if (at == 0 and found.metric is not None) or not chosen or one.key in chosen or one.label in chosen
+    ]
+    rows = [[name, *(_cell(one, at) for one in columns)] for at, name in enumerate(found.names[:_MOST_ROWS])]
+    more = len(found.names) - _MOST_ROWS
+    text = out.table(["run", *(one.label for one in columns)], rows, set(range(1, len(columns) + 1)))
+    return text + (f"\n*{more} more runs.*\n" if more > 0 else "")
+
+
+def _cell(column: ParameterColumn, at: int) -> object:
+    value = column.values[at]
+    if at in column.broken:
+        return "not finite"
+    return column.names[int(value)] if value is not None and column.kind != "number" else value
+
+
+PANEL = PanelKind("parallel", "Parameters and outcome over parallel axes", ParallelOptions, pack, write, check)

@@ -1,0 +1,50 @@
+"""Two numbers of each run against each other."""
+
+from __future__ import annotations
+
+from stepscope.errors import QueryError, UsageError
+from stepscope.runs.query.query import parse_field
+from stepscope.views.panels import parallel
+from stepscope.views.panels._panel import Bound, Options, PanelKind
+from stepscope.views.parameters import ParametersRequest, parameters
+from stepscope.views.report_pack import Packing
+from stepscope.views.report_pictures import Pictures
+
+__all__ = ["PANEL"]
+
+
+class ScatterOptions(Options, kw_only=True):
+    x: str = ""
+    """A config key or a metric, as the runs table names it: `config.lr`, `val/loss.min`."""
+    y: str = ""
+    colour: str = ""
+    metric: str = ""
+
+
+def check(bound: Bound) -> None:
+    for name in (bound.options.x, bound.options.y, bound.options.colour):
+        try:
+            if name:
+                parse_field(name)
+        except QueryError as error:
+            raise UsageError(f"scatter cannot draw {name[:60]!r}: {error.message}") from error
+
+
+def request(bound: Bound) -> ParametersRequest:
+    """The chosen metric, and every other that an axis names."""
+    named = [parse_field(name) for name in (bound.options.y, bound.options.x, bound.options.colour) if name]
+    metrics = list(dict.fromkeys(one.name for one in named if one.source == "metric"))
+    metric = bound.options.metric or (metrics[0] if metrics else "")
+    return ParametersRequest(runs=bound.runs, metric=metric, metrics=[one for one in metrics if one != metric])
+
+
+def pack(bound: Bound, packing: Packing) -> None:
+    packing.ask("POST /api/parameters", request(bound), fits=("runs", "metric"))
+
+
+def write(bound: Bound, out: Pictures) -> str:
+    chosen = [name for name in (bound.options.x, bound.options.y, bound.options.colour) if name]
+    return parallel.as_table(parameters(bound.ctx, request(bound)), chosen, out)
+
+
+PANEL = PanelKind("scatter", "Two numbers of each run against each other", ScatterOptions, pack, write, check)
