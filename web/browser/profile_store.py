@@ -25,17 +25,17 @@ MANY = 12_000
 def profile(store: Path) -> None:
     """Each run's age decides the order: the last one written is the newest."""
     damaged = _run(store, "damaged", 90)
-    (_copied(damaged, "p1", "h200.json.gz") / "rank0.trace.json.gz").write_bytes(b"no trace" * 99)
+    (copied(damaged, "p1", "h200.json.gz") / "rank0.trace.json.gz").write_bytes(b"no trace" * 99)
     (_waiting(damaged, "p2", 5) / "profile.json").write_text('{"id": "p2", "kin')
     _hostile(_run(store, SCRIPT, 80))
     _many(_run(store, "many operators", 70))
-    _copied(_run(store, "two ranks", 60), "p1", "two_ranks_rank0.json.gz", "two_ranks_rank1.json.gz")
+    copied(_run(store, "two ranks", 60), "p1", "two_ranks_rank0.json.gz", "two_ranks_rank1.json.gz")
     _run(store, "not profiled", 50)
     before = _run(store, "before", 40)
     _waiting(before, "p1", 2)
     _waiting(before, "p2", 5)
     _waiting(_run(store, "waits for data", 30), "p1", 8)
-    _copied(
+    copied(
         _run(store, "gpt on a GPU", 20), "p1", "h200.json.gz", first_step=20, last_step=24, why="20:25 was asked for"
     )
 
@@ -55,7 +55,7 @@ def _described(folder: Path, id: str, **more: Any) -> Path:
     return folder
 
 
-def _copied(run: Path, id: str, *traces: str, **more: Any) -> Path:
+def copied(run: Path, id: str, *traces: str, **more: Any) -> Path:
     folder = new_folder(run, id, 0)
     for rank, trace in enumerate(traces):
         shutil.copy(TRACES / trace, folder / f"rank{rank}.trace.json.gz")
