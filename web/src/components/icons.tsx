@@ -118,3 +118,15 @@ export const ShareIcon = draw(<path d="M8 9.5v-7m0 0L5.2 5.3M8 2.5l2.8 2.8M3.5 8
 export const ReportIcon = draw(<path d="M4 1.8h5.2L12.5 5v8.5c0 .4-.3.7-.7.7H4c-.4 0-.7-.3-.7-.7v-11c0-.4.3-.7.7-.7Zm5 .2v3.3h3.3M5.6 11.6V9.8m2.4 1.8V7.9m2.4 3.7V9" />);
 export const HistoryIcon = draw(<path d="M3 8a5 5 0 1 0 1.6-3.7L3 5.8M3 2.8v3h3M8 5.2V8l2 1.3" />);
 export const TrashIcon = draw(<path d="M3 4.5h10M6.2 4.3V3c0-.3.2-.5.5-.5h2.6c.3 0 .5.2.5.5v1.3M4.4 4.7l.5 8.1c0 .4.4.7.8.7h4.6c.4 0 .8-.3.8-.7l.5-8.1" />);
+export const BellIcon = draw(
+  <path d="M8 2a4 4 0 0 0-4 4v2.6L2.8 11h10.4L12 8.6V6a4 4 0 0 0-4-4ZM6.6 13.2c.3.5.8.8 1.4.8s1.1-.3 1.4-.8" />,
+);
+export const BellOffIcon = draw(
+  <path d="M5.1 3.3A4 4 0 0 1 12 6v2.6l.5 1M4 6.5v2.1L2.8 11h7.6M6.6 13.2c.3.5.8.8 1.4.8s1.1-.3 1.4-.8M2.5 2.5l11 11" />,
+);
+export const BookmarkIcon = draw(<path d="M4.2 2.5h7.6v11L8 10.6l-3.8 2.9v-11Z" />);
+export const ArchiveIcon = draw(<path d="M2.5 3h11v3h-11V3Zm.9 3v6.4c0 .3.3.6.6.6h8c.3 0 .6-.3.6-.6V6M6.3 8.5h3.4" />);
+export const UndoIcon = draw(<path d="M5.5 3 2.5 6l3 3M2.8 6H9a4 4 0 0 1 0 8H5.5" />);
+export const MenuIcon = draw(<path d="M2.5 4.5h11M2.5 8h11m-11 3.5h11" />);
+export const TerminalIcon = draw(<path d="M2.5 3h11v10h-11V3Zm2.3 2.7L7 7.8 4.8 10M8.5 10.3h2.8" />);
+export const BoxIcon = draw(<path d="M8 2 2.8 4.6v6.8L8 14l5.2-2.6V4.6L8 2Zm0 0M2.8 4.6 8 7.2l5.2-2.6M8 7.2V14" />);
