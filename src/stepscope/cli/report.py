@@ -182,8 +182,7 @@ def _write(ctx: Context, text: str, out: Path, max_mb: float) -> None:
             _put(folder / Path(name).name, content)
         data = pictures.text.replace("](images/", f"]({_in_link(folder.name)}/").encode("utf-8", "replace")
     _put(out, data)
-    panels = sum(block.error is None for block in report.blocks if block.kind == "panel")  # type: ignore[union-attr]
-    runs = len(report.entries)
+    panels, runs = len(report.bound), len(report.entries)
     click.echo(
         f"{out}: {_size(len(data))}, {panels} panel{'s' * (panels != 1)}, {runs} run{'s' * (runs != 1)}", err=True
     )

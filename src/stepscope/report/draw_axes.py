@@ -104,10 +104,10 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def frame(x: Scale, y: Scale, x_words: str, seconds: bool = False) -> list[str]:
-    """Grid, numbers and the axis' name."""
+def frame(x: Scale, y: Scale, x_words: str, seconds: bool = False, numbers: bool = True) -> list[str]:
+    """Grid, numbers and the axis' name; without `numbers` the y axis stays bare."""
     parts = []
-    for tick in y.ticks(5):
+    for tick in y.ticks(5) if numbers else []:
         at = y.place(tick)
         parts.append(f'<line class="g" x1="{x.start:.1f}" x2="{x.end:.1f}" y1="{at:.1f}" y2="{at:.1f}"/>')
         parts.append(f'<text class="n e" x="{x.start - 8:.1f}" y="{at + 4:.1f}">{number(tick)}</text>')

@@ -11,6 +11,8 @@ from stepscope.report.draw_axes import Scale, frame, legend, safe, scale_for, st
 __all__ = ["DrawnLine", "draw_lines"]
 
 _LEFT, _RIGHT, _BOTTOM = 64, 20, 48
+_MARK_APART = 9.0
+"""Marks nearer than this would run into each other."""
 
 Numbers = Sequence[float | None]
 
@@ -47,7 +49,7 @@ def draw_lines(
     keys, taken = legend(names, left, 52, right - left)
     top = 44 + taken
     bottom = top + height - 44 - _BOTTOM
-    across = _ranged(scale_for([at for line in lines for at in line.x], left, right, pad=0.0), x_range)
+    across = _ranged(_from_zero(scale_for([at for line in lines for at in line.x], left, right, pad=0.0)), x_range)
     shown = [_inside(line, across) for line in lines]
     up = _ranged(scale_for([value for values in shown for value in values], bottom, top, log=log), y_range)
     parts = [
@@ -64,6 +66,12 @@ def draw_lines(
     for line in lines:
         parts += _drawn(line, across, up)
     return "\n".join([*parts, "</g></svg>\n"])
+
+
+def _from_zero(scale: Scale) -> Scale:
+    """A bucket's place is its middle: a chart that begins a little after zero begins at zero."""
+    near = 0 < scale.low < 0.02 * (scale.high - scale.low)
+    return Scale(0.0, scale.high, scale.start, scale.end, scale.log) if near else scale
 
 
 def _ranged(scale: Scale, given: tuple[float | None, float | None]) -> Scale:
@@ -95,9 +103,12 @@ def _drawn(line: DrawnLine, across: Scale, up: Scale) -> list[str]:
             for path in _paths(line, line.faint, across, up)
         ]
     parts += _paths(line, line.value, across, up)
-    for at in list(line.bad)[:50]:
-        x = across.place(at)
-        y = up.end + 5
+    last = -math.inf
+    for at in line.bad:
+        x, y = across.place(at), up.end + 5
+        if x - last < _MARK_APART:
+            continue
+        last = x
         parts.append(
             f'<path class="x h{line.hue}" d="M{x - 3:.1f} {y - 3:.1f}l6 6m0 -6l-6 6"><title>not finite</title></path>'
         )

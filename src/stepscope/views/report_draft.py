@@ -26,6 +26,7 @@ __all__ = ["TEMPLATES", "Template", "draft", "draft_text"]
 MOST_RUNS = 50
 MOST_NAMED = 6
 _CHARTS = 4
+_COUNTERS = {"epoch", "step", "global_step", "iteration", "batch"}
 _MEDIA_KINDS = ("image", "figure")
 
 
@@ -71,8 +72,10 @@ class _About:
         return found
 
     def scalars(self, most: int) -> list[str]:
-        """The metrics worth seeing first; of several that say the same of training and validation, all."""
-        return [one.key for one in self.panels if one.kind == "scalar" and one.section != "system"][:most]
+        """The metrics worth seeing first. A counter is drawn only where there is nothing else."""
+        found = [one.key for one in self.panels if one.kind == "scalar" and one.section != "system"]
+        telling = [key for key in found if key.rpartition("/")[2].lower() not in _COUNTERS]
+        return (telling or found)[:most]
 
 
 @route("POST", "/api/report/draft")

@@ -12,10 +12,14 @@ from stepscope.views.hues import hues
 from stepscope.views.panels._panel import Bound
 from stepscope.views.report_blocks import BoundReport, MarkdownBlock
 
-__all__ = ["Pictures", "cell_text", "markdown_text", "write_markdown"]
+__all__ = ["Marked", "Pictures", "cell_text", "markdown_text", "told", "write_markdown"]
 
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~])")
 _NAMES = re.compile(r"[^a-z0-9]+")
+
+
+class Marked(str):
+    """Text that is Markdown already."""
 
 
 @dataclass
@@ -44,7 +48,9 @@ class Pictures:
         """A table; the columns in `numbers` are set to the right."""
         lines = ["| " + " | ".join(markdown_text(one) for one in head) + " |"]
         lines.append("|" + "|".join(" ---: " if at in numbers else " --- " for at in range(len(head))) + "|")
-        lines += ["| " + " | ".join(markdown_text(cell_text(cell)) for cell in row) + " |" for row in rows]
+        for row in rows:
+            cells = [cell if isinstance(cell, Marked) else markdown_text(cell_text(cell)) for cell in row]
+            lines.append("| " + " | ".join(cells) + " |")
         return "\n".join(lines) + "\n"
 
 
@@ -56,13 +62,14 @@ def write_markdown(report: BoundReport) -> Pictures:
         parts.append(f"# {markdown_text(report.text.title)}\n\n")
     for number, block in enumerate(report.blocks):
         if isinstance(block, MarkdownBlock):
-            parts.append(block.text if block.text.endswith("\n") else block.text + "\n")
+            text = block.text if parts[1:] else block.text.lstrip("\n")
+            parts.append(text if text.endswith("\n") else text + "\n")
         elif (bound := report.bound.get(number)) is not None:
             out.hues = out.hues or hues(bound.ctx.catalogue)
             parts.append(_panel(bound, out))
         else:
             parts.append(f"> **{markdown_text(block.panel or 'panel')}**: {markdown_text(block.error or '')}\n")
-    out.text = re.sub(r"\n{4,}", "\n\n\n", "".join(parts)).lstrip("\n")
+    out.text = "".join(parts).lstrip("\n")
     return out
 
 
@@ -71,7 +78,8 @@ def _panel(bound: Bound, out: Pictures) -> str:
         body = bound.kind.write(bound, out)
     except StepscopeError as error:
         body = f"> **{bound.kind.name}**: {markdown_text(str(error).splitlines()[0])}\n"
-    title = f"**{markdown_text(bound.title)}**\n\n" if bound.title else ""
+    drawn = body.startswith("![")  # with its title in the picture
+    title = f"**{markdown_text(bound.title)}**\n\n" if bound.title and not drawn else ""
     caption = f"\n*{markdown_text(bound.options.caption)}*\n" if bound.options.caption else ""
     return f"{title}{body}{caption}"
 
@@ -89,6 +97,16 @@ def markdown_text(text: str) -> str:
     'a\\|b \\*c\\* \\<img\\>'
     """
     return _MARKS.sub(r"\\\1", clean(str(text)))
+
+
+def told(text: str) -> str:
+    r"""Our own words about a run: code between backticks stays code.
+
+    >>> told("call `zero_grad()` *before* it")
+    'call `zero_grad()` \\*before\\* it'
+    """
+    parts = re.split(r"(`[^`\n]+`)", clean(text))
+    return "".join(part if part.startswith("`") and part.endswith("`") else markdown_text(part) for part in parts)
 
 
 def cell_text(value: Any) -> str:

@@ -29,7 +29,8 @@ def check(bound: Bound) -> None:
 def pack(bound: Bound, packing: Packing) -> None:
     columns = [f"{bound.options.key}.{bound.options.stat}", field_key(_field(bound))]
     for column in dict.fromkeys(columns):
-        packing.ask("POST /api/runs", RunsRequest(query=by_ids(bound.runs), columns=[column]), without_notes)
+        request = RunsRequest(query=by_ids(bound.runs), columns=[column], archived=True)
+        packing.ask("POST /api/runs", request, without_notes, ("query", "columns"))
 
 
 def write(bound: Bound, out: Pictures) -> str:

@@ -8,7 +8,7 @@ from stepscope.views.compare_changed import ChangedRequest, WhatChanged, compare
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels._public import short_place
 from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text
+from stepscope.views.report_pictures import Pictures, told
 
 __all__ = ["PANEL"]
 
@@ -31,7 +31,7 @@ def write(bound: Bound, out: Pictures) -> str:
     found = public(compare_changed(bound.ctx, ChangedRequest(runs=bound.runs)))
     labels = {column.id: column.label for column in found.compared.columns}
     a, b = labels.get(found.a, found.a), labels.get(found.b, found.b)
-    parts = [f"{markdown_text(found.headline)}\n"]
+    parts = [f"{told(found.headline)}\n"]
     if found.outcome:
         parts.append(out.table(["", a, b], [[one.label, one.a, one.b] for one in found.outcome]))
     if found.changes:

@@ -13,7 +13,7 @@ from stepscope.views.findings import FindingsRequest, RunFindings, ShownFinding,
 from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
 from stepscope.views.panels._public import short_place, short_places
 from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text
+from stepscope.views.report_pictures import Pictures, markdown_text, told
 
 __all__ = ["PANEL"]
 
@@ -67,7 +67,7 @@ def _without_folders(found: RunFindings) -> RunFindings:
 
 def _told(one: ShownFinding, run: str) -> str:
     place = short_place(one.place)
-    head = f"{_MARKS[one.severity]} **{markdown_text(one.message)}** `{clean(one.rule).replace('`', '')}`"
+    head = f"{_MARKS[one.severity]} **{told(one.message)}** `{clean(one.rule).replace('`', '')}`"
     where = " · ".join(part for part in (run, place, f"step {one.step}" if one.step is not None else "") if part)
     parts = [head + (f"\n\n{markdown_text(where)}" if where else "")]
     if one.lines:
@@ -75,9 +75,9 @@ def _told(one: ShownFinding, run: str) -> str:
         mark = fence(code)
         parts.append(f"{mark}python\n{code}\n{mark}")
     if one.seen:
-        parts.append(f"Seen: {markdown_text(one.seen)}")
+        parts.append(f"Seen: {told(one.seen)}")
     if one.fix:
-        parts.append(f"Fix: {markdown_text(one.fix)}")
+        parts.append(f"Fix: {told(one.fix)}")
     return "\n\n".join(parts) + "\n"
 
 

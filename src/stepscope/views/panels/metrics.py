@@ -7,7 +7,7 @@ from stepscope.views.compare_metrics import MetricsRequest, MetricsTable, compar
 from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.report_pictures import Marked, Pictures
 
 __all__ = ["PANEL"]
 
@@ -45,7 +45,7 @@ def write(bound: Bound, out: Pictures) -> str:
 
 
 def _cells(values: list[float | str | bool | None], best: float | None) -> list[object]:
-    return [f"{value:.6g} (best)" if isinstance(value, float) and value == best else value for value in values]
+    return [Marked(f"**{value:.6g}**") if isinstance(value, float) and value == best else value for value in values]
 
 
 def _more(found: MetricsTable) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 from stepscope.errors import UsageError
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text
+from stepscope.views.report_pictures import Pictures
 
 __all__ = ["PANEL"]
 
@@ -29,7 +29,8 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    return f"> [!{_ALERTS[bound.options.tone]}]\n> {markdown_text(bound.options.text)}\n"
+    lines = bound.options.text.split("\n")  # Markdown, like the rest of what the author wrote
+    return "\n".join([f"> [!{_ALERTS[bound.options.tone]}]", *(f"> {line}" for line in lines), ""])
 
 
 PANEL = PanelKind("note", "A remark that stands out", NoteOptions, pack, write, check, needs_runs=0)

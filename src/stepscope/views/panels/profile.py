@@ -22,7 +22,7 @@ from stepscope.views.profile import (
 )
 from stepscope.views.profile_advice import ProfileAdvice, profile_advice
 from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text
+from stepscope.views.report_pictures import Pictures, markdown_text, told
 
 __all__ = ["PANEL"]
 
@@ -92,10 +92,10 @@ def _told(bound: Bound, run: str, id: str, out: Pictures) -> str:
     found = profile_advice(bound.ctx, ProfileRequest(run=run, profile=id, rank=options.rank))
     if found.why:
         return f"*{markdown_text(found.why)}*\n"
-    lines = [f"{markdown_text(found.headline)}\n"]
+    lines = [f"{told(found.headline)}\n"]
     for one in found.advice:
         gain = f" ({markdown_text(one.gain)})" if one.gain else ""
-        lines.append(f"- **{markdown_text(one.finding.message)}**{gain}: {markdown_text(one.finding.fix)}")
+        lines.append(f"- **{told(one.finding.message)}**{gain}: {told(one.finding.fix)}")
     return "\n".join(lines) + "\n"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from msgspec.structs import replace
 
 from stepscope.errors import QueryError, UsageError
@@ -9,8 +11,8 @@ from stepscope.runs.query.query import parse_field
 from stepscope.views.panels._asked import by_ids
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
-from stepscope.views.runs import Columns, ColumnsRequest, RunsPage, RunsRequest, columns, runs
+from stepscope.views.report_pictures import Marked, Pictures
+from stepscope.views.runs import Cell, Columns, ColumnsRequest, RunsPage, RunsRequest, columns, runs
 
 __all__ = ["PANEL", "without_notes"]
 
@@ -42,8 +44,21 @@ def pack(bound: Bound, packing: Packing) -> None:
     if not names:
         found = packing.ask("POST /api/columns", ColumnsRequest(query=query), _few_columns)
         names = [name for name in found.default if name != "name"] if found else []
-    request = RunsRequest(query=query, columns=names, sort=bound.options.sort, descending=bound.options.descending)
-    packing.ask("POST /api/runs", request, without_notes)
+    packing.ask("POST /api/runs", _request(bound, names), without_notes, ("query", "columns", "sort", "descending"))
+
+
+def _request(bound: Bound, names: list[str]) -> RunsRequest:
+    """A run that was archived is shown all the same: the report names it."""
+    options: TableOptions = bound.options
+    query = by_ids(bound.runs)
+    return RunsRequest(
+        query=query,
+        columns=names,
+        sort=options.sort,
+        descending=options.descending,
+        limit=len(bound.runs),
+        archived=True,
+    )
 
 
 def write(bound: Bound, out: Pictures) -> str:
@@ -52,18 +67,39 @@ def write(bound: Bound, out: Pictures) -> str:
     names = [name for name in names_of(bound.options.columns) if name != "name"] or [
         name for name in columns(bound.ctx, ColumnsRequest(query=query)).default if name != "name"
     ]
-    request = RunsRequest(
-        query=query, columns=names, sort=bound.options.sort, descending=bound.options.descending, archived=True
-    )
-    page = runs(bound.ctx, request)
+    page = runs(bound.ctx, _request(bound, names))
     head = ["run", "status", *(known[name].label if name in known else name for name in names)]
     rows = []
     for row in page.rows:
-        cells = [f"{value:.6g} (best)" if value == best and best is not None else value
-                 for value, best in zip(row.cells, page.best, strict=True)]  # fmt: skip
+        cells = [
+            _cell(value, best, known[name].type if name in known else "text")
+            for name, value, best in zip(names, row.cells, page.best, strict=True)
+        ]
         rows.append([row.name, row.status, *cells])
     numbers = {at for at, name in enumerate(names, 2) if name in known and known[name].type in ("number", "duration")}
     return out.table(head, rows, numbers)
+
+
+def _cell(value: Cell, best: float | None, type: str) -> Cell:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if type == "time":
+            return time.strftime("%Y-%m-%d %H:%M", time.gmtime(value)) + " UTC"
+        if type == "duration":
+            return duration_text(value)
+        if best is not None and value == best:
+            return Marked(f"**{value:.6g}**")
+    return value
+
+
+def duration_text(seconds: float) -> str:
+    """
+    >>> duration_text(0.2), duration_text(90), duration_text(5400), duration_text(200_000)
+    ('0.2 s', '1.5 min', '1.5 h', '55.6 h')
+    """
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.3g} s"
 
 
 def without_notes(page: RunsPage) -> RunsPage:
