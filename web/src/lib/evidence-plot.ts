@@ -45,12 +45,21 @@ export function plotOf(lines: readonly PlotInput[], box: Box, mark: number | nul
   const odd = lines.flatMap(({ x, y }) => x.filter((_, at) => (y[at] ?? null) === null).map(placeX));
   return {
     paths: lines.map((line) => pathOf(line, placeX, placeY)),
-    odd: [...new Set(odd)],
+    odd: apart(odd),
     yTicks: (log ? ticks(10 ** y0, 10 ** y1, 3, "log") : ticks(y0, y1, 3)).map((value) => ({ at: placeY(value), label: formatNumber(value, 3) })),
     xTicks: ticks(x0, x1, 4).filter(Number.isInteger).map((value) => ({ at: placeX(value), label: formatNumber(value) })),
     mark: mark !== null && mark >= x0 && mark <= x1 ? placeX(mark) : null,
     log,
   };
+}
+
+const ODD_APART = 9;
+
+/** Marks that would cover each other are one. */
+function apart(places: readonly number[]): number[] {
+  const found: number[] = [];
+  for (const place of [...places].sort((a, b) => a - b)) if (place - (found[found.length - 1] ?? -Infinity) >= ODD_APART) found.push(place);
+  return found;
 }
 
 function pathOf({ x, y }: PlotInput, placeX: (value: number) => number, placeY: (value: number) => number): string {

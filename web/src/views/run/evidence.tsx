@@ -15,16 +15,18 @@ export function Evidence({ finding, run }: { finding: ShownFinding; run: string 
   const lists = finding.series.filter((one) => one.labels.length === 0);
   const named = finding.series.filter((one) => one.labels.length > 0);
   const metrics = run ? finding.metrics : [];
+  const place = useRef<HTMLDivElement>(null);
+  const near = useNear(place);
   if (lists.length + named.length + metrics.length === 0) return null;
   return (
-    <div class="evidence">
+    <div ref={place} class="evidence">
       {together(lists).map((drawn) => (
         <Numbers key={drawn.names.join(" ")} drawn={drawn} />
       ))}
       {named.map((one) => (
         <Bars key={one.name} series={one} />
       ))}
-      {run && metrics.length > 0 ? <Metrics run={run} keys={metrics} step={finding.step} /> : null}
+      {run && metrics.length > 0 ? <Metrics run={near ? run : ""} keys={metrics} step={finding.step} /> : null}
     </div>
   );
 }
@@ -115,14 +117,12 @@ function Bars({ series }: { series: EvidenceSeries }) {
   );
 }
 
-/** The run's own lines, fetched when the card comes near the screen. */
+/** The run's own lines; no `run` until the card is near the screen. */
 function Metrics({ run, keys, step }: { run: string; keys: readonly string[]; step: number | null }) {
-  const place = useRef<HTMLDivElement>(null);
-  const near = useNear(place);
-  const lines = useLines(near ? run : "", keys, step);
+  const lines = useLines(run, keys, step);
   const colour = lookOfRun(run).colour;
   return (
-    <div ref={place} class="evidence-metrics">
+    <>
       {keys.map((key) => {
         const line = lines?.find((one) => one.key === key);
         if (lines && !line) return null;
@@ -142,7 +142,7 @@ function Metrics({ run, keys, step }: { run: string; keys: readonly string[]; st
           </figure>
         );
       })}
-    </div>
+    </>
   );
 }
 

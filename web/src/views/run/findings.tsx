@@ -46,7 +46,11 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
       </header>
       <Place finding={finding} />
       <Lines lines={finding.lines} seen={finding.seen} />
-      {finding.lines.length === 0 && finding.seen ? <p class="finding-seen isolate">{visibleText(finding.seen)}</p> : null}
+      {finding.lines.length === 0 && finding.seen ? (
+        <p class="finding-seen isolate">
+          <Prose text={finding.seen} />
+        </p>
+      ) : null}
       {finding.changed ? (
         <p class="note-warn">The file was edited after the script began: these may not be the lines that ran.</p>
       ) : null}

@@ -120,16 +120,17 @@ function Actions({ run }: { run: RunDetail }) {
   return (
     <div class="run-actions">
       {others > 0 ? (
-        <Button kind="primary" onClick={compare} title="This run beside the chosen ones">
-          <ColumnsIcon size={14} /> Compare with the {others} chosen
+        <Button kind="primary" onClick={compare} aria-label={`Compare with the ${others} chosen`} title="This run beside the chosen ones">
+          <ColumnsIcon size={14} /> <span>Compare with the {others} chosen</span>
         </Button>
       ) : null}
       <Button
         aria-pressed={chosen}
+        aria-label={chosen ? "Chosen" : "Choose"}
         title={chosen ? "Chosen: it is drawn on Charts and can be compared" : "Choose it for Charts and Compare"}
         onClick={() => toggleSelected(run.id)}
       >
-        {chosen ? <CheckIcon size={14} /> : <PlusIcon size={14} />} {chosen ? "Chosen" : "Choose"}
+        {chosen ? <CheckIcon size={14} /> : <PlusIcon size={14} />} <span>{chosen ? "Chosen" : "Choose"}</span>
       </Button>
       <Menu label="More about this run" buttonClass="icon-button" button={<MoreIcon />} align="end" items={items} />
     </div>

@@ -7,6 +7,7 @@ import { Markdown } from "../../components/markdown";
 import type { RunDetail } from "../../lib/schema";
 import { change } from "../runs/tags";
 import { readRun } from "./data";
+import { Folded } from "./folded";
 import { Section } from "./pieces";
 
 interface Draft {
@@ -34,7 +35,9 @@ export function Notes({ run }: { run: RunDetail }) {
   if (!run.notes) return <p class="run-no-notes">{edit}</p>;
   return (
     <Section title="Notes" aside={edit}>
-      <Markdown text={run.notes} class="markdown run-notes isolate" />
+      <Folded height={190}>
+        <Markdown text={run.notes} class="markdown run-notes isolate" />
+      </Folded>
     </Section>
   );
 }

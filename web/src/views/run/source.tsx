@@ -19,7 +19,9 @@ export function Lines({ lines, seen }: { lines: readonly SourceLine[]; seen: str
           {line.marked && seen ? (
             <span class="source-seen">
               <span aria-hidden="true">{visibleText(line.before).replace(/\S/g, " ")}</span>
-              <span class="isolate">{visibleText(seen)}</span>
+              <span class="isolate">
+                <Prose text={seen} />
+              </span>
             </span>
           ) : null}
         </div>

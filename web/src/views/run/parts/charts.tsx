@@ -9,7 +9,8 @@ import { Lesson } from "../../runs/empty";
 const isNumber = (info: { kind: string; section: string }) => info.section !== "system" && info.kind === "scalar";
 
 export function ChartsPart({ run }: { run: RunDetail }) {
-  return <ChartBoard runs={[run.id]} accept={isNumber} empty={<NoCharts running={run.status === "running"} />} />;
+  const empty = <NoCharts running={run.status === "running"} />;
+  return run.parts.metrics === 0 ? empty : <ChartBoard runs={[run.id]} accept={isNumber} empty={empty} />;
 }
 
 const LOG = `run.log({"train/loss": loss, "lr": lr})`;

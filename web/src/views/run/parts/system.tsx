@@ -27,7 +27,7 @@ export function SystemPart({ run }: { run: RunDetail }) {
           ))}
         </dl>
       ) : null}
-      <ChartBoard runs={[run.id]} settings={settings} arrange={systemPanels} empty={<NoSystem />} />
+      {run.parts.system === 0 ? <NoSystem /> : <ChartBoard runs={[run.id]} settings={settings} arrange={systemPanels} empty={<NoSystem />} />}
     </div>
   );
 }
