@@ -1,38 +1,79 @@
 /** The frame around every page: top bar, the page the address names, help, messages. */
 
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useErrorBoundary } from "preact/hooks";
-import { EmptyState, ErrorState, toast, Toasts } from "./components";
-import { Help } from "./components/help";
-import { TopBar } from "./components/topbar";
-import { visibleText } from "./lib/format";
-import { onLive } from "./lib/live";
-import type { Live } from "./lib/schema";
-import { linkTo, matchPage, type PageDef, place } from "./router";
-import { nameOf } from "./state";
+import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
+import { type Action, useActions } from "./actions";
+import { copyText, EmptyState, ErrorState, Toasts } from "./components";
+import { Help, helpOpen } from "./components/help";
+import { Palette } from "./components/palette";
+import { askDelete, DeleteDialog, setArchived } from "./components/run-actions";
+import { describePageKeys, info, TopBar } from "./components/topbar";
+import { TrashDialog, trashOpen } from "./components/trash";
+import { again, takeBack } from "./components/undo";
+import { keepLayouts, openDefaultView } from "./layouts";
+import { count } from "./lib/format";
+import { go, matchPage, type PageDef, place } from "./router";
+import { loadViews } from "./saved-views";
+import { selected, setSelected } from "./state";
+import { themeChoice } from "./theme";
 
 const files = import.meta.glob<{ default: PageDef }>("./views/*.tsx", { eager: true });
 const pages = Object.values(files)
   .map((file) => file.default)
   .sort((a, b) => a.order - b.order);
 
-/** What a run wants a person to know, wherever in the app they are. */
-function showNotices(event: Live): void {
-  for (const notice of event.notices.slice(-3)) {
-    const name = nameOf(notice.run);
-    const title = notice.title.includes(name) ? notice.title : `${notice.title} · ${name}`;
-    toast(visibleText(notice.text), notice.level, visibleText(title), linkTo(`/run/${notice.run}`));
-  }
+describePageKeys(pages.filter((page) => page.nav));
+keepLayouts();
+
+/** What can be done on every page, for the command palette. */
+function everywhere(): Action[] {
+  const themes = (["light", "dark", "system"] as const).map((theme) => ({
+    id: `theme.${theme}`,
+    title: `Theme: ${theme}`,
+    words: "colours appearance night day",
+    run: () => (themeChoice.value = theme),
+  }));
+  return [
+    ...themes,
+    { id: "help.keys", title: "Keyboard shortcuts", keys: "?", words: "help keys", run: () => (helpOpen.value = true) },
+    { id: "undo", title: "Undo", keys: "Ctrl Z", run: () => void takeBack() },
+    { id: "redo", title: "Do again", keys: "Ctrl Shift Z", words: "redo", run: () => void again() },
+    { id: "link", title: "Copy a link to this page", words: "share url address", run: () => void copyText(location.href, "Link copied") },
+    { id: "trash", title: "Trash: deleted runs", words: "restore bin", run: () => (trashOpen.value = true) },
+  ];
+}
+
+/** What can be done with the chosen runs. */
+function withChosen(ids: readonly string[], fixed: boolean): Action[] {
+  if (ids.length === 0) return [];
+  const many = count(ids.length, "chosen run");
+  const changes: Action[] = [
+    { id: "chosen.archive", title: `Archive ${many}`, words: "hide", run: () => void setArchived(ids, true) },
+    { id: "chosen.delete", title: `Delete ${many}…`, words: "remove trash", run: () => askDelete(ids) },
+  ];
+  return [
+    { id: "chosen.charts", title: `Show ${many} in Charts`, run: () => go("/charts") },
+    { id: "chosen.compare", title: `Compare ${many}`, words: "difference", run: () => go("/compare") },
+    { id: "chosen.none", title: "Choose no runs", words: "clear selection", run: () => setSelected([]) },
+    ...(fixed ? [] : changes),
+  ];
 }
 
 export function App() {
-  useEffect(() => onLive(showNotices), []);
+  const fixed = info.value?.read_only ?? false;
+  useActions(everywhere());
+  useActions(withChosen(selected.value, fixed), [selected.value, fixed]);
+  useEffect(() => {
+    void openDefaultView();
+    void loadViews();
+  }, []);
   const path = place.value.path;
   const found = matchPage(pages, path === "/" ? (pages[0]?.path ?? "/") : path);
   useSignalEffect(() => {
     const page = matchPage(pages, place.value.path)?.page;
     document.title = page ? `${page.title} · Stepscope` : "Stepscope";
   });
+  const main = useFocusOnNewPage(found?.page.path ?? path);
   return (
     <>
       <a
@@ -43,13 +84,30 @@ export function App() {
         Skip to content
       </a>
       <TopBar pages={pages} current={found?.page ?? null} />
-      <main id="main" tabIndex={-1}>
+      <main id="main" ref={main} tabIndex={-1}>
         {found ? <Guarded key={found.page.path} page={found.page} params={found.params} /> : <NoSuchPage path={path} />}
       </main>
       <Help />
+      <Palette pages={pages} />
+      <DeleteDialog />
+      <TrashDialog />
       <Toasts />
     </>
   );
+}
+
+/** A link to another page takes the focus into it, as loading a page would; the first page leaves it where it is. */
+function useFocusOnNewPage(path: string) {
+  const main = useRef<HTMLElement>(null);
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    const held = document.activeElement;
+    // Somebody who moves along the tabs with the keyboard stays there.
+    if (held === document.body || !held?.isConnected) main.current?.focus({ preventScroll: true });
+  }, [path]);
+  return main;
 }
 
 function Guarded({ page, params }: { page: PageDef; params: Record<string, string> }) {

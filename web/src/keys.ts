@@ -1,4 +1,7 @@
-/** Keyboard shortcuts: one listener for the page. Nothing fires while a person types into a field. */
+/**
+ * Keyboard shortcuts: one listener for the page. Nothing fires while a person types into a field, save `Mod+k`.
+ * `Mod` is Ctrl, or the command key of a Mac: `{ "Mod+k": open, "Mod+Shift+z": again }`.
+ */
 
 import { useEffect } from "preact/hooks";
 
@@ -33,8 +36,23 @@ function find(name: string): Handler | undefined {
   return undefined;
 }
 
+/** Works while somebody types, because no field has a use for it. */
+const WHILE_TYPING: ReadonlySet<string> = new Set(["Mod+k"]);
+
+function withModifier(event: KeyboardEvent): void {
+  if (event.altKey || event.ctrlKey === event.metaKey) return;
+  const name = `Mod+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}`;
+  if (isTyping(event.target) && !WHILE_TYPING.has(name)) return;
+  const handler = find(name);
+  if (!handler || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  handler(event);
+}
+
 addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (event.defaultPrevented) return;
+  if (event.ctrlKey || event.metaKey) return withModifier(event);
+  if (event.altKey || isTyping(event.target)) return;
   if (document.querySelector("dialog[open]")) return;
   const name = event.key === " " ? "Space" : event.key;
   const handler = find(prefix ? `${prefix} ${name}` : name);

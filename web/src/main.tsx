@@ -2,6 +2,8 @@ import "./style/tokens.css";
 import "./style/base.css";
 import "./style/components.css";
 import "./style/shell.css";
+import "./style/palette.css";
+import "./style/comfort.css";
 import { render } from "preact";
 import { App } from "./app";
 import { startLive } from "./lib/live";

@@ -10,16 +10,8 @@ export interface Shortcut {
   section: string;
 }
 
-/** All shortcuts by section; pages add theirs with `describeKeys` when they load. */
-const shortcuts = signal<Shortcut[]>([
-  { section: "Everywhere", keys: "?", does: "this list" },
-  { section: "Everywhere", keys: "g r", does: "go to Runs" },
-  { section: "Everywhere", keys: "g c", does: "go to Charts" },
-  { section: "Everywhere", keys: "g m", does: "go to Model" },
-  { section: "Everywhere", keys: "g p", does: "go to Profile" },
-  { section: "Everywhere", keys: "t", does: "light, dark or as the system" },
-  { section: "Everywhere", keys: "Esc", does: "close what is open" },
-]);
+/** All shortcuts by section; the top bar and the pages add theirs with `describeKeys` when they load. */
+const shortcuts = signal<Shortcut[]>([]);
 
 export function describeKeys(section: string, keys: Record<string, string>): void {
   const others = shortcuts.peek().filter((one) => one.section !== section);
@@ -28,7 +20,7 @@ export function describeKeys(section: string, keys: Record<string, string>): voi
 
 /** In the order of the pages. */
 function rank(section: string): number {
-  const at = ["Everywhere", "Runs", "Charts", "Model", "Profile"].indexOf(section);
+  const at = ["Everywhere", "Runs", "Run", "Charts", "Compare", "Parameters", "Media", "Distributions", "Model", "Profile", "Reports"].indexOf(section);
   return at < 0 ? 99 : at;
 }
 
@@ -47,7 +39,7 @@ export function Help() {
                 .map((one) => (
                   <div key={one.keys}>
                     <dt>
-                      {one.keys.split(" ").map((key) => (
+                      {one.keys.split(/[ +](?=.)/).map((key) => (
                         <Key key={key}>{key}</Key>
                       ))}
                     </dt>

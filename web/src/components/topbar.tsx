@@ -1,4 +1,4 @@
-/** Project, pages, live state, theme, help: one slim line. */
+/** Project, pages, search, saved views, notifications, live state, theme, help: one slim line. */
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -11,13 +11,33 @@ import { go, linkTo, type PageDef } from "../router";
 import { project } from "../state";
 import { nextTheme, themeChoice } from "../theme";
 import { IconButton } from "./button";
-import { helpOpen } from "./help";
-import { ChevronDownIcon, FolderIcon, HelpIcon, LogoIcon, MoonIcon, SunIcon, SystemIcon } from "./icons";
+import { describeKeys, helpOpen } from "./help";
+import { ChevronDownIcon, FolderIcon, HelpIcon, LogoIcon, MenuIcon, MoonIcon, SearchIcon, SunIcon, SystemIcon } from "./icons";
 import { LiveBadge } from "./live-badge";
+import { Bell } from "./notifications";
+import { paletteOpen } from "./palette";
 import { Menu, type MenuItem } from "./popover";
+import { SavedViewsMenu } from "./saved-views";
+import { Key } from "./tooltip";
+import { again, takeBack } from "./undo";
 
 /** What the server is; read again when the live line comes back. */
 export const info = signal<Info | null>(null);
+
+/** After `g`, the letter of each page. */
+const LETTERS: Readonly<Record<string, string>> = {
+  "/runs": "r",
+  "/charts": "c",
+  "/compare": "v",
+  "/parameters": "h",
+  "/media": "i",
+  "/distributions": "d",
+  "/model": "m",
+  "/profile": "p",
+  "/reports": "e",
+};
+
+const MAC = /mac|iphone|ipad/i.test(navigator.platform);
 
 async function readInfo(): Promise<void> {
   try {
@@ -27,17 +47,32 @@ async function readInfo(): Promise<void> {
   }
 }
 
+/** The keys that work on every page, for the pages that there are. */
+export function describePageKeys(pages: readonly PageDef[]): void {
+  const toPages = pages.flatMap((page) => (LETTERS[page.path] ? [[`g ${LETTERS[page.path]}`, `go to ${page.title}`]] : []));
+  describeKeys("Everywhere", {
+    "Ctrl+K": "go, do or find anything",
+    "?": "this list",
+    ...(Object.fromEntries(toPages) as Record<string, string>),
+    "Ctrl+Z": "undo",
+    "Ctrl+Shift+Z": "do it again",
+    t: "light, dark or as the system",
+    Esc: "close what is open",
+  });
+}
+
 export function TopBar({ pages, current }: { pages: readonly PageDef[]; current: PageDef | null }) {
   const live = liveState.value.kind;
   useEffect(() => void readInfo(), [live === "retrying"]);
   useEffect(() => onLive((event) => event.version !== info.peek()?.catalogue_version && void readInfo()), []);
+  const tabs = pages.filter((page) => page.nav);
   useKeys({
     "?": () => (helpOpen.value = true),
     t: nextTheme,
-    "g r": () => go("/runs"),
-    "g c": () => go("/charts"),
-    "g m": () => go("/model"),
-    "g p": () => go("/profile"),
+    "Mod+k": () => (paletteOpen.value = true),
+    "Mod+z": () => void takeBack(),
+    "Mod+Shift+z": () => void again(),
+    ...Object.fromEntries(tabs.flatMap((page) => (LETTERS[page.path] ? [[`g ${LETTERS[page.path]}`, () => go(page.path)]] : []))),
   });
   return (
     <header class="topbar">
@@ -46,29 +81,57 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
         <span>Stepscope</span>
       </a>
       <ProjectMenu />
+      <PagesMenu tabs={tabs} current={current} />
       <nav class="tabs" aria-label="Pages">
-        {pages
-          .filter((page) => page.nav)
-          .map((page) => (
-            <a
-              key={page.path}
-              href={linkTo(page.path)}
-              class="tab"
-              aria-current={page === current ? "page" : undefined}
-            >
-              {page.title}
-            </a>
-          ))}
+        {tabs.map((page) => (
+          <a key={page.path} href={linkTo(page.path)} class="tab" aria-current={page === current ? "page" : undefined}>
+            {page.title}
+          </a>
+        ))}
       </nav>
       <span class="spring" />
+      <button type="button" class="search-button" aria-label="Search and commands" title="Go, do or find anything" onClick={() => (paletteOpen.value = true)}>
+        <SearchIcon size={14} />
+        <span>Search</span>
+        <Key>{MAC ? "⌘K" : "Ctrl K"}</Key>
+      </button>
       <LiveBadge />
-      <IconButton label={`Theme: ${themeChoice.value} (t)`} onClick={nextTheme}>
+      <SavedViewsMenu pages={pages} />
+      <Bell />
+      <IconButton label={`Theme: ${themeChoice.value} (t)`} class="theme-button" onClick={nextTheme}>
         {themeChoice.value === "dark" ? <MoonIcon /> : themeChoice.value === "light" ? <SunIcon /> : <SystemIcon />}
       </IconButton>
-      <IconButton label="Keyboard shortcuts (?)" onClick={() => (helpOpen.value = true)}>
+      <IconButton label="Keyboard shortcuts (?)" class="help-button" onClick={() => (helpOpen.value = true)}>
         <HelpIcon />
       </IconButton>
     </header>
+  );
+}
+
+/** The pages as a menu, where there is no room for tabs. */
+function PagesMenu({ tabs, current }: { tabs: readonly PageDef[]; current: PageDef | null }) {
+  const items: MenuItem[] = tabs.map((page) => ({
+    key: page.path,
+    label: page.title,
+    checked: page === current,
+    onPick: () => go(page.path),
+  }));
+  const more: MenuItem[] = [
+    { key: "theme", label: `Theme: ${themeChoice.value}`, onPick: nextTheme },
+    { key: "help", label: "Keyboard shortcuts", onPick: () => (helpOpen.value = true) },
+  ];
+  return (
+    <Menu
+      label="Pages"
+      buttonClass="button button-quiet pages-button"
+      button={
+        <>
+          <MenuIcon size={16} />
+          <span>{current?.title ?? "Pages"}</span>
+        </>
+      }
+      items={[...items, ...more]}
+    />
   );
 }
 
@@ -76,7 +139,7 @@ function ProjectMenu() {
   const names = info.value?.projects ?? [];
   const chosen = project.value;
   if (names.length < 2 && !chosen)
-    return names[0] ? <span class="project-name isolate">{visibleText(names[0])}</span> : null;
+    return names[0] ? <span class="project-name isolate ellipsis">{visibleText(names[0])}</span> : null;
   const pick = (name: string): MenuItem => ({
     key: `p:${name}`,
     label: <span class="isolate ellipsis">{name === "" ? "All projects" : visibleText(name)}</span>,

@@ -92,6 +92,19 @@ export function formatTime(time: number): string {
   return `${formatDate(time)} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** The same with the zone, for titles: `2026-11-15 14:03:27 GMT+1`. */
+export function formatTimeZone(time: number): string {
+  const shown = formatTime(time);
+  return shown === "–" ? shown : `${shown} ${zoneAt(new Date(time * 1000))}`;
+}
+
+const zones = new Intl.DateTimeFormat("en-US", { timeZoneName: "short" }); // made once: it is slow to make
+
+function zoneAt(date: Date): string {
+  const parts = zones.formatToParts(date);
+  return parts.find((part) => part.type === "timeZoneName")?.value ?? "";
+}
+
 export function formatDate(time: number): string {
   const date = new Date(time * 1000);
   if (Number.isNaN(date.getTime())) return "–";

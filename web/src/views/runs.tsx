@@ -23,6 +23,8 @@ describeKeys("Runs", {
   Enter: "open the run",
   v: "hide or show its lines",
   c: "compare the chosen runs in Charts",
+  e: "archive the chosen runs",
+  Delete: "delete the chosen runs",
   Esc: "choose none",
 });
 

@@ -2,7 +2,7 @@
 
 import { StatusDot } from "../../components";
 import { now } from "../../clock";
-import { exactNumber, formatAge, formatCell, formatDuration, formatTime, visibleText } from "../../lib/format";
+import { exactNumber, formatAge, formatCell, formatDuration, formatTimeZone, visibleText } from "../../lib/format";
 import type { Cell, RunColumn } from "../../lib/schema";
 import type { KeptRow } from "./data";
 import { NotesCell } from "./notes";
@@ -65,7 +65,7 @@ export function Words({ text }: { text: string }) {
 }
 
 function Age({ time }: { time: number }) {
-  return <span title={formatTime(time)}>{formatAge(time, now.value)}</span>;
+  return <span title={formatTimeZone(time)}>{formatAge(time, now.value)}</span>;
 }
 
 /** A running run's duration goes on between two answers of the server. */

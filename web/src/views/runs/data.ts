@@ -7,7 +7,7 @@ import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
 import type { Cell, Edited, EditRequest, RunGroup, RunRow, RunsPage } from "../../lib/schema";
 import { meet, project, remember, selected } from "../../state";
-import { askedColumns, available, descending, groupBy, query, shutGroups, sortKey, usual } from "./settings";
+import { archived, askedColumns, available, descending, groupBy, query, shutGroups, sortKey, usual } from "./settings";
 
 const PAGE = 200;
 const RENEW_MS = 1000;
@@ -56,6 +56,7 @@ interface Question {
   descending: boolean;
   columns: string[];
   group_by: string | null;
+  archived: boolean;
 }
 
 function question(): Question {
@@ -67,6 +68,7 @@ function question(): Question {
     descending: descending.value,
     columns: askedColumns.value,
     group_by: groupBy.value || null,
+    archived: archived.value,
   };
 }
 

@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { fitColumns } from "../../lib/fit-columns";
 import type { RunColumn } from "../../lib/schema";
 import { readStored, writeStored } from "../../lib/stored";
-import { list, text } from "../../lib/url";
+import { flag, list, text } from "../../lib/url";
 import { param } from "../../router";
 
 export const query = param<string>("q", "", text);
@@ -13,6 +13,8 @@ export const sort = param<string>("sort", "-created", text, true);
 /** The chosen columns; none means the usual ones. */
 export const chosenColumns = param<string[]>("cols", [], list);
 export const groupBy = param<string>("group", "", text, true);
+/** Also runs that were archived. */
+export const archived = param("archived", false, flag);
 /** Groups that are folded, by their value. */
 export const shutGroups = signal<ReadonlySet<string>>(new Set());
 

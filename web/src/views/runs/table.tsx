@@ -5,7 +5,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { useKeys } from "../../keys";
 import { groupKey, visibleSpan } from "../../lib/rows";
 import { go } from "../../router";
-import { hiddenSet, selectedSet, setSelected, toggleHidden } from "../../state";
+import { askDelete, setArchived } from "../../components/run-actions";
+import { info } from "../../components/topbar";
+import { hiddenSet, selected, selectedSet, setSelected, toggleHidden } from "../../state";
 import { layout, showSpan, waiting } from "./data";
 import { Header } from "./header";
 import { GroupRow, NAME, Row, rowId } from "./row";
@@ -94,6 +96,16 @@ function useTopOnNewQuestion(scroller: { current: HTMLElement | null }): void {
   });
 }
 
+/** The chosen runs; without any, the one the keyboard is on. */
+function chosenOrCursor(): string[] {
+  const id = idAtCursor();
+  return selected.peek().length > 0 ? selected.peek() : id === null ? [] : [id];
+}
+
+function mayChange(): boolean {
+  return !info.peek()?.read_only && chosenOrCursor().length > 0;
+}
+
 function useTableKeys(scroller: { current: HTMLElement | null }): void {
   const by = (step: number) => () => moveCursor(step, scroller.current, ROW);
   const toggle = () => {
@@ -135,6 +147,8 @@ function useTableKeys(scroller: { current: HTMLElement | null }): void {
       else toggle();
     },
     c: () => selectedSet.peek().size > 0 && go("/charts"),
+    e: () => mayChange() && void setArchived(chosenOrCursor(), true),
+    Delete: () => mayChange() && askDelete(chosenOrCursor()),
     Escape: () => setSelected([]),
   });
 }

@@ -3,15 +3,33 @@
 import { useRef, useState } from "preact/hooks";
 import { Popover, Tag, TextInput, toast } from "../../components";
 import { PlusIcon } from "../../components/icons";
+import { strictly } from "../../components/run-actions";
 import { info } from "../../components/topbar";
+import { remember } from "../../components/undo";
 import { visibleText } from "../../lib/format";
 import type { EditRequest } from "../../lib/schema";
+import { type Before, inverse, wordsOf } from "../../lib/undo-edits";
+import { known } from "../../state";
 import { editRuns, rows } from "./data";
 
-/** Sends a change and says in words what was refused. */
+/** What the runs are like now, as far as this page knows them. */
+function asTheyAre(ids: readonly string[]): Before[] {
+  return ids.flatMap((id) => rows.peek().get(id)?.row ?? known.peek().get(id) ?? []);
+}
+
+/** Sends a change, says in words what was refused, and remembers how to take it back. */
 export async function change(request: EditRequest): Promise<boolean> {
+  const back = inverse(request, asTheyAre(request.runs));
   try {
     const done = await editRuns(request);
+    if (done.refused.length === 0 && back.length > 0)
+      remember({
+        words: visibleText(wordsOf(request)),
+        undo: async () => {
+          for (const one of back) await strictly(editRuns(one));
+        },
+        redo: async () => void (await strictly(editRuns(request))),
+      });
     const refused = done.refused[0];
     if (refused)
       toast(

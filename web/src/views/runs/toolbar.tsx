@@ -2,15 +2,30 @@
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { Button, Popover, TextInput } from "../../components";
-import { ChartIcon, CloseIcon, GroupIcon, SearchIcon } from "../../components/icons";
+import { useActions } from "../../actions";
+import { Button, copyText, Menu, type MenuItem, Popover, TextInput } from "../../components";
+import {
+  ArchiveIcon,
+  ChartIcon,
+  CloseIcon,
+  CopyIcon,
+  DownloadIcon,
+  GroupIcon,
+  MoreIcon,
+  SearchIcon,
+  TrashIcon,
+} from "../../components/icons";
+import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
+import { info } from "../../components/topbar";
+import { trashOpen } from "../../components/trash";
 import { count, visibleText } from "../../lib/format";
 import { go } from "../../router";
-import { selected, setSelected } from "../../state";
+import { known, selected, setSelected } from "../../state";
 import { table } from "./data";
+import { exportTable } from "./export";
 import { ColumnPicker } from "./picker";
 import { QueryBox } from "./query-box";
-import { columnOf, groupBy, offered } from "./settings";
+import { archived, columnOf, groupBy, offered } from "./settings";
 import { TagAdder } from "./tags";
 
 export function Toolbar() {
@@ -22,8 +37,32 @@ export function Toolbar() {
       {selected.value.length > 0 ? <ChosenActions /> : null}
       <GroupPicker />
       <ColumnPicker />
+      <MoreMenu />
     </div>
   );
+}
+
+/** What is done now and then. */
+function MoreMenu() {
+  const shown = archived.value;
+  useActions(
+    [
+      { id: "runs.export", title: "Export these runs as CSV", words: "download table spreadsheet", run: () => void exportTable() },
+      { id: "runs.archived", title: shown ? "Hide archived runs" : "Show archived runs", run: () => (archived.value = !shown) },
+    ],
+    [shown],
+  );
+  const items: MenuItem[] = [
+    { key: "csv", label: "Export as CSV", icon: <DownloadIcon size={14} />, onPick: () => void exportTable() },
+    {
+      key: "archived",
+      label: shown ? "Hide archived runs" : "Show archived runs",
+      icon: <ArchiveIcon size={14} />,
+      onPick: () => (archived.value = !shown),
+    },
+    { key: "trash", label: "Trash…", icon: <TrashIcon size={14} />, onPick: () => (trashOpen.value = true) },
+  ];
+  return <Menu label="More" buttonClass="icon-button" button={<MoreIcon />} items={items} align="end" />;
 }
 
 function Matched() {
@@ -49,12 +88,32 @@ function ChosenActions() {
         {chosen.length === 1 ? "Show 1 in Charts" : `Compare ${chosen.length} in Charts`}
       </Button>
       <TagAdder runs={chosen} has={[]} words="Tag" />
+      <ChosenMenu chosen={chosen} />
       <Button kind="quiet" onClick={() => setSelected([])} title="Choose none (Esc)">
         <CloseIcon size={12} />
         Clear
       </Button>
     </div>
   );
+}
+
+function ChosenMenu({ chosen }: { chosen: readonly string[] }) {
+  const fixed = info.value?.read_only ?? false;
+  const allArchived = chosen.every((id) => known.value.get(id)?.tags.includes(ARCHIVED));
+  const changes: MenuItem[] = [
+    {
+      key: "archive",
+      label: allArchived ? "Unarchive" : "Archive",
+      icon: <ArchiveIcon size={14} />,
+      onPick: () => void setArchived(chosen, !allArchived),
+    },
+    { key: "delete", label: "Delete…", icon: <TrashIcon size={14} />, onPick: () => askDelete(chosen) },
+  ];
+  const items: MenuItem[] = [
+    ...(fixed ? [] : changes),
+    { key: "ids", label: "Copy their ids", icon: <CopyIcon size={14} />, onPick: () => void copyText(chosen.join("\n")) },
+  ];
+  return <Menu label="More for the chosen runs" buttonClass="icon-button" button={<MoreIcon />} items={items} align="end" />;
 }
 
 function GroupPicker() {

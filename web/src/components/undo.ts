@@ -1,0 +1,69 @@
+/** One stack of what can be taken back, for the whole app: edits of runs, deletions, layouts. Ctrl+Z takes the last. */
+
+import { signal } from "@preact/signals";
+import { toast } from "./toast";
+
+export interface Done {
+  /** What was done, as it stands after "Undo": `delete 3 runs`, `columns`. */
+  words: string;
+  undo(): Promise<void> | void;
+  /** Does it again; without it the step cannot be repeated. */
+  redo?(): Promise<void> | void;
+}
+
+const MOST = 100;
+const done = signal<readonly Done[]>([]);
+const undone = signal<readonly Done[]>([]);
+let busy = false;
+
+/** What Ctrl+Z would take back, or null. */
+export function nextUndo(): Done | null {
+  return done.value.at(-1) ?? null;
+}
+
+export function nextRedo(): Done | null {
+  return undone.value.at(-1) ?? null;
+}
+
+/** Remembers a step; with `said`, tells of it with a button to take it back. */
+export function remember(step: Done, said?: string): void {
+  done.value = [...done.peek(), step].slice(-MOST);
+  undone.value = [];
+  if (said) toast(said, "info", undefined, undefined, { label: "Undo", onPick: () => void takeBack(step) });
+}
+
+/** Takes back one step, by default the last. */
+export async function takeBack(step: Done | null = done.peek().at(-1) ?? null): Promise<void> {
+  if (busy) return;
+  if (!step) return toast("There is nothing to undo.");
+  if (!done.peek().includes(step)) return;
+  busy = true;
+  done.value = done.peek().filter((other) => other !== step);
+  try {
+    await step.undo();
+    if (step.redo) undone.value = [...undone.peek(), step];
+    toast(`Undone: ${step.words}`);
+  } catch (fault) {
+    done.value = [...done.peek(), step];
+    toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be undone");
+  } finally {
+    busy = false;
+  }
+}
+
+export async function again(): Promise<void> {
+  const step = undone.peek().at(-1);
+  if (busy) return;
+  if (!step?.redo) return toast("There is nothing to redo.");
+  busy = true;
+  undone.value = undone.peek().slice(0, -1);
+  try {
+    await step.redo();
+    done.value = [...done.peek(), step];
+    toast(`Done again: ${step.words}`);
+  } catch (fault) {
+    toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be done again");
+  } finally {
+    busy = false;
+  }
+}
