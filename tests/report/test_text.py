@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from stepscope.report.text import MAX_PANELS, cut, panel_text
 
@@ -37,7 +37,7 @@ def test_the_pieces_put_together_are_the_text(lines: list[str], ends: bool) -> N
     text = "\n".join(lines) + "\n" * ends
     pieces = cut(text).pieces
     assert "".join(piece.text for piece in pieces) == text
-    assert all(a.end == b.line for a, b in zip(pieces, pieces[1:], strict=False))
+    assert all(a.end == b.line for a, b in itertools.pairwise(pieces))
     for piece in pieces:
         assert piece.text.rstrip("\n") == "\n".join(text.split("\n")[piece.line : piece.end]).rstrip("\n")
 

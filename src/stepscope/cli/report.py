@@ -165,6 +165,8 @@ def _write(ctx: Context, text: str, out: Path, max_mb: float) -> None:
     suffix = out.suffix.lower()
     if suffix in (".html", ".pdf"):
         made = made_page(ctx, report, most=int(max_mb * 1e6))
+        for sentence in made.faults:
+            click.echo(f"could not be read: {clean(sentence)}", err=True)
         for sentence in made.left_out:
             click.echo(f"left out: {clean(sentence)}", err=True)
         data = made.data

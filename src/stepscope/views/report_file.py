@@ -15,7 +15,7 @@ from stepscope.report.page import page, template_bytes
 from stepscope.report.text import cut
 from stepscope.views.context import Context
 from stepscope.views.report_blocks import BoundReport, bind
-from stepscope.views.report_pack import pack_report
+from stepscope.views.report_pack import Packing, pack_report
 from stepscope.views.report_pictures import Pictures, write_markdown
 from stepscope.views.route import Download, route
 
@@ -40,6 +40,8 @@ class MadePage:
 
     data: bytes
     left_out: list[str]
+    faults: list[str]
+    """What went wrong, for who made it."""
 
 
 @route("GET", "/api/report/file")
@@ -70,8 +72,9 @@ def page_of(ctx: Context, found: store.Found, number: int | None = None, most: i
 def made_page(ctx: Context, report: BoundReport, version: int = 0, author: str = "", most: int = MAX_BYTES) -> MadePage:
     """A report as one HTML file of about `most` bytes or less."""
     author = str(report.text.front.get("author") or author)
-    pack = pack_report(ctx, report, version, author, max(0, most - template_bytes()))
-    return MadePage(page(pack, f"{report.text.title} · Stepscope"), pack.left_out)
+    packing = Packing(ctx)
+    pack = pack_report(ctx, report, version, author, max(0, most - template_bytes()), packing)
+    return MadePage(page(pack, f"{report.text.title} · Stepscope"), pack.left_out, packing.faults)
 
 
 def made_pictures(report: BoundReport) -> Pictures:

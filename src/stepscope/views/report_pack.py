@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 import stepscope
 from stepscope.errors import StepscopeError
@@ -20,6 +21,7 @@ from stepscope.views.panels._panel import Bound
 from stepscope.views.report_blocks import BoundReport, MarkdownBlock, PanelBlock
 from stepscope.views.report_lines import LineWish, PackedLine, packed_lines
 from stepscope.views.report_media import MediaWish, PackedMedia, packed_media
+from stepscope.views.report_pictures import CANNOT_DRAW
 from stepscope.views.route import Route, all_routes
 from stepscope.views.runs import RunRow
 
@@ -66,6 +68,9 @@ class Packing:
         self.lines: dict[LineWish, None] = {}
         self.media: dict[tuple[str, str], MediaWish] = {}
         self.left_out: list[str] = []
+        self.faults: list[str] = []
+        """What went wrong, in full: for who makes the file, not for who reads it."""
+        self._panel = ""
         self._answers: dict[tuple[str, bytes], PackedAnswer] = {}
         self._routes: dict[str, Route] = {route.name: route for route in all_routes()}
 
@@ -86,7 +91,7 @@ class Packing:
         try:
             answer = self._routes[route].view(self.ctx, request)
         except StepscopeError as error:
-            self.leave_out(f"{route.partition(' ')[2]}: {str(error).splitlines()[0]}")
+            self.fail(self._panel, error)
             return None
         if hide is not None:
             answer = hide(answer)
@@ -105,6 +110,18 @@ class Packing:
         wanted = {*(known.wanted if known else ()), step}
         self.media[run, key] = MediaWish(run, key, frozenset(wanted), max(steps, known.steps if known else 0))
 
+    def panel(self, bound: Bound) -> None:
+        """Take in what one panel needs."""
+        self._panel = bound.kind.name
+        try:
+            bound.kind.pack(bound, self)
+        except StepscopeError as error:
+            self.fail(bound.kind.name, error)
+
+    def fail(self, panel: str, error: StepscopeError) -> None:
+        self.faults.append(f"{panel}: {str(error).splitlines()[0]}")
+        self.leave_out(f"Something of a {panel} panel could not be read when this file was made.")
+
     def leave_out(self, sentence: str) -> None:
         if sentence not in self.left_out:
             self.left_out.append(sentence)
@@ -114,18 +131,20 @@ class Packing:
         return list(self._answers.values())
 
 
-def pack_report(ctx: Context, report: BoundReport, version: int, author: str, budget: int) -> Pack:
+def pack_report(
+    ctx: Context, report: BoundReport, version: int, author: str, budget: int, packing: Packing | None = None
+) -> Pack:
     """The pack of a report, at most about `budget` bytes of the file."""
-    packing = Packing(ctx)
+    packing = packing or Packing(ctx)
     for bound in report.bound.values():
-        _pack_panel(bound, packing)
+        packing.panel(bound)
     pack = Pack(
         title=report.text.title,
         made=time.time(),
         version=version,
         author=author,
         project=report.project,
-        blocks=report.blocks,
+        blocks=[_public(block) for block in report.blocks],
         runs=_rows(ctx, (entry.id for entry in report.entries)),
         answers=packing.answers,
         lines=[],
@@ -141,11 +160,11 @@ def pack_report(ctx: Context, report: BoundReport, version: int, author: str, bu
     return pack
 
 
-def _pack_panel(bound: Bound, packing: Packing) -> None:
-    try:
-        bound.kind.pack(bound, packing)
-    except StepscopeError as error:
-        packing.leave_out(f"A {bound.kind.name} panel: {str(error).splitlines()[0]}")
+def _public(block: MarkdownBlock | PanelBlock) -> MarkdownBlock | PanelBlock:
+    """What is wrong with a panel may name other runs: that is for who wrote it."""
+    if isinstance(block, PanelBlock) and block.error is not None:
+        return replace(block, error=CANNOT_DRAW)
+    return block
 
 
 def _given(request: msgspec.Struct) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from stepscope.views.report_blocks import BoundReport, MarkdownBlock
 
 __all__ = ["Marked", "Pictures", "cell_text", "markdown_text", "told", "write_markdown"]
 
+CANNOT_DRAW = "This panel could not be drawn when the file was made."
+"""Why is for who wrote the report: it may name other runs, and folders."""
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~])")
 _NAMES = re.compile(r"[^a-z0-9]+")
 
@@ -68,7 +70,7 @@ def write_markdown(report: BoundReport) -> Pictures:
             out.hues = out.hues or hues(bound.ctx.catalogue)
             parts.append(_panel(bound, out))
         else:
-            parts.append(f"> **{markdown_text(block.panel or 'panel')}**: {markdown_text(block.error or '')}\n")
+            parts.append(f"> {CANNOT_DRAW}\n")
     out.text = "".join(parts).lstrip("\n")
     return out
 
@@ -76,8 +78,8 @@ def write_markdown(report: BoundReport) -> Pictures:
 def _panel(bound: Bound, out: Pictures) -> str:
     try:
         body = bound.kind.write(bound, out)
-    except StepscopeError as error:
-        body = f"> **{bound.kind.name}**: {markdown_text(str(error).splitlines()[0])}\n"
+    except StepscopeError:
+        body = f"> {CANNOT_DRAW}\n"
     drawn = body.startswith("![")  # with its title in the picture
     title = f"**{markdown_text(bound.title)}**\n\n" if bound.title and not drawn else ""
     caption = f"\n*{markdown_text(bound.options.caption)}*\n" if bound.options.caption else ""
