@@ -8,7 +8,7 @@ import type { ModelPage } from "../../lib/schema";
 import "../../style/model.css";
 import { ModuleTable } from "../../views/model/table";
 import { Asked } from "./asked";
-import { layoutWorker } from "./standing";
+import { layoutWorker } from "./graph-worker";
 
 export interface ModelFigureProps {
   run: string;

@@ -1,5 +1,6 @@
 /** One observer for all panels: only what is on the screen, or nearly, fetches and draws. */
 
+import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
@@ -23,6 +24,9 @@ function observerOf(element: Element): IntersectionObserver {
   return observer;
 }
 
+/** Draw what is out of sight too: the page is about to be printed. */
+export const everything = signal(false);
+
 /** True while the element is on the screen. */
 export function useVisible(ref: RefObject<HTMLElement>): boolean {
   const [visible, setVisible] = useState(false);
@@ -37,7 +41,7 @@ export function useVisible(ref: RefObject<HTMLElement>): boolean {
       watched.delete(element);
     };
   }, [ref]);
-  return visible;
+  return visible || everything.value;
 }
 
 /** The element's size in whole pixels, followed as it changes. */

@@ -10,6 +10,9 @@ import type { ModelPage, RecordedStep } from "../../lib/schema";
 import { flag, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 import { project, remember, selected } from "../../state";
+import { recordingId } from "./recording";
+
+export { recordingId };
 
 /** The run on the page; "" for the newest one (of the chosen runs, if any are chosen) that has a recording. */
 export const run = param<string>("of", "", text, true);
@@ -36,11 +39,6 @@ export const chosen = computed<RecordedStep | null>(() => {
   const all = steps.value?.steps ?? [];
   return all.find((one) => recordingId(one) === recording.value) ?? all[all.length - 1] ?? null;
 });
-
-/** How a recording is written in the address. */
-export function recordingId(one: { step: number; key: string }): string {
-  return `${one.step}:${one.key}`;
-}
 
 function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, "\\$&")}"`;

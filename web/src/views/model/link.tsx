@@ -3,7 +3,7 @@
 import { visibleText } from "../../lib/format";
 import type { MediaItem } from "../../lib/schema";
 import { go, linkTo } from "../../router";
-import { recordingId } from "./data";
+import { recordingId } from "./recording";
 
 export function RecordingLink({ item }: { item: MediaItem }) {
   const { model, ops } = item.meta;

@@ -1,0 +1,35 @@
+/** How the values of a tensor were spread, over the steps. */
+
+import type { HistogramMode } from "../charts/draw-histograms";
+import { lazily } from "../components/lazily";
+import { type PanelKind, type PanelProps, textOf } from "./panel";
+import { RunName } from "./parts/run-name";
+
+const DistributionPanel = lazily(() => import("../views/distributions/panel").then((chunk) => chunk.DistributionPanel));
+const MODES: Record<string, HistogramMode> = { ridge: "ridges", heat: "heat", bands: "bands" };
+const MOST = 6;
+
+function Panel({ options, runs }: PanelProps) {
+  return (
+    <div class="report-charts" data-count={Math.min(runs.length, 3)}>
+      {runs.slice(0, MOST).map((run) => (
+        <div key={run.id} class="report-distribution">
+          <RunName run={run} />
+          <DistributionPanel run={run.id} name={textOf(options, "key")} mode={MODES[textOf(options, "view")] ?? "ridges"} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+export default {
+  kind: "distribution",
+  title: "Distribution",
+  hint: "histograms of weights, gradients or activations over the steps",
+  needs: 1,
+  fields: [
+    { name: "key", label: "Key", type: "histogram", required: true },
+    { name: "view", label: "As", type: "choice", choices: [{ value: "", label: "Ridgelines" }, { value: "heat", label: "Heat map" }, { value: "bands", label: "Percentile bands" }] },
+  ],
+  Panel,
+} satisfies PanelKind;
