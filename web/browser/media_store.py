@@ -85,10 +85,12 @@ def _blurred(picture: Floats, passes: int) -> Floats:
 def _pictures(run: stepscope.Run, step: int, quality: float, rng: np.random.Generator) -> None:
     truth = np.stack([scene(seed) for seed in range(8)])
     blurred = _blurred(truth, round(2 + 24 * (1 - quality)))
-    made = np.clip(blurred + rng.normal(0, 0.16 * (1 - quality), truth.shape), 0, 1)
-    attention = _blurred(rng.random((32, 32, 1)), 3)[..., 0] * 0.02 + quality * 0.9 * scene(3, 32).mean(-1) - 0.4
-    found = [{"box": [6, 4, 20, 18], "label": "moon", "score": round(0.4 + 0.55 * quality, 2)}] if quality > 0.3 else []
-    boxes = [*found, {"box": [2, 30, 46, 46], "label": "water", "score": round(0.6 + 0.35 * quality, 2)}]
+    made = np.clip(blurred + rng.normal(0, 0.09 * (1 - quality), truth.shape), 0, 1)
+    moon = np.unravel_index(_blurred(truth[1:2], 2)[0].sum(-1).argmax(), (48, 48))
+    top, left = int(moon[0]) - 6, int(moon[1]) - 6
+    found = [{"box": [left, top, left + 13, top + 13], "label": "moon", "score": round(0.4 + 0.55 * quality, 2)}]
+    boxes = [*found[: int(quality > 0.3)], {"box": [1, 37, 47, 47], "label": "water", "score": round(0.6 + 0.35 * quality, 2)}]
+    attention = _attention(quality, rng)
     clear = round(8 * quality)
     note = NOTE.format(
         step=step,
@@ -111,6 +113,14 @@ def _pictures(run: stepscope.Run, step: int, quality: float, rng: np.random.Gene
         },
         step=step,
     )
+
+
+def _attention(quality: float, rng: np.random.Generator) -> Floats:
+    """Logits of one head: a diagonal that grows out of the noise."""
+    at = np.arange(24)
+    near = np.exp(-(np.subtract.outer(at, at) ** 2) / 6)
+    column = np.exp(-((at - 4) ** 2) / 2)[None, :] * 0.6
+    return np.asarray(3 * quality * (near + column) + rng.normal(0, 0.5, (24, 24)) - 1.2)
 
 
 def _walk(quality: float, rng: np.random.Generator) -> Floats:

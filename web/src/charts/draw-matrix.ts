@@ -11,6 +11,10 @@ export interface MatrixData {
   byRow: boolean;
   xTitle?: string;
   yTitle?: string;
+  /** Differences: above nothing in the colour, below in this one. */
+  below?: string;
+  /** How a number is written into its cell. */
+  say?(value: number): string;
 }
 
 const LEFT = 64;
@@ -27,9 +31,11 @@ export function drawMatrix(ctx: CanvasRenderingContext2D, data: MatrixData, size
   const w = box.width / columns;
   const h = box.height / rows;
   const tint = heatScale(inks, colour);
+  const tintBelow = data.below ? heatScale(inks, data.below) : tint;
   const numbers = data.values.flat().filter((v): v is number => v !== null && Number.isFinite(v));
   const least = numbers.reduce((a, b) => Math.min(a, b), data.byRow ? 0 : Number.POSITIVE_INFINITY);
   const most = numbers.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const far = Math.max(Math.abs(least), Math.abs(most), Number.MIN_VALUE);
   const gap = w > 6 && h > 6 ? 1 : 0;
   ctx.font = `11px ${inks.font}`;
   ctx.textAlign = "center";
@@ -38,14 +44,14 @@ export function drawMatrix(ctx: CanvasRenderingContext2D, data: MatrixData, size
     const total = row.reduce<number>((sum, v) => sum + (v ?? 0), 0);
     row.forEach((v, j) => {
       if (v === null || !Number.isFinite(v)) return;
-      const part = data.byRow ? (total > 0 ? v / total : 0) : most > least ? (v - least) / (most - least) : 0.5;
-      const fill = tint(0.04 + part * 0.9);
+      const part = data.below ? Math.abs(v) / far : data.byRow ? (total > 0 ? v / total : 0) : most > least ? (v - least) / (most - least) : 0.5;
+      const fill = (v < 0 ? tintBelow : tint)(0.04 + part * 0.9);
       ctx.fillStyle = fill;
       ctx.fillRect(box.left + j * w, box.top + i * h, Math.max(0.5, w - gap), Math.max(0.5, h - gap));
       if (w < 24 || h < 13) return;
       ctx.fillStyle = readableOn(fill);
       ctx.globalAlpha = v === 0 ? 0.35 : 1;
-      ctx.fillText(formatNumber(v, 3), box.left + (j + 0.5) * w, box.top + (i + 0.5) * h, w - 4);
+      ctx.fillText(data.say?.(v) ?? formatNumber(v, 3), box.left + (j + 0.5) * w, box.top + (i + 0.5) * h, w - 4);
       ctx.globalAlpha = 1;
     });
   });

@@ -76,8 +76,9 @@ export function nearestPoint(
   px: number,
   py: number,
   most: number,
+  options: XYOptions = {},
 ): { line: number; index: number } | null {
-  const at = projection(xyAxes(lines, {}), plotBox(size.width, size.height));
+  const at = projection(xyAxes(lines, options), plotBox(size.width, size.height, Boolean(options.xTitle)));
   let least = most;
   let found: { line: number; index: number } | null = null;
   lines.forEach(({ x, y }, line) =>

@@ -10,6 +10,8 @@ export interface Curve {
   x: number[];
   y: number[];
   area: number | null;
+  /** The score from which on something counts as positive, for each point; null where there is none. */
+  thresholds?: (number | null)[];
 }
 
 export interface Confusion {
@@ -40,7 +42,9 @@ function curve(raw: unknown, label: string, area: unknown): Curve | null {
   if (!isRecord(raw)) return null;
   const x = numbers(raw.x);
   const y = numbers(raw.y);
-  return x.length && x.length === y.length ? { label, x, y, area: typeof area === "number" ? area : null } : null;
+  if (!x.length || x.length !== y.length) return null;
+  const thresholds = Array.isArray(raw.thresholds) && raw.thresholds.length === x.length ? { thresholds: raw.thresholds.map((t) => (typeof t === "number" ? t : null)) } : {};
+  return { label, x, y, area: typeof area === "number" ? area : null, ...thresholds };
 }
 
 /** One curve, a list of them, or one per class. */

@@ -13,9 +13,9 @@ import * as settings from "./settings";
 
 export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey[]; shown: number; columns: boolean; several: boolean }) {
   const box = useRef<HTMLInputElement>(null);
-  const scale = (factor: number) => (settings.size.value = Math.max(settings.SIZES.least, Math.min(settings.SIZES.most, Math.round(settings.size.peek() * factor))));
+  const scale = (factor: number) => settings.setSize(settings.drawnSize.peek() * factor);
   useKeys({ "/": () => box.current?.focus(), "+": () => scale(1.25), "=": () => scale(1.25), "-": () => scale(0.8) });
-  const pictures = keys.some((key) => ["image", "video", "figure"].includes(key.kind));
+  const pictures = keys.some((key) => ["image", "video", "figure"].includes(key.kind) && (settings.kind.value === "" || settings.kind.value === key.kind));
   return (
     <div class="charts-bar media-bar" role="toolbar" aria-label="Media">
       <div class="find">
@@ -41,7 +41,7 @@ export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey
           <AdjustButton />
           <span class="field">
             <span class="field-label">Size</span>
-            <Slider label="Size of pictures" min={settings.SIZES.least} max={settings.SIZES.most} step={4} value={settings.size.value} onInput={(value) => (settings.size.value = value)} />
+            <Slider label="Size of pictures" min={settings.SIZES.least} max={settings.SIZES.most} step={4} value={settings.drawnSize.value} onInput={settings.setSize} />
           </span>
         </>
       ) : null}

@@ -1,11 +1,12 @@
 /** Everything that runs logged besides numbers, under one slider. Takes the runs to show and nothing else. */
 
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { EmptyState, ErrorState, Skeleton } from "../../components";
 import { describeKeys } from "../../components/help";
 import { ImageIcon } from "./icons";
 import { searchFor } from "../../lib/chart-search";
 import { count, visibleText } from "../../lib/format";
+import { TOGETHER } from "../../lib/media-kinds";
 import { unionOf } from "../../lib/media-steps";
 import type { MediaKey } from "../../lib/schema";
 import "../../style/charts.css";
@@ -13,7 +14,9 @@ import "../../style/charts-panels.css";
 import "../../style/charts-media.css";
 import "../../style/charts-text.css";
 import "../../style/media.css";
+import "../../style/media-kinds.css";
 import "../../style/media-looking.css";
+import { useSize } from "../charts/visible";
 import { Bar } from "./bar";
 import { MOST_RUNS, useLiveMedia, useMediaIndex } from "./data";
 import { Lightbox } from "./lightbox";
@@ -31,18 +34,25 @@ describeKeys("Media", {
   "0": "in a large picture: fit it again",
 });
 
+/** What names at the left and gaps take of the width. */
+const NAMES_PX = 260;
+
 export function MediaBoard({ runs }: { runs: readonly string[] }) {
   const shown = useMemo(() => runs.slice(0, MOST_RUNS), [runs.join()]);
   useLiveMedia(shown);
   const index = useMediaIndex(shown);
   const keys = useMemo(() => matching(index.data?.keys ?? [], settings.find.value, settings.kind.value), [index.data, settings.find.value, settings.kind.value]);
   const steps = useMemo(() => unionOf(keys.map((key) => key.steps)), [keys]);
+  const columns = settings.layout.value === "columns" || (settings.layout.value === "auto" && shown.length > 1);
+  const place = useRef<HTMLDivElement>(null);
+  const room = useSize(place);
+  const size = settings.size.value || settings.fittingSize((room?.width ?? 1200) - (columns ? NAMES_PX : 40), columns ? shown.length : 4);
+  useEffect(() => void (settings.drawnSize.value = size), [size]);
   if (index.error && !index.data) return <ErrorState error={new Error(index.error)} title="The media could not be listed" onRetry={index.retry} />;
   if (!index.data) return <Waiting />;
   if (index.data.keys.length === 0) return <Nothing runs={shown.length} />;
-  const columns = settings.layout.value === "columns" || (settings.layout.value === "auto" && shown.length > 1);
   return (
-    <div class="media-board" style={{ "--size": `${settings.size.value}px`, "--runs": shown.length }}>
+    <div class="media-board" style={{ "--size": `${size}px`, "--runs": shown.length }}>
       <Bar keys={index.data.keys} shown={keys.length} columns={columns} several={shown.length > 1} />
       <StepBar steps={steps} />
       {index.error ? (
@@ -53,13 +63,13 @@ export function MediaBoard({ runs }: { runs: readonly string[] }) {
           </button>
         </p>
       ) : null}
-      <div class="media-scroll charts-scroll" data-columns={columns || undefined} tabIndex={-1}>
+      <div ref={place} class="media-scroll charts-scroll" data-columns={columns || undefined} tabIndex={-1}>
         {runs.length > shown.length ? (
           <p class="media-more">
             The first {MOST_RUNS} of {count(runs.length, "run")} are shown; choose fewer to see others.
           </p>
         ) : null}
-        {columns ? <RunHeads runs={shown} /> : null}
+        {columns && keys.some((key) => !TOGETHER.has(key.kind)) ? <RunHeads runs={shown} /> : null}
         {keys.length === 0 ? <NoMatch /> : keys.map((entry) => <KeyRow key={`${entry.kind}/${entry.key}`} entry={entry} runs={shown} steps={steps} columns={columns} />)}
         {index.data.omitted ? <p class="media-more">{count(index.data.omitted, "key")} more than this page can hold; search for them by name.</p> : null}
       </div>

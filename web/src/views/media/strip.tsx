@@ -3,11 +3,13 @@
 import { useEffect, useState } from "preact/hooks";
 import { Button, Skeleton } from "../../components";
 import { call } from "../../lib/api";
+import { TOGETHER } from "../../lib/media-kinds";
 import type { MediaData } from "../../lib/schema";
 import "../../style/charts-panels.css";
 import "../../style/charts-media.css";
 import "../../style/charts-text.css";
 import "../../style/media.css";
+import "../../style/media-kinds.css";
 import "../../style/media-looking.css";
 import { Content } from "./content";
 import { errorWords } from "./data";
@@ -52,7 +54,7 @@ export function MediaStrip({ runs, name, step, size = 180 }: StripProps) {
       {kinds.length === 0 ? <p class="media-none">These runs logged nothing under this key at or before this step.</p> : null}
       {kinds.map((kind) => (
         <div key={kind} class="media-key" data-kind={kind}>
-          {columns && !["curve", "confusion", "embedding", "table", "text"].includes(kind) ? <RunHeads runs={runs} /> : null}
+          {columns && !TOGETHER.has(kind) ? <RunHeads runs={runs} /> : null}
           <Content entry={{ key: name, kind }} items={data.items.filter((item) => item.kind === kind)} all={data.items} runs={runs} columns={columns} step={step} />
         </div>
       ))}
