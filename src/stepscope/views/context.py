@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepscope.views.console_index import Consoles
 from stepscope.views.open_profiles import OpenProfiles
+from stepscope.views.projection_jobs import Projections
 from stepscope.views.open_steps import OpenSteps
 
 if TYPE_CHECKING:
@@ -50,3 +51,5 @@ class Context:
     """The lines of runs whose console was looked at; `consoles.of(folder)` has those of one."""
     steps: OpenSteps = field(default_factory=OpenSteps)
     """Recorded steps that were looked at last; `steps.get(folder, key, step)` opens one."""
+    projections: Projections = field(default_factory=Projections)
+    """Embeddings that are being projected, or were not long ago."""
