@@ -47,7 +47,7 @@ class ProjectionRequest(msgspec.Struct):
     """t-SNE: about how many neighbours each point has. UMAP: the same, as `n_neighbors`."""
 
 
-class Column(msgspec.Struct):
+class PointColumn(msgspec.Struct):
     """One thing that is known of each row: its label, its loss, its split."""
 
     name: str
@@ -69,7 +69,7 @@ class Projection(msgspec.Struct):
     """How much of the work is done, 0 to 1."""
     note: str
     """What was done, in words: the method, and what was left out."""
-    columns: list[Column]
+    columns: list[PointColumn]
     methods: list[str]
     """What this server can compute."""
     error: str | None = None
@@ -107,7 +107,7 @@ def projection(ctx: Context, request: ProjectionRequest) -> Projection:
     key = (found.sha256 or (folder.id, found.key, found.step), request.method, request.dims, request.perplexity)
     job = ctx.projections.job(key, work)
     places = job.places
-    columns = [Column(name=name, values=[_short(values[row]) for row in rows]) for name, values in stored.columns]
+    columns = [PointColumn(name=name, values=[_short(values[row]) for row in rows]) for name, values in stored.columns]
     return Projection(
         step=found.step,
         rows=rows.tolist(),

@@ -79,9 +79,7 @@ class Projections:
                 else:
                     job.places, job.part = places, 1.0
             except (ValueError, ArithmeticError, MemoryError, ImportError, RuntimeError) as error:
-                job.error = (
-                    f"the projection failed: {error}" if str(error) else f"the projection failed ({_name(error)})"
-                )
+                job.error = f"the projection failed: {error or type(error).__name__}"
             job.done = True
 
 

@@ -1169,6 +1169,20 @@ export interface NamesRequest {
   first?: number;
 }
 
+export interface Near {
+  rows: number[];
+  distances: number[];
+}
+
+export interface NearRequest {
+  run: string;
+  key: string;
+  row: number;
+  step?: number | null;
+  count?: number;
+  metric?: "cosine" | "euclidean";
+}
+
 /** What a person wants to hear of without looking. */
 export interface Notice {
   run: string;
@@ -1471,6 +1485,12 @@ export interface PickedEvent {
   arrows_omitted: number;
 }
 
+/** One thing that is known of each row: its label, its loss, its split. */
+export interface PointColumn {
+  name: string;
+  values: unknown[];
+}
+
 /** What comes back instead of an answer, with a status of 400 or more. */
 export interface Problem {
   error: string;
@@ -1560,6 +1580,38 @@ export interface ProfileTab {
 
 export interface ProfilesRequest {
   run: string;
+}
+
+export interface Projection {
+  step: number;
+  /** Which rows of the embedding the points are. */
+  rows: number[];
+  /** How many rows there are in all. */
+  total: number;
+  x: number[];
+  y: number[];
+  /** Empty in the plane. All three are empty while nothing is there to be drawn yet. */
+  z: number[];
+  done: boolean;
+  /** How much of the work is done, 0 to 1. */
+  part: number;
+  /** What was done, in words: the method, and what was left out. */
+  note: string;
+  columns: PointColumn[];
+  /** What this server can compute. */
+  methods: string[];
+  error: string | null;
+}
+
+export interface ProjectionRequest {
+  run: string;
+  key: string;
+  /** The newest at or before it; None for the newest of all. */
+  step?: number | null;
+  method?: "pca" | "tsne" | "umap";
+  dims?: number;
+  /** t-SNE: about how many neighbours each point has. UMAP: the same, as `n_neighbors`. */
+  perplexity?: number;
 }
 
 export interface RangeRequest {
@@ -2588,6 +2640,8 @@ export interface Routes {
   "POST /api/profile/diff": { request: DiffRequest; response: ProfileDiff };
   "POST /api/profile/request": { request: AskRequest; response: Asked };
   "POST /api/profiles": { request: ProfilesRequest; response: RunProfiles };
+  "POST /api/projection": { request: ProjectionRequest; response: Projection };
+  "POST /api/projection/near": { request: NearRequest; response: Near };
   "POST /api/report": { request: ReportRequest; response: ReportPage };
   "POST /api/report/delete": { request: ReportIdRequest; response: ReportMoved };
   "POST /api/report/draft": { request: DraftRequest; response: ReportDraft };
