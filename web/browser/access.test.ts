@@ -55,9 +55,9 @@ describe.skipIf(noBrowser)("by ear", () => {
     expect(await faults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.locator(".run-name").first().click();
-    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.getByRole("region", { name: "Metrics" }).waitFor();
     expect(await faults(page)).toEqual([]);
-    await page.getByRole("button", { name: "Charts of this run" }).click();
+    await page.getByRole("tab", { name: "Charts" }).click();
     await page.getByRole("img", { name: /train\/loss over Step/ }).waitFor();
     expect(await faults(page)).toEqual([]);
   });

@@ -159,6 +159,7 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     const page = await open();
     await page.getByRole("link", { name: "gentle-stoat-3" }).click();
     await page.getByRole("heading", { name: "gentle-stoat-3" }).waitFor();
+    await page.getByRole("region", { name: "Metrics" }).waitFor();
     const text = (await page.locator(".run-page").textContent()) ?? "";
     for (const part of [
       "RuntimeError: CUDA out of memory",

@@ -77,7 +77,8 @@ function NameField({ run, onClose }: { run: RunDetail; onClose(): void }) {
       onInput={(event) => (draft.current = event.currentTarget.value)}
       onBlur={() => finish(true)}
       onKeyDown={(event) => {
-        if (event.key === "Enter") finish(true);
+        // Kept from the button that gets the focus now: it would open the field again.
+        if (event.key === "Enter") (event.preventDefault(), finish(true));
         else if (event.key === "Escape") (event.stopPropagation(), finish(false));
       }}
     />

@@ -54,8 +54,9 @@ export function RunPage({ params }: { params: Record<string, string> }) {
   });
   const run = detail.value?.id === id ? detail.value : null;
   useEffect(() => {
+    // After each drawing: the frame has set the page's own title when the address changed.
     if (run) document.title = `${visibleText(run.name) || "Run"} · Stepscope`;
-  }, [run?.name, part.value]);
+  });
   if (!run && failure.value) return <ErrorState error={failure.value} onRetry={() => void readRun(id)} />;
   return (
     <article class="run-page" aria-label="Run">
