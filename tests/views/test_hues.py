@@ -44,3 +44,18 @@ def test_new_runs_get_theirs_with_the_next_look(ctx: Context, store: Path) -> No
     found = hues(ctx.catalogue)
     assert list(found) == [older, first, second]
     assert len(set(found.values())) == 3
+
+
+def test_a_deleted_run_changes_no_other_and_comes_back_as_it_was(ctx: Context, store: Path) -> None:
+    runs = [write_run(store, created=1000.0 + number) for number in range(12)]
+    ctx.look()
+    before = dict(hues(ctx.catalogue))
+    (store / runs[4]).rename(store.parent / "away")
+    late = write_run(store, created=5000.0)
+    ctx.look()
+    after = hues(ctx.catalogue)
+    assert {run: after[run] for run in runs if run in after} == {run: before[run] for run in runs if run != runs[4]}
+    assert after[late] not in [after[run] for run in runs[-9:]]
+    (store.parent / "away").rename(store / runs[4])
+    ctx.look()
+    assert {run: hues(ctx.catalogue)[run] for run in runs} == before

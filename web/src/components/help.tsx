@@ -39,7 +39,7 @@ export function Help() {
                 .map((one) => (
                   <div key={one.keys}>
                     <dt>
-                      {one.keys.split(/[ +](?=.)/).map((key) => (
+                      {one.keys.split(" ").flatMap((key) => (key.length > 1 ? key.split("+") : [key])).map((key) => (
                         <Key key={key}>{key}</Key>
                       ))}
                     </dt>

@@ -39,7 +39,7 @@ function mute(what: Mute, on: boolean): void {
 }
 
 function markRead(): void {
-  seen.value = Math.max(seen.peek(), ...notices.peek().map((one) => one.time));
+  seen.value = Math.max(1, seen.peek(), ...notices.peek().map((one) => one.time));
   writeStored("notices.seen", String(seen.peek()));
 }
 

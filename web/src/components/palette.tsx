@@ -9,6 +9,7 @@ import { marked } from "../lib/fuzzy";
 import { type Entry, foundSections, localSections, type Section, wordsAt } from "../lib/palette-entries";
 import { noteRecent, readRecent } from "../lib/recent";
 import type { Hit, SearchResult } from "../lib/schema";
+import { LETTERS } from "../lib/page-keys";
 import { go, type PageDef } from "../router";
 import { openView, viewsHere } from "../saved-views";
 import { project } from "../state";
@@ -213,6 +214,7 @@ function entriesOf(pages: readonly PageDef[]): Entry[] {
       title: page.title,
       detail: "",
       words: "go to",
+      ...(LETTERS[page.path] ? { keys: `g ${LETTERS[page.path]}` } : {}),
       pick: () => go(page.path),
     }));
   const actions = allActions().map((action) => ({

@@ -119,8 +119,8 @@ function Ask({ runs, onDone }: Question) {
         {runs.length > NAMES ? <li class="quiet">and {count(runs.length - NAMES, "other")}</li> : null}
       </ul>
       <p class="ask-words">
-        {weight === null ? "Looking at their size…" : weight.bytes === null ? null : `${formatBytes(weight.bytes)} on the disk. `}
-        They go to the trash, and can come back for seven days.
+        {weight?.bytes == null ? null : `${formatBytes(weight.bytes)} on the disk. `}
+        {runs.length === 1 ? "It goes to the trash and can come back for seven days." : "They go to the trash and can come back for seven days."}
       </p>
       {running > 0 ? (
         <p class="ask-warning">
@@ -134,7 +134,7 @@ function Ask({ runs, onDone }: Question) {
       ) : null}
       <div class="dialog-actions">
         <Button onClick={close}>Cancel</Button>
-        <Button kind="primary" class="button-bad" disabled={busy || nothingLeft || weight === null} autoFocus onClick={() => void yes()}>
+        <Button kind="primary" class="button-bad" disabled={busy || nothingLeft} autoFocus onClick={() => void yes()}>
           Delete
         </Button>
       </div>

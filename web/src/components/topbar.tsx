@@ -5,6 +5,7 @@ import { useEffect } from "preact/hooks";
 import { call } from "../lib/api";
 import { visibleText } from "../lib/format";
 import { liveState, onLive } from "../lib/live";
+import { LETTERS } from "../lib/page-keys";
 import type { Info } from "../lib/schema";
 import { useKeys } from "../keys";
 import { go, linkTo, type PageDef } from "../router";
@@ -23,19 +24,6 @@ import { again, takeBack } from "./undo";
 
 /** What the server is; read again when the live line comes back. */
 export const info = signal<Info | null>(null);
-
-/** After `g`, the letter of each page. */
-const LETTERS: Readonly<Record<string, string>> = {
-  "/runs": "r",
-  "/charts": "c",
-  "/compare": "v",
-  "/parameters": "h",
-  "/media": "i",
-  "/distributions": "d",
-  "/model": "m",
-  "/profile": "p",
-  "/reports": "e",
-};
 
 const MAC = /mac|iphone|ipad/i.test(navigator.platform);
 

@@ -35,24 +35,24 @@ function whole(word: string, low: string): Match | null {
   return best;
 }
 
-/** Letters with others between them; only a few words apart, or everything would be found. */
+/** The first letters of words, each with as many that follow: `trlo` is `train/loss`. */
 function scattered(word: string, low: string, text: string): Match | null {
   if (word.length < 2) return null;
   const at: number[] = [];
-  let from = 0;
-  let score = 0;
   for (const letter of word) {
-    const found = low.indexOf(letter, from);
+    const last = at.at(-1);
+    const found = last !== undefined && low[last + 1] === letter ? last + 1 : wordStart(letter, low, text, (last ?? -1) + 1);
     if (found < 0) return null;
-    const before = text[found - 1];
-    const startsWord = found === 0 || WORD_START.test(before ?? "") || isHump(text, found);
-    if (at.length === 0 && !startsWord) return null;
-    const follows = at.length > 0 && found === from;
-    score += startsWord ? 12 : follows ? 6 : -2;
     at.push(found);
-    from = found + 1;
   }
-  return score > 4 * word.length ? { score: Math.min(50, score), at } : null;
+  const skipped = (at.at(-1) ?? 0) - (at[0] ?? 0) + 1 - at.length;
+  return { score: Math.max(5, 45 - skipped), at };
+}
+
+function wordStart(letter: string, low: string, text: string, from: number): number {
+  for (let at = low.indexOf(letter, from); at >= 0; at = low.indexOf(letter, at + 1))
+    if (at === 0 || WORD_START.test(text[at - 1] ?? "") || isHump(text, at)) return at;
+  return -1;
 }
 
 function isHump(text: string, at: number): boolean {
