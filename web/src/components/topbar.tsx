@@ -25,7 +25,7 @@ import { again, takeBack } from "./undo";
 /** What the server is; read again when the live line comes back. */
 export const info = signal<Info | null>(null);
 
-const MAC = /mac|iphone|ipad/i.test(navigator.platform);
+const SHORTCUT = /mac|iphone|ipad/i.test(navigator.platform) ? "⌘K" : "Ctrl K";
 
 async function readInfo(): Promise<void> {
   try {
@@ -78,10 +78,10 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
         ))}
       </nav>
       <span class="spring" />
-      <button type="button" class="search-button" aria-label="Search and commands" title="Go, do or find anything" onClick={() => (paletteOpen.value = true)}>
+      <button type="button" class="search-button" aria-label={`Search ${SHORTCUT}`} title="Go, do or find anything" onClick={() => (paletteOpen.value = true)}>
         <SearchIcon size={14} />
         <span>Search</span>
-        <Key>{MAC ? "⌘K" : "Ctrl K"}</Key>
+        <Key>{SHORTCUT}</Key>
       </button>
       <LiveBadge />
       <SavedViewsMenu pages={pages} />
@@ -110,7 +110,7 @@ function PagesMenu({ tabs, current }: { tabs: readonly PageDef[]; current: PageD
   ];
   return (
     <Menu
-      label="Pages"
+      label={`Pages: ${current?.title ?? "Pages"}`}
       buttonClass="button button-quiet pages-button"
       button={
         <>
@@ -136,7 +136,7 @@ function ProjectMenu() {
   });
   return (
     <Menu
-      label="Choose a project"
+      label={`Project: ${chosen === "" ? "All projects" : visibleText(chosen)}`}
       buttonClass="button button-quiet project-button"
       button={
         <>
