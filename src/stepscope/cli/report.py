@@ -103,6 +103,11 @@ def _check_target(out: Path, force: bool) -> None:
 
     if out.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"cannot write a report as {out.name!r}; end the name in {', '.join(_SUFFIXES)}")
+    if out.suffix.lower() == ".pdf":
+        from stepscope.report.pdf import NoBrowser, find_browser
+
+        if find_browser() is None:
+            raise NoBrowser()
     if not out.parent.is_dir():
         raise NotFound(f"there is no folder {str(out.parent)!r} to write to")
     if out.exists() and not force:

@@ -40,14 +40,14 @@ class PackedLine(msgspec.Struct, omit_defaults=True):
     key: str
     rank: int
     axis: str
-    value: list[float | None]
+    value: list[float]
     points: int
     x: list[float] | None = None
     x0: int | None = None
     dx: list[int] | None = None
     """In the place of `x` where it has whole numbers: the first, and the way to each next one."""
-    low: list[float | None] | None = None
-    high: list[float | None] | None = None
+    low: list[float] | None = None
+    high: list[float] | None = None
     """None: the same as `value`."""
     nan: list[int] = []
     inf: list[int] = []
@@ -57,7 +57,7 @@ class PackedLine(msgspec.Struct, omit_defaults=True):
     relative: list[float] | None = None
     """Seconds since the run began, at each place."""
     started: float | None = None
-    smoothed: dict[str, list[float | None]] = {}
+    smoothed: dict[str, list[float]] = {}
     """Smoothed lines, made over all points, by their option (`ema:0.6`)."""
 
 
@@ -127,7 +127,7 @@ def _packed(series: Series, axis: Series | None, name: str, buckets: int) -> Pac
         nan_x=drawn.nan_x,
         inf_x=drawn.inf_x,
         last=drawn.last,
-        relative=[round(at, 2) for at in _relative(series, seen)],
+        relative=_relative(series, seen),
         started=series.start,
     )
     if not (_same(seen.low, seen.value) and _same(seen.high, seen.value)):
@@ -140,20 +140,29 @@ def _put_x(line: PackedLine, x: Floats) -> None:
     if len(x) and bool((x == np.floor(x)).all()) and abs(x).max() < 2**53:
         line.x0, line.dx = int(x[0]), np.diff(x).astype(np.int64).tolist()
     else:
-        line.x = _short(x, 12)  # type: ignore[assignment]
+        line.x = _short(x, 12)
 
 
 def _relative(series: Series, seen: Buckets) -> list[float]:
     """The time at the middle point of each bucket."""
     places = seen.starts + (seen.count - 1) // 2
     times = series.times if seen.order is None else series.times[seen.order]
-    return (times[places] - series.start).tolist() if len(places) else []
+    return np.round(times[places] - series.start, 2).tolist() if len(places) else []
 
 
 def _same(a: Floats, b: Floats) -> bool:
     return bool(np.array_equal(a, b, equal_nan=True))
 
 
-def _short(values: Floats, digits: int = _DIGITS) -> list[float | None]:
-    """As many digits as anybody can see; None where there is no number."""
-    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values.tolist()]
+def _short(values: Floats, digits: int = _DIGITS) -> list[float]:
+    """As many digits as anybody can see. What is no number leaves as null.
+
+    >>> _short(np.array([0.1234567891, 0.0, -98765432.1, 1e-300, np.inf]))
+    [0.1234568, 0.0, -98765430.0, 1e-300, nan]
+    """
+    finite = np.where(np.isfinite(values), values, 0.0)
+    size = np.where(finite == 0, 1.0, np.abs(finite))
+    places = np.clip(digits - 1 - np.floor(np.log10(size)), -22, 22)  # powers of ten up to here are exact
+    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)
+    short = np.where(size > 1e-15, np.round(finite * up / down) / up * down, finite)
+    return np.where(np.isfinite(values), short, np.nan).tolist()  # type: ignore[no-any-return]
