@@ -1,0 +1,139 @@
+/** *What changed*: the run that works beside the one that does not, in one view, the likeliest reasons first. */
+
+import { useEffect, useState } from "preact/hooks";
+import { IconButton, Select } from "../../components";
+import { SwapIcon } from "./icons";
+import { count, visibleText } from "../../lib/format";
+import type { WhatChanged as Found } from "../../lib/schema";
+import { lookOfRun } from "../../state";
+import { Prose } from "../profile/words";
+import { useAnswer } from "./answer";
+import { labelOf, useColours } from "./column-name";
+import { PartingCard } from "./parting";
+import { Reasons } from "./reasons";
+import { Waiting } from "./section";
+
+export interface WhatChangedProps {
+  runs: readonly string[];
+  by?: readonly string[];
+  /** The column that works; "" to have the best one chosen. */
+  works?: string;
+  broken?: string;
+  /** Without this the two cannot be changed. */
+  onPair?(works: string, broken: string): void;
+  /** Told which two it is about. */
+  onFound?(works: string, broken: string): void;
+}
+
+const MOST_CURVES = 4;
+
+export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, onFound }: WhatChangedProps) {
+  const answer = useAnswer("POST /api/compare/changed", { runs: [...runs], by: [...by], a: works || null, b: broken || null }, runs);
+  const colours = useColours(answer.data?.compared);
+  useEffect(() => {
+    if (answer.data) onFound?.(answer.data.a, answer.data.b);
+  }, [answer.data?.a, answer.data?.b]);
+  if (!answer.data) return <Waiting answer={answer} height={220} />;
+  const found = answer.data;
+  if (!found.a || !found.b) return <p class="quiet">Two runs or groups are needed to say what changed between them.</p>;
+  const inks: [string, string] = [lookOfRun(colours.get(found.a) ?? found.a).colour, lookOfRun(colours.get(found.b) ?? found.b).colour];
+  return (
+    <div class="changed" aria-busy={answer.waiting}>
+      <Pair found={found} inks={inks} {...(onPair ? { onPair } : {})} />
+      <p class="changed-headline isolate">
+        <Prose text={found.headline} />
+      </p>
+      <Outcome found={found} />
+      <Curves found={found} inks={inks} />
+      <Reasons changes={found.changes} names={[nameIn(found, found.a), nameIn(found, found.b)]} />
+      <div class="compare-note">
+        {found.same.length > 0 ? <p class="isolate">The same on both sides: {visibleText(sameWords(found.same))}.</p> : null}
+        {found.notes.map((note) => (
+          <p key={note} class="isolate">{visibleText(note)}</p>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const MOST_SAME = 12;
+const sameWords = (same: readonly string[]): string => same.slice(0, MOST_SAME).join(", ") + (same.length > MOST_SAME ? ` and ${same.length - MOST_SAME} more` : "");
+
+export function nameIn(found: Found, id: string): string {
+  const column = found.compared.columns.find((one) => one.id === id);
+  return column ? labelOf(column) : "";
+}
+
+function Pair({ found, inks, onPair }: { found: Found; inks: readonly [string, string]; onPair?(works: string, broken: string): void }) {
+  const options = found.compared.columns.map((column) => ({ value: column.id, label: labelOf(column).slice(0, 60) }));
+  const side = (label: string, id: string, ink: string, pick: (id: string) => void) => (
+    <span class="changed-side">
+      <span class="ink" style={{ background: ink }} />
+      <span class="quiet">{label}</span>
+      {onPair ? <Select label={label} value={id} options={options} onChange={pick} /> : <b class="isolate">{nameIn(found, id)}</b>}
+    </span>
+  );
+  return (
+    <div class="changed-pair">
+      {side("Works", found.a, inks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
+      {onPair ? (
+        <IconButton label="Swap the two sides" onClick={() => onPair(found.b, found.a)}>
+          <SwapIcon size={14} />
+        </IconButton>
+      ) : null}
+      {side("Does not", found.b, inks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
+      {found.picked ? <span class="quiet isolate">Chosen for you: {visibleText(found.picked)}.</span> : null}
+    </div>
+  );
+}
+
+function Outcome({ found }: { found: Found }) {
+  return (
+    <div class="fact-scroll">
+      <table class="fact-table outcome-table">
+        <thead>
+          <tr>
+            <th scope="col">How it went</th>
+            <th scope="col" class="isolate">{nameIn(found, found.a)}</th>
+            <th scope="col" class="isolate">{nameIn(found, found.b)}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {found.outcome.map((row) => (
+            <tr key={row.label} data-same={row.a === row.b || undefined}>
+              <th scope="row" class="isolate">{visibleText(row.label)}</th>
+              <td class="isolate">{visibleText(row.a)}</td>
+              <td class="isolate" data-differs={row.a !== row.b || undefined}>{visibleText(row.b)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Where the curves part, the earliest first. */
+function Curves({ found, inks }: { found: Found; inks: readonly [string, string] }) {
+  const [all, setAll] = useState(false);
+  if (found.partings.length === 0) return <p class="quiet">The two share no metric over the same steps, so it cannot be said where their curves part.</p>;
+  const shown = all ? found.partings : found.partings.slice(0, MOST_CURVES);
+  const noise = found.partings[0]?.noise_from === "seeds" ? "the spread over seeds" : "how much each curve jumps from point to point";
+  return (
+    <div class="partings">
+      <h3>Where the curves part</h3>
+      <div class="parting-grid">
+        {shown.map((one) => (
+          <PartingCard key={one.key} parting={one} inks={inks} />
+        ))}
+      </div>
+      <p class="compare-note">
+        A curve has parted when the two stay more than 4 times the noise apart; the noise is {noise}.{" "}
+        {found.partings.length > shown.length ? (
+          <button type="button" class="link" onClick={() => setAll(true)}>
+            {count(found.partings.length - shown.length, "more metric")}
+          </button>
+        ) : null}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,225 @@
+/** Metrics by run or group: values, the best marked, the change against a baseline, and what may be chance. */
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { Button, IconButton, Menu, Select, TextInput, Toggle } from "../../components";
+import { copyText } from "../../components";
+import { ArrowDownIcon, ArrowUpIcon, DownloadIcon, PinIcon, SearchIcon } from "../../components/icons";
+import { fileName, saveText } from "../../charts/download";
+import { metricsCsv, metricsLatex, metricsMarkdown } from "../../lib/compare-export";
+import { EVERYTHING } from "../../lib/compare-by";
+import { nextOrder, type Order, OWN_ORDER, shownRows } from "../../lib/compare-table";
+import { count, visibleText } from "../../lib/format";
+import { visibleSpan } from "../../lib/rows";
+import type { MetricRow, MetricsTable } from "../../lib/schema";
+import { useAnswer } from "./answer";
+import { ColumnName, labelOf, useColours } from "./column-name";
+import { MetricCell } from "./metric-cell";
+import { Waiting } from "./section";
+import { type Stat, STATS } from "./state";
+
+export interface MetricTableProps {
+  runs: readonly string[];
+  by?: readonly string[];
+  base?: string;
+  /** Only these; all of them when empty. */
+  metrics?: readonly string[];
+  stat?: Stat;
+  onlyDiffering?: boolean;
+  /** What a person can change here; without them the table only shows. */
+  onBase?(id: string): void;
+  onStat?(stat: Stat): void;
+  onDiffering?(on: boolean): void;
+  onBy?(by: string[]): void;
+}
+
+const ROW = 44;
+const MOST_COLUMNS = 20;
+const STAT_WORDS: Readonly<Record<Stat, string>> = { last: "Last value", best: "Best by its goal", min: "Least", max: "Greatest", mean: "Mean" };
+
+export function MetricTable(props: MetricTableProps) {
+  const { runs, by = [], base = "", metrics = [], stat = "last" } = props;
+  const [system, setSystem] = useState(false);
+  const request = { runs: [...runs], by: [...by], base: base || null, stat, metrics: [...metrics], system };
+  const answer = useAnswer("POST /api/compare/metrics", request, runs);
+  if (!answer.data) return <Waiting answer={answer} height={240} />;
+  return <Table {...props} table={answer.data} waiting={answer.waiting} system={system} onSystem={setSystem} />;
+}
+
+interface TableProps extends MetricTableProps {
+  table: MetricsTable;
+  waiting: boolean;
+  system: boolean;
+  onSystem(on: boolean): void;
+}
+
+function Table({ table, waiting, system, onSystem, ...props }: TableProps) {
+  const [find, setFind] = useState("");
+  const [order, setOrder] = useState<Order>(OWN_ORDER);
+  const [wide, setWide] = useState(false);
+  const { columns } = table.compared;
+  const base = Math.max(0, columns.findIndex((column) => column.id === table.base));
+  const rows = useMemo(() => shownRows(table.rows, find, props.onlyDiffering ?? false, order, base), [table, find, props.onlyDiffering, order, base]);
+  const places = useMemo(() => {
+    const some = columns.map((_, at) => at).slice(0, wide ? columns.length : MOST_COLUMNS);
+    return some.includes(base) ? some : [base, ...some.slice(0, -1)];
+  }, [columns, wide, base]);
+  if (columns.length === 0) return <p class="quiet">None of these runs is in this store any more.</p>;
+  if (table.rows.length === 0) return <p class="quiet">These runs have logged no metrics.</p>;
+  return (
+    <div class="metric-table" aria-busy={waiting}>
+      <div class="compare-tools">
+        <TextInput label="Find a metric" placeholder="Find a metric" icon={<SearchIcon size={14} />} value={find} onInput={setFind} />
+        {props.onStat ? <Select label="What stands for a run" value={props.stat ?? "last"} options={STATS.map((value) => ({ value, label: STAT_WORDS[value] }))} onChange={props.onStat} /> : null}
+        {props.onDiffering ? <Toggle label="Only what differs" checked={props.onlyDiffering ?? false} onChange={props.onDiffering} /> : null}
+        <Toggle label="Machine too" checked={system} onChange={onSystem} />
+        <span class="quiet">{rows.length === table.rows.length ? count(rows.length, "metric") : `${rows.length} of ${count(table.rows.length, "metric")}`}</span>
+        <span class="spring" />
+        <ExportMenu table={table} rows={rows} base={base} />
+      </div>
+      <Grid {...props} table={table} rows={rows} places={places} base={base} order={order} onOrder={setOrder} />
+      {columns.length > places.length ? (
+        <p class="compare-note">
+          {count(columns.length - places.length, "more column")} not shown.{" "}
+          <button type="button" class="link" onClick={() => setWide(true)}>
+            Show all {columns.length}
+          </button>
+        </p>
+      ) : null}
+      <Footnotes table={table} {...(props.onBy ? { onBy: props.onBy } : {})} />
+    </div>
+  );
+}
+
+interface GridProps extends Omit<MetricTableProps, "base"> {
+  table: MetricsTable;
+  rows: readonly MetricRow[];
+  places: readonly number[];
+  base: number;
+  order: Order;
+  onOrder(order: Order): void;
+}
+
+function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const colours = useColours(table.compared);
+  useEffect(() => {
+    const element = scroller.current;
+    if (element) setView({ top: element.scrollTop, height: element.clientHeight });
+  }, [rows.length]);
+  const { columns } = table.compared;
+  const span = visibleSpan(view.top, view.height, ROW, rows.length, 8);
+  const grouped = table.compared.by.length > 0;
+  const arrow = (by: Order["by"]) => (order.by === by ? order.descending === (by !== "name") ? <ArrowDownIcon size={12} /> : <ArrowUpIcon size={12} /> : null);
+  return (
+    <div ref={scroller} class="metric-grid" tabIndex={0} role="region" aria-label="Metrics by run" onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}>
+      <table aria-rowcount={rows.length + 1} aria-colcount={places.length + 1}>
+        <thead>
+          <tr>
+            <th scope="col" class="metric-corner">
+              <button type="button" onClick={() => onOrder(nextOrder(order, "name"))} title="Order by name">
+                Metric {arrow("name")}
+              </button>
+            </th>
+            {places.map((at) => {
+              const column = columns[at];
+              if (!column) return null;
+              const isBase = at === base;
+              return (
+                <th key={column.id} scope="col" data-base={isBase || undefined}>
+                  <span class="metric-head">
+                    <button type="button" class="metric-order" title={isBase ? labelOf(column) : "Order by the size of the change"} onClick={() => !isBase && onOrder(nextOrder(order, at))}>
+                      <ColumnName column={column} colour={colours.get(column.id)} /> {arrow(at)}
+                    </button>
+                    {props.onBase && !isBase ? (
+                      <IconButton label={`Compare with ${labelOf(column)}`} class="metric-pin" onClick={() => props.onBase?.(column.id)}>
+                        <PinIcon size={12} />
+                      </IconButton>
+                    ) : null}
+                  </span>
+                  {isBase && columns.length > 1 ? <span class="metric-base">baseline</span> : null}
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {span.start > 0 ? <tr style={{ height: span.start * ROW }} aria-hidden="true" /> : null}
+          {rows.slice(span.start, span.end).map((row, index) => (
+            <tr key={row.key} aria-rowindex={span.start + index + 2}>
+              <th scope="row" title={visibleText(row.key)}>
+                <span class="isolate metric-key">{visibleText(row.key)}</span>
+                <GoalMark row={row} stat={props.stat ?? "last"} />
+              </th>
+              {places.map((at) => (
+                <MetricCell key={columns[at]?.id} row={row} at={at} base={base} grouped={grouped} ask={{ runs: props.runs, by: props.by ?? [], stat: props.stat ?? "last", columns }} />
+              ))}
+            </tr>
+          ))}
+          {span.end < rows.length ? <tr style={{ height: (rows.length - span.end) * ROW }} aria-hidden="true" /> : null}
+        </tbody>
+      </table>
+      {rows.length === 0 ? <p class="compare-note">No metric fits.</p> : null}
+    </div>
+  );
+}
+
+function GoalMark({ row, stat }: { row: MetricRow; stat: Stat }) {
+  const words = [row.goal ? (row.goal === "min" ? "less is better" : "more is better") : "", stat === "best" || stat !== row.stat ? row.stat : ""].filter(Boolean);
+  return words.length ? <span class="metric-goal">{words.join(" · ")}</span> : null;
+}
+
+function ExportMenu({ table, rows, base }: { table: MetricsTable; rows: readonly MetricRow[]; base: number }) {
+  const made = () => ({ columns: table.compared.columns.map(labelOf), base, rows, grouped: table.compared.by.length > 0 });
+  const save = (text: string, type: string, ending: string) => saveText(text, type, fileName("comparison", ending));
+  return (
+    <Menu
+      label="Export the table"
+      align="end"
+      buttonClass="button"
+      button={
+        <>
+          <DownloadIcon size={14} /> Export
+        </>
+      }
+      items={[
+        { key: "csv", label: "CSV", hint: "every digit", onPick: () => save(metricsCsv(made()), "text/csv", "csv") },
+        { key: "md", label: "Markdown", onPick: () => save(`${metricsMarkdown(made())}\n`, "text/markdown", "md") },
+        { key: "tex", label: "LaTeX", hint: "booktabs", onPick: () => save(`${metricsLatex(made())}\n`, "application/x-tex", "tex") },
+        { key: "copy", label: "Copy as Markdown", onPick: () => void copyText(metricsMarkdown(made()), "The table is copied as Markdown") },
+        { key: "copytex", label: "Copy as LaTeX", onPick: () => void copyText(metricsLatex(made()), "The table is copied as LaTeX") },
+      ]}
+    />
+  );
+}
+
+/** What the numbers are, and how the tests were made. */
+function Footnotes({ table, onBy }: { table: MetricsTable; onBy?(by: string[]): void }) {
+  const grouped = table.compared.by.length > 0;
+  const odd = table.rows.some((row) => row.odd.length > 0);
+  return (
+    <div class="compare-note">
+      {grouped ? (
+        <p>
+          Means over the runs of a group, ± their standard deviation.{" "}
+          {table.tests > 0
+            ? `p is Welch's t-test against the baseline, two-sided, corrected by Holm for all ${count(table.tests, "test")} of this table; bold below 0.05. Click a cell for its numbers.`
+            : "No group has two runs to set against two of the baseline, so nothing is tested."}
+          {odd ? " Values that are not finite are left out of means and tests, and counted in red." : ""}
+        </p>
+      ) : table.compared.columns.length > 1 ? (
+        <p>
+          One run a column says nothing about chance.{" "}
+          {onBy ? (
+            <Button kind="quiet" onClick={() => onBy([EVERYTHING])}>
+              Group runs that differ only in their seed
+            </Button>
+          ) : null}
+        </p>
+      ) : null}
+      {table.omitted > 0 ? <p>{count(table.omitted, "more metric")} not shown: the table holds {table.rows.length}.</p> : null}
+      {table.compared.omitted > 0 ? <p>{count(table.compared.omitted, "more column")} left out: choose fewer runs, or group them.</p> : null}
+      {table.compared.gone.length > 0 ? <p>{count(table.compared.gone.length, "chosen run")} not in this store any more.</p> : null}
+    </div>
+  );
+}

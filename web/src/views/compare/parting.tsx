@@ -1,0 +1,31 @@
+/** Two curves in a small picture, with the step from which they stay apart. */
+
+import { partingPaths } from "../../lib/compare-parting";
+import { formatNumber, visibleText } from "../../lib/format";
+import type { Parting } from "../../lib/schema";
+
+const WIDTH = 260;
+const HEIGHT = 84;
+
+export function PartingCard({ parting, inks }: { parting: Parting; inks: readonly [string, string] }) {
+  const { a, b, at } = partingPaths(parting, WIDTH, HEIGHT);
+  return (
+    <figure class="parting" data-parts={parting.step !== null || undefined}>
+      <figcaption class="isolate ellipsis" title={visibleText(parting.key)}>{visibleText(parting.key)}</figcaption>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words(parting)}>
+        {at === null ? null : <line x1={at} x2={at} y1="2" y2={HEIGHT - 2} class="parting-line" vector-effect="non-scaling-stroke" />}
+        <path d={a} fill="none" stroke={inks[0]} stroke-width="1.6" stroke-linejoin="round" vector-effect="non-scaling-stroke" />
+        <path d={b} fill="none" stroke={inks[1]} stroke-width="1.6" stroke-linejoin="round" vector-effect="non-scaling-stroke" />
+      </svg>
+      <p>{words(parting)}</p>
+    </figure>
+  );
+}
+
+function words({ step, a, b, noise, a_end, b_end, a_lost, b_lost }: Parting): string {
+  const number = (value: number | null) => (value === null ? "no value" : formatNumber(value, 3));
+  const lost = [a_lost !== null ? `works: not finite from step ${a_lost.toLocaleString("en-US")}` : "", b_lost !== null ? `does not: not finite from step ${b_lost.toLocaleString("en-US")}` : ""].filter(Boolean).join("; ");
+  const ends = `Ends at ${number(a_end)} and ${number(b_end)}${lost ? ` (${lost})` : ""}.`;
+  if (step === null) return `Never parts beyond the noise (${number(noise)}). ${ends}`;
+  return `Parts at step ${step.toLocaleString("en-US")}: ${number(a)} against ${number(b)}, noise ${number(noise)}. ${ends}`;
+}

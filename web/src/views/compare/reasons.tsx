@@ -1,0 +1,91 @@
+/** Every recorded difference, ranked by how likely it explains the outcome. */
+
+import { useState } from "preact/hooks";
+import { wordDiff } from "../../lib/compare-words";
+import { count, visibleText } from "../../lib/format";
+import type { Change } from "../../lib/schema";
+import { goTo } from "./section";
+
+const KINDS: Readonly<Record<Change["kind"], { label: string; section: string }>> = {
+  finding: { label: "finding", section: "" },
+  config: { label: "config", section: "config" },
+  code: { label: "code", section: "code" },
+  data: { label: "data", section: "" },
+  package: { label: "package", section: "environment" },
+  machine: { label: "machine", section: "environment" },
+  environment: { label: "variable", section: "environment" },
+  command: { label: "command", section: "environment" },
+};
+const LEVELS = { likely: "Likely", possible: "Possible", unlikely: "Unlikely" } as const;
+const MOST = 60;
+
+export function Reasons({ changes, names }: { changes: readonly Change[]; names: readonly [string, string] }) {
+  const [all, setAll] = useState(false);
+  const telling = changes.filter((change) => change.likely !== "unlikely");
+  const rest = changes.length - telling.length;
+  const shown = (all || telling.length === 0 ? changes : telling).slice(0, all ? changes.length : MOST);
+  if (changes.length === 0) return null;
+  return (
+    <div class="reasons">
+      <h3>What differs, the likeliest reason first</h3>
+      <table class="reason-table">
+        <thead>
+          <tr>
+            <th scope="col">Reason</th>
+            <th scope="col">What</th>
+            <th scope="col" class="isolate">{names[0]}</th>
+            <th scope="col" class="isolate">{names[1]}</th>
+            <th scope="col">Why here</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((change) => (
+            <Reason key={`${change.kind} ${change.key} ${change.place}`} change={change} />
+          ))}
+        </tbody>
+      </table>
+      {shown.length < changes.length ? (
+        <button type="button" class="link compare-note" onClick={() => setAll(true)}>
+          {rest > 0 ? `${count(changes.length - shown.length, "more difference")} that rarely ${changes.length - shown.length === 1 ? "matters" : "matter"}` : `${changes.length - shown.length} more`}
+        </button>
+      ) : null}
+      <p class="compare-note">The order is a rule of thumb, from what usually breaks or mends training; it proves nothing by itself.</p>
+    </div>
+  );
+}
+
+function Reason({ change }: { change: Change }) {
+  const { label, section } = KINDS[change.kind];
+  return (
+    <tr data-likely={change.likely}>
+      <td>
+        <span class="reason-level">{LEVELS[change.likely]}</span>
+      </td>
+      <th scope="row">
+        <span class="reason-kind">{label}</span>{" "}
+        {section && document.getElementById(`compare-${section}`) ? (
+          <button type="button" class="link isolate" onClick={() => goTo(section)}>
+            {visibleText(change.key)}
+          </button>
+        ) : (
+          <span class="isolate">{visibleText(change.key)}</span>
+        )}
+        {change.place ? <code class="reason-place isolate">{visibleText(change.place)}</code> : null}
+      </th>
+      <Side value={change.a} other={change.b} kind={change.kind} />
+      <Side value={change.b} other={change.a} kind={change.kind} />
+      <td class="isolate reason-why">{visibleText(change.why)}</td>
+    </tr>
+  );
+}
+
+const LONG = 24;
+const CUT = 400;
+
+function Side({ value, other, kind }: { value: string | null; other: string | null; kind: Change["kind"] }) {
+  if (value === null) return <td class="quiet">{kind === "finding" ? "not found" : kind === "package" ? "not there" : "not set"}</td>;
+  if (kind === "finding") return <td data-severity={value}>{value}</td>;
+  const shown = value.length > CUT ? `${value.slice(0, CUT)}…` : value;
+  if (other === null || Math.max(shown.length, other.length) <= LONG) return <td class="isolate mono">{visibleText(shown)}</td>;
+  return <td class="isolate mono">{wordDiff(shown, other.slice(0, CUT)).map((piece, at) => (piece.same ? visibleText(piece.text) : <mark key={at}>{visibleText(piece.text)}</mark>))}</td>;
+}

@@ -1,0 +1,66 @@
+/** A part of the page: it has an anchor, folds, and is filled when it first comes near the screen. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { ErrorState, Skeleton } from "../../components";
+import { ChevronDownIcon, ChevronRightIcon } from "../../components/icons";
+import { useVisible } from "../charts/visible";
+import type { Answer } from "./answer";
+import { shut } from "./state";
+
+export interface SectionProps {
+  id: string;
+  title: string;
+  /** What the section answers, in a few words. */
+  about?: string;
+  aside?: ComponentChildren;
+  children: () => ComponentChildren;
+}
+
+export function Section({ id, title, about, aside, children }: SectionProps) {
+  const frame = useRef<HTMLElement>(null);
+  const seen = useVisible(frame);
+  const [filled, setFilled] = useState(false);
+  useEffect(() => {
+    if (seen) setFilled(true);
+  }, [seen]);
+  const folded = shut.value.includes(id);
+  return (
+    <section ref={frame} id={`compare-${id}`} class="compare-section" aria-labelledby={`compare-${id}-title`} data-filled={filled || undefined}>
+      <header class="compare-section-head">
+        <button
+          type="button"
+          class="compare-fold"
+          aria-expanded={!folded}
+          aria-controls={`compare-${id}-body`}
+          onClick={() => (shut.value = folded ? shut.value.filter((other) => other !== id) : [...shut.value, id])}
+        >
+          {folded ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
+          <h2 id={`compare-${id}-title`}>{title}</h2>
+        </button>
+        {about ? <span class="quiet compare-about">{about}</span> : null}
+        <span class="spring" />
+        {folded ? null : aside}
+      </header>
+      <div id={`compare-${id}-body`} class="compare-body" hidden={folded}>
+        {filled && !folded ? children() : null}
+      </div>
+    </section>
+  );
+}
+
+/** Goes to a section without changing the address's page. */
+export function goTo(id: string): void {
+  if (shut.peek().includes(id)) shut.value = shut.peek().filter((other) => other !== id);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const section = document.getElementById(`compare-${id}`);
+  section?.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
+  section?.querySelector<HTMLElement>(".compare-fold")?.focus({ preventScroll: true });
+}
+
+/** What stands in place of an answer that is not there: why, or that it comes. Null when it is. */
+export function Waiting<T>({ answer, height = 120 }: { answer: Answer<T>; height?: number }) {
+  if (answer.fault) return <ErrorState error={answer.fault} onRetry={answer.again} />;
+  if (answer.data === null) return <Skeleton height={height} />;
+  return null;
+}
