@@ -100,11 +100,10 @@ def projection(ctx: Context, request: ProjectionRequest) -> Projection:
     if request.method not in methods:
         raise UsageError("UMAP is not installed where the server runs; install it with: pip install umap-learn")
     folder, found = _media(ctx, request.run, request.key, request.step)
-    stored = _read(folder, found)
+    stored = ctx.projections.read(_name(folder, found), partial(_read, folder, found))
     rows = _sample(len(stored.vectors), _room(request.method))
-    vectors = _finite(stored.vectors[rows])
-    work = partial(_work, vectors=vectors, request=request)
-    key = (found.sha256 or (folder.id, found.key, found.step), request.method, request.dims, request.perplexity)
+    work = partial(_work, vectors=stored.vectors[rows], request=request)
+    key = (_name(folder, found), request.method, request.dims, request.perplexity)
     job = ctx.projections.job(key, work)
     places = job.places
     columns = [PointColumn(name=name, values=[_short(values[row]) for row in rows]) for name, values in stored.columns]
@@ -130,7 +129,7 @@ def near(ctx: Context, request: NearRequest) -> Near:
     if not 1 <= request.count <= MAX_NEAR:
         raise UsageError(f"count={request.count}; expected 1 to {MAX_NEAR}")
     folder, found = _media(ctx, request.run, request.key, request.step)
-    vectors = _finite(_read(folder, found).vectors)
+    vectors = ctx.projections.read(_name(folder, found), partial(_read, folder, found)).vectors
     if not 0 <= request.row < len(vectors):
         raise UsageError(f"row {request.row} is not one of the {len(vectors)} rows")
     own = vectors[request.row]
@@ -171,7 +170,13 @@ def _read(folder: RunFolder, found: Media) -> _Stored:
     if len(data) < size:
         raise BadData(f"the embedding {found.key!r} at step {found.step} is cut off: {len(data)} of {size} bytes")
     vectors = np.frombuffer(data, dtype="<f4", count=rows * width).reshape(rows, width)
-    return _Stored(vectors, _columns(data[size:], rows))
+    finite = np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0).astype(np.float32)
+    return _Stored(finite, _columns(data[size:], rows))
+
+
+def _name(folder: RunFolder, found: Media) -> tuple[object, ...]:
+    """What tells this embedding from all others: a step may be logged again after a restart."""
+    return folder.id, found.key, found.step, found.time, found.sha256
 
 
 def _columns(data: bytes, rows: int) -> list[tuple[str, list[Any]]]:
@@ -188,10 +193,6 @@ def _columns(data: bytes, rows: int) -> list[tuple[str, list[Any]]]:
 
 def _short(value: Any) -> Any:
     return value[:MAX_LABEL] if isinstance(value, str) else value
-
-
-def _finite(vectors: Floats) -> Floats:
-    return np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0).astype(np.float32)
 
 
 def _room(method: Method) -> int:

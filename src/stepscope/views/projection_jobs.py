@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
+T = TypeVar("T")
+
 __all__ = ["Job", "Projections"]
 
 MOST_KEPT = 24
 MOST_AT_ONCE = 2
+MOST_READ = 2
 FORGOTTEN_S = 20.0
 
 
@@ -52,7 +55,22 @@ class Projections:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._jobs: OrderedDict[Hashable, Job] = OrderedDict()
+        self._read: OrderedDict[Hashable, Any] = OrderedDict()
         self._places = threading.Semaphore(MOST_AT_ONCE)
+
+    def read(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, kept for the next few questions: a page asks again and again while a job goes on."""
+        with self._lock:
+            if key in self._read:
+                self._read.move_to_end(key)
+                kept: T = self._read[key]
+                return kept
+        made = make()
+        with self._lock:
+            self._read[key] = made
+            while len(self._read) > MOST_READ:
+                self._read.popitem(last=False)
+        return made
 
     def job(self, key: Hashable, work: Work) -> Job:
         """The job under this key, started now if it was not there or was given up."""
@@ -79,7 +97,7 @@ class Projections:
                 else:
                     job.places, job.part = places, 1.0
             except (ValueError, ArithmeticError, MemoryError, ImportError, RuntimeError) as error:
-                job.error = f"the projection failed: {error or type(error).__name__}"
+                job.error = f"the projection failed: {str(error) or type(error).__name__}"
             job.done = True
 
 
