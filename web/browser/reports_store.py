@@ -44,7 +44,7 @@ text: "**Use `cosine + EMA`.** It has the lowest validation loss and the sharpes
 ## Results
 
 ```stepscope table
-columns: config.lr, config.schedule, config.ema, val/loss.min, val/psnr.max, duration
+columns: config.lr, config.schedule, config.ema, val/loss.min, val/psnr.max
 sort: val/loss.min
 descending: false
 caption: Four runs of the same length; the best value of each column is marked.

@@ -20,12 +20,12 @@ function Panel(props: PanelProps) {
   const ids = props.runs.map((run) => run.id);
   return (
     <Asked question={JSON.stringify([props.options, ids])} runs={ids} height={28 * Math.min(ids.length, 12)} ask={(stop) => ask(props, stop)}>
-      {(page) => <Bars page={page} column={columnOf(props)} />}
+      {(page) => <Bars page={page} column={columnOf(props)} titled={textOf(props.options, "title") !== ""} />}
     </Asked>
   );
 }
 
-function Bars({ page, column }: { page: RunsPage; column: string }) {
+function Bars({ page, column, titled }: { page: RunsPage; column: string; titled: boolean }) {
   const rows = page.rows.map((row) => ({ row, value: typeof row.cells[0] === "number" ? row.cells[0] : null }));
   const values = rows.flatMap(({ value }) => (value === null ? [] : [value]));
   const low = Math.min(0, ...values);
@@ -33,7 +33,7 @@ function Bars({ page, column }: { page: RunsPage; column: string }) {
   const best = page.best[0] ?? null;
   return (
     <table class="report-bars">
-      <caption>{columnLabel(column)}</caption>
+      <caption class={titled ? "visually-hidden" : ""}>{columnLabel(column)}</caption>
       <tbody>
         {[...rows]
           .sort((a, b) => (b.value ?? Number.NEGATIVE_INFINITY) - (a.value ?? Number.NEGATIVE_INFINITY))
@@ -42,7 +42,7 @@ function Bars({ page, column }: { page: RunsPage; column: string }) {
               <th scope="row">
                 <RunName run={row} />
               </th>
-              <td class="report-bar">
+              <td class="report-bars-cell">
                 {value === null ? null : (
                   <span aria-hidden="true" style={{ background: lookOfRun(row.id).colour, marginLeft: `${(100 * (Math.min(0, value) - low)) / span}%`, width: `${Math.max(0.4, (100 * Math.abs(value)) / span)}%` }} />
                 )}

@@ -2,6 +2,7 @@
 
 import { lazily } from "../components/lazily";
 import type { Options } from "../lib/report-text";
+import { Legend } from "./parts/legend";
 import { numberOf, type PanelKind, type PanelProps, textOf } from "./panel";
 
 const ScopedPanel = lazily(() => import("../views/charts/scoped").then((chunk) => chunk.ScopedPanel));
@@ -33,11 +34,14 @@ function Panel({ options, runs }: PanelProps) {
   const keys = keysOf(options);
   const ids = runs.map((run) => run.id);
   return (
-    <div class="report-charts" data-count={Math.min(keys.length, 3)}>
-      {keys.map((key) => (
-        <ScopedPanel key={key} runs={ids} name={key} start={chartStart(options, key)} />
-      ))}
-    </div>
+    <>
+      <div class="report-charts" data-count={Math.min(keys.length, 3)}>
+        {keys.map((key) => (
+          <ScopedPanel key={key} runs={ids} name={key} start={chartStart(options, key)} />
+        ))}
+      </div>
+      <Legend runs={runs} />
+    </>
   );
 }
 

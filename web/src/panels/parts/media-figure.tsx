@@ -1,11 +1,15 @@
 /** What the runs logged under a key, side by side, with a slider over the steps that they have in common. */
 
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { Slider } from "../../components";
 import { call } from "../../lib/api";
 import type { ReportRun } from "../../lib/schema";
+import { useSize } from "../../views/charts/visible";
 import { MediaStrip } from "../../views/media/strip";
 import { Asked } from "./asked";
+
+const GAP_PX = 8;
+const SMALLEST_PX = 110;
 
 export interface MediaFigureProps {
   runs: readonly ReportRun[];
@@ -30,9 +34,13 @@ function Stepped({ runs, steps, name, first, size }: { runs: readonly string[]; 
   const [moved, setMoved] = useState<number | null>(null);
   const at = Math.min(moved ?? begin, Math.max(0, last));
   const step = steps[at] ?? null;
+  const place = useRef<HTMLDivElement>(null);
+  const room = useSize(place)?.width ?? 0;
+  // All runs in one row where that leaves enough of each to see.
+  const share = room > 0 && runs.length > 1 ? Math.floor((room - GAP_PX * (runs.length - 1)) / runs.length) : size;
   return (
-    <div class="report-media">
-      <MediaStrip runs={runs} name={name} step={step} size={size} />
+    <div ref={place} class="report-media">
+      {room > 0 ? <MediaStrip runs={runs} name={name} step={step} size={Math.max(SMALLEST_PX, Math.min(size, share))} /> : null}
       {steps.length > 1 ? (
         <label class="report-steps">
           <Slider label="Step" min={0} max={last} step={1} value={at} onInput={setMoved} />
