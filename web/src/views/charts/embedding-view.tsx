@@ -104,14 +104,14 @@ const GAP_PX = 2;
 const SPRITE_PX = 64;
 
 /** One picture of the sheet, its pixels as squares. */
-function Sprite({ item, sheet, row }: { item: MediaItem; sheet: MediaItem; row: number }) {
+export function Sprite({ item, sheet, row, size = SPRITE_PX }: { item: MediaItem; sheet: MediaItem; row: number; size?: number }) {
   const cell = item.meta.sprite_cell;
   const columns = item.meta.sprite_columns;
   if (!sheet.url || !Array.isArray(cell) || typeof columns !== "number" || columns < 1) return null;
   const [width, height] = cell.map(Number) as [number, number];
   const left = GAP_PX + (row % columns) * (width + GAP_PX);
   const top = GAP_PX + Math.floor(row / columns) * (height + GAP_PX);
-  const zoom = SPRITE_PX / Math.max(width, height, 1);
+  const zoom = size / Math.max(width, height, 1);
   return (
     <span class="sprite" style={{ width: width * zoom, height: height * zoom }}>
       <img src={sheet.url} alt="" style={{ transform: `scale(${zoom}) translate(${-left}px, ${-top}px)` }} />
