@@ -245,6 +245,7 @@ def broken(run: Made, net: VAE, x: torch.Tensor, optimizer: torch.optim.Optimize
     }  # fmt: skip
     notes = {"why": "loss", "step": BROKEN_AT, "rank": 0}
     files = {"capsule.json": json.dumps(manifest).encode(), "source/train.py": b"def main():\n    ...\n"}
+    files["tensors.safetensors"] = bytes(1_300_000)
     run.keep(files, f"capsule-step-{BROKEN_AT}", type="capsule", metadata=notes)
     run.writer.event(_reference(run))
     run.end("failed", exit_code=1, error=f"FloatingPointError: the loss is nan at step {BROKEN_AT}")

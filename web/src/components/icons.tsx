@@ -131,3 +131,4 @@ export const MenuIcon = draw(<path d="M2.5 4.5h11M2.5 8h11m-11 3.5h11" />);
 export const TerminalIcon = draw(<path d="M2.5 3h11v10h-11V3Zm2.3 2.7L7 7.8 4.8 10M8.5 10.3h2.8" />);
 export const BoxIcon = draw(<path d="M8 2 2.8 4.6v6.8L8 14l5.2-2.6V4.6L8 2Zm0 0M2.8 4.6 8 7.2l5.2-2.6M8 7.2V14" />);
 export const PrinterIcon = draw(<path d="M4.5 6V2.5h7V6M4.5 11.5H3.2c-.4 0-.7-.3-.7-.7V6.7c0-.4.3-.7.7-.7h9.6c.4 0 .7.3.7.7v4.1c0 .4-.3.7-.7.7h-1.3m-7-2h7v4h-7v-4Z" />);
+export const FileIcon = draw(<path d="M4 2.2h5l3 3v8.1c0 .3-.2.5-.5.5H4a.5.5 0 0 1-.5-.5V2.7c0-.3.2-.5.5-.5ZM9 2.2v3h3" />);

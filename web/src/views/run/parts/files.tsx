@@ -1,0 +1,75 @@
+/** What the run kept in files: artifacts by version, saved steps, its own folder. */
+
+import { EmptyState, ErrorState, Skeleton } from "../../../components";
+import { FolderIcon } from "../../../components/icons";
+import type { RunDetail, RunFiles } from "../../../lib/schema";
+import "../../../style/files.css";
+import { Lesson } from "../../runs/empty";
+import { useAnswer } from "../answer";
+import { FilesNav } from "../files/nav";
+import { RunFolder, SavedSteps } from "../files/own";
+import { chosen, readRef, writeRef } from "../files/settings";
+import { Version } from "../files/version";
+
+const KEEP = `run.log_artifact("checkpoints/best.pt", name="model", aliases="best")`;
+const KEEP_MANY = `run.log_artifact("outputs/", name="outputs")        # a folder
+run.log_artifact("s3://bucket/data.tar", reference=True)  # only where it is`;
+
+export function FilesPart({ run }: { run: RunDetail }) {
+  const { answer: files, fault, again } = useAnswer("POST /api/files", { run: run.id }, run.version);
+  if (!files) return fault ? <ErrorState error={fault} onRetry={again} /> : <Waiting />;
+  const now = chosen.value || firstOf(files);
+  return (
+    <div class="files-part">
+      <FilesNav files={files} now={now} />
+      <Body run={run} files={files} now={now} />
+    </div>
+  );
+}
+
+/** The newest version of what was logged last; then a saved step; then the folder. */
+function firstOf(files: RunFiles): string {
+  const first = files.artifacts[0];
+  const version = first?.versions[0];
+  if (first && version) return writeRef({ name: first.name, version: version.version });
+  return files.saved_steps.length > 0 ? "~steps" : "~folder";
+}
+
+function Body({ run, files, now }: { run: RunDetail; files: RunFiles; now: string }) {
+  const at = readRef(now);
+  if (at) return <Version key={now} run={run} at={at} one={files.artifacts.find((one) => one.name === at.name)} />;
+  if (now === "~steps") return <SavedSteps run={run} steps={files.saved_steps} />;
+  return (
+    <div class="files-folder">
+      <RunFolder files={files} />
+      {files.artifacts.length === 0 ? <Nothing /> : null}
+    </div>
+  );
+}
+
+function Nothing() {
+  return (
+    <EmptyState title="No artifacts yet" icon={<FolderIcon size={24} />}>
+      <p>Weights, datasets, tables: files kept with the run under a name. The same content keeps its version, new content gets the next one.</p>
+      <div class="lessons">
+        <Lesson title="Keep a file" text={KEEP} />
+        <Lesson title="A folder, or only where something is" text={KEEP_MANY} />
+      </div>
+    </EmptyState>
+  );
+}
+
+function Waiting() {
+  return (
+    <div class="files-part" aria-busy="true">
+      <div class="files-nav">
+        <Skeleton width="80%" />
+        <Skeleton width="60%" />
+      </div>
+      <div class="files-main">
+        <Skeleton width="30%" height={22} />
+        <Skeleton height={160} />
+      </div>
+    </div>
+  );
+}
