@@ -39,8 +39,8 @@ DOCUMENT = {
     "content-security-policy": (
         "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads allow-modals; "
         "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
-        "media-src data: blob:; worker-src blob:; frame-src 'none'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'"
+        "media-src data: blob:; connect-src data: blob:; worker-src blob:; frame-src 'none'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "cross-origin-opener-policy": "unsafe-none",  # the other value and a sandbox do not go together
     "cache-control": "no-store",

@@ -33,7 +33,8 @@ class Settings:
     compact: bool = True
     """Compact ended runs in the background, where their folders can be written to."""
     poll_s: float = 1.0
-    max_body: int = 1 << 20
+    max_body: int = 4 << 20
+    """A report has up to two million bytes, and JSON makes some of them two."""
     max_listeners: int = 64
     """Open pages that are told of changes; each holds a connection."""
     request_s: float = 15.0
