@@ -135,12 +135,13 @@ def test_many_long_lines_get_coarser_until_they_fit_and_the_file_says_so(store: 
     keys = json.dumps([f"m{number}" for number in range(6)])
     text = panel("chart", f"key: {keys}\nruns: a")
     whole = made_page(ctx, bind(ctx, cut(text)))
-    small = made_page(ctx, bind(ctx, cut(text)), most=120_000)
-    assert len(whole.data) > 250_000
-    assert len(small.data) < 125_000
+    small = made_page(ctx, bind(ctx, cut(text)), most=80_000)
+    assert len(whole.data) > 140_000
+    assert len(small.data) < 85_000
     assert whole.left_out == []
     assert len(small.left_out) == 1
     assert re.fullmatch(r"To keep this file small, 6 lines have \d+ places each; .*", small.left_out[0])
+    assert {len(line["value"]) for line in unpacked(whole.data)["lines"]} == {4000}
     assert unpacked(small.data)["left_out"] == small.left_out
 
 

@@ -71,7 +71,7 @@ def packed_lines(
         if buckets <= FEWEST or packed_bytes(found) <= budget:
             break
         buckets //= 2
-    coarse = sum(line.points > buckets for line in found)
+    coarse = sum(line.points > 3 * buckets for line in found)
     if coarse and buckets < BUCKETS:
         leave_out(
             f"To keep this file small, {coarse} {'line has' if coarse == 1 else 'lines have'} {buckets} places each; "
@@ -100,16 +100,22 @@ def _lines(ctx: Context, wishes: Sequence[LineWish], buckets: int) -> list[Packe
         line = found.get(place)
         try:
             series = ctx.runs.get(wish.run).series(wish.key)
+            places = _places(series, buckets)
             axis = None if wish.axis == "step" else ctx.runs.get(wish.run).series(wish.axis, series.rank)
         except NotFound:
             continue
         if line is None:
-            line = found[place] = _packed(series, axis, wish.axis, buckets)
+            line = found[place] = _packed(series, axis, wish.axis, places)
         smoothing = smoothing_of(wish.smooth)
         if smoothing.kind != "none" and wish.smooth not in line.smoothed:
-            smooth = series.downsample(buckets, axis or "step", smoothing=(smoothing.kind, smoothing.amount)).smooth
+            smooth = series.downsample(places, axis or "step", smoothing=(smoothing.kind, smoothing.amount)).smooth
             line.smoothed[wish.smooth] = _short(smooth if smooth is not None else np.empty(0))
     return list(found.values())
+
+
+def _places(series: Series, buckets: int) -> int:
+    """Three numbers stand for a bucket and one for a point: up to so many, all points cost no more."""
+    return len(series) if buckets < len(series) <= 3 * buckets else buckets
 
 
 def _packed(series: Series, axis: Series | None, name: str, buckets: int) -> PackedLine:

@@ -80,18 +80,20 @@ class Packing:
         request: msgspec.Struct,
         hide: Callable[[Any], Any] | None = None,
         fits: Collection[str] | None = None,
+        needed: bool = True,
     ) -> Any:
         """Record what a route answers; the answer, or None when it refused (the panel then says so in the file).
 
         `hide` takes out what is nobody else's business: paths, hosts, users. `fits` names the fields a call has to
-        agree in; all that stand not at their default, if it is left out.
+        agree in; all that stand not at their default, if it is left out. What is not `needed` may be missing.
         """
         about = {name: value for name, value in _given(request).items() if fits is None or name in fits}
         key = (route, msgspec.json.encode(about, order="deterministic"))
         try:
             answer = self._routes[route].view(self.ctx, request)
         except StepscopeError as error:
-            self.fail(self._panel, error)
+            if needed:
+                self.fail(self._panel, error)
             return None
         if hide is not None:
             answer = hide(answer)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from stepscope.errors import UsageError
 from stepscope.plain_text import clean
 from stepscope.report.text import fence
-from stepscope.views.findings import FindingsRequest, RunFindings, ShownFinding, findings
+from stepscope.views.findings import FindingsRequest, RuleRequest, RunFindings, ShownFinding, findings
 from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
 from stepscope.views.panels._public import short_place, short_places
 from stepscope.views.report_pack import Packing
@@ -39,6 +39,7 @@ def pack(bound: Bound, packing: Packing) -> None:
     for run in bound.runs:
         found = packing.ask("POST /api/findings", FindingsRequest(run=run), _without_folders)
         for finding in found.findings if found else []:
+            packing.ask("POST /api/rule", RuleRequest(rule=finding.rule), needed=False)
             for key in finding.metrics:
                 packing.line(run, key)
 

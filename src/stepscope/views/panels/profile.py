@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from stepscope.errors import UsageError
 from stepscope.records.profile import Sheet
+from stepscope.views.findings import RuleRequest
 from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
 from stepscope.views.panels._public import short_places
 from stepscope.views.profile import (
@@ -62,7 +63,9 @@ def pack(bound: Bound, packing: Packing) -> None:
         if options.analysis:
             _pack_answer(bound, packing, run, id, options.analysis)
             continue
-        packing.ask("POST /api/profile/advice", request, _without_folders)
+        advice = packing.ask("POST /api/profile/advice", request, _without_folders)
+        for one in advice.advice if advice is not None else []:
+            packing.ask("POST /api/rule", RuleRequest(rule=one.finding.rule), needed=False)
         first = _first_parts(page) if page is not None else None
         if first is not None:
             _pack_answer(bound, packing, run, id, first)
