@@ -2,6 +2,8 @@
 
 import { lazily } from "../components/lazily";
 import type { Options } from "../lib/report-text";
+import { list } from "../lib/url";
+import { fieldOf } from "./parts/field-name";
 import { Legend } from "./parts/legend";
 import { numberOf, type PanelKind, type PanelProps, textOf } from "./panel";
 
@@ -18,6 +20,8 @@ export function chartStart(options: Options, key: string): Record<string, string
   const start: Record<string, string> = {};
   const x = textOf(options, "x");
   if (x) start.x = x;
+  const group = fieldOf(textOf(options, "group"));
+  if (group) start.by = list.write([group]);
   const smooth = textOf(options, "smooth");
   if (smooth && smooth !== "none") start.smooth = smooth;
   const [lo, hi] = [numberOf(options, "lo"), numberOf(options, "hi")];
@@ -30,7 +34,7 @@ export function chartStart(options: Options, key: string): Record<string, string
   return start;
 }
 
-function Panel({ options, runs }: PanelProps) {
+export function Panel({ options, runs }: PanelProps) {
   const keys = keysOf(options);
   const ids = runs.map((run) => run.id);
   return (
@@ -40,7 +44,7 @@ function Panel({ options, runs }: PanelProps) {
           <ScopedPanel key={key} runs={ids} name={key} start={chartStart(options, key)} />
         ))}
       </div>
-      <Legend runs={runs} />
+      {textOf(options, "group") ? null : <Legend runs={runs} />}
     </>
   );
 }

@@ -4,22 +4,26 @@ import { useState } from "preact/hooks";
 import { fileName, savePng, saveText } from "../../charts/download";
 import { readInks } from "../../charts/inks";
 import { Button, copyText, Dialog, Menu, type MenuItem, TextInput, toast } from "../../components";
-import { ChartIcon, CopyIcon, DownloadIcon, MoreIcon, TableIcon } from "../../components/icons";
+import { lazily } from "../../components/lazily";
+import { ChartIcon, CopyIcon, DownloadIcon, MoreIcon, ReportIcon, TableIcon } from "../../components/icons";
 import { linesCsv } from "../../lib/chart-csv";
 import type { Range } from "../../lib/chart-line";
 import { panelId } from "../../lib/chart-sections";
-import { withOptions, xLabel } from "../../lib/chart-settings";
+import { panelX, smoothCodec, withOptions, xLabel } from "../../lib/chart-settings";
 import { chartSvg } from "../../lib/chart-svg";
 import { usable } from "../../lib/chart-zoom";
 import { visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
 import { formatHash, list } from "../../lib/url";
+import { standsAlone } from "../../panels/parts/standing";
 import { place } from "../../router";
 import { nameOf } from "../../state";
 import type { PanelHandle } from "./line-panel";
 import { type ChartScope, useScope } from "./scope";
 import type { ChartSettings } from "./settings";
 import { runName } from "./words";
+
+const AddToReport = lazily(() => import("../reports/add").then((chunk) => chunk.AddToReport));
 
 export interface PanelMenuProps {
   info: PanelInfo;
@@ -30,8 +34,30 @@ export interface PanelMenuProps {
 export function PanelMenu({ info, handle, onRange }: PanelMenuProps) {
   const scope = useScope();
   const { settings } = scope;
-  const items: MenuItem[] = info.kind === "scalar" ? [...scalarItems(settings, info, handle, onRange), linkItem(scope, info)] : [linkItem(scope, info)];
-  return <Menu label="Panel menu" button={<MoreIcon size={14} />} buttonClass="icon-button" align="end" items={items} />;
+  const [adding, setAdding] = useState(false);
+  const about: MenuItem[] = standsAlone() ? [] : [linkItem(scope, info), { key: "report", label: "Add to report…", icon: <ReportIcon size={14} />, onPick: () => setAdding(true) }];
+  const items: MenuItem[] = info.kind === "scalar" ? [...scalarItems(settings, info, handle, onRange), ...about] : about;
+  if (items.length === 0) return null;
+  return (
+    <>
+      <Menu label="Panel menu" button={<MoreIcon size={14} />} buttonClass="icon-button" align="end" items={items} />
+      {adding ? <AddToReport {...reportPanel(settings, info)} runs={scope.drawnRuns.peek()} onClose={() => setAdding(false)} /> : null}
+    </>
+  );
+}
+
+/** The panel as a report would have it, drawn as it is drawn now. */
+function reportPanel(settings: ChartSettings, info: PanelInfo): { panel: string; options: Record<string, unknown> } {
+  if (info.kind === "histogram") return { panel: "distribution", options: { key: info.key } };
+  if (info.kind !== "scalar") return { panel: info.kind === "image" ? "image" : "media", options: { key: info.key } };
+  const own = settings.panelOptions.peek()[info.key] ?? {};
+  const x = panelX(settings.xAxis.peek(), info.x);
+  const [lo, hi] = settings.zooms.peek()[x] ?? [];
+  const [min, max] = own.y ?? [];
+  const [group] = settings.by.peek();
+  const smooth = smoothCodec.write(settings.smoothing.peek());
+  const options = { key: info.key, x: x === "step" ? undefined : x, smooth, log: (own.log ?? settings.logY.peek()) || undefined, lo, hi, min, max, group };
+  return { panel: group ? "band" : "chart", options };
 }
 
 function linkItem({ runs }: ChartScope, info: PanelInfo): MenuItem {

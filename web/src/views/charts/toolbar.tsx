@@ -2,11 +2,12 @@
 
 import { useRef, useState } from "preact/hooks";
 import { Button, IconButton, Popover, Select, Slider, TextInput, Toggle } from "../../components";
-import { ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
+import { ReportIcon, ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
 import { ByPicker } from "../compare/by-picker";
+import { beginReport } from "../reports/begin";
 import { useScope } from "./scope";
 
 export function Toolbar() {
@@ -50,6 +51,9 @@ export function Toolbar() {
       {runs.value.length > 1 ? <ByPicker value={settings.by.value} onChange={(by) => (settings.by.value = by)} /> : null}
       <SmoothingField />
       <XField />
+      <IconButton label="Make a report of these runs" onClick={() => beginReport(runs.peek())}>
+        <ReportIcon />
+      </IconButton>
       <More />
     </div>
   );

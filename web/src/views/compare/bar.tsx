@@ -2,13 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Button, Popover, Select, StatusDot, TextInput } from "../../components";
-import { CloseIcon, PlusIcon, SearchIcon } from "../../components/icons";
+import { Button, IconButton, Popover, Select, StatusDot, TextInput } from "../../components";
+import { CloseIcon, PlusIcon, ReportIcon, SearchIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { ApiError, call } from "../../lib/api";
 import { count, formatAge, visibleText } from "../../lib/format";
 import type { Compared, RunRow } from "../../lib/schema";
 import { hovered, project, remember, selected, selectedSet, setSelected, toggleSelected } from "../../state";
+import { beginReport } from "../reports/begin";
 import { ByPicker } from "./by-picker";
 import { ColumnName, labelOf, useColours } from "./column-name";
 import { base, broken, by, leftOut, runs, works } from "./state";
@@ -63,6 +64,9 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
           <Select label="Baseline" value={columns.some((one) => one.id === base.value) ? base.value : (columns[0]?.id ?? "")} options={columns.map((one) => ({ value: one.id, label: labelOf(one).slice(0, 60) }))} onChange={(id) => (base.value = id)} />
         </label>
       ) : null}
+      <IconButton label="Make a report of these runs" onClick={() => beginReport(runs.value ?? [], "ablation")}>
+        <ReportIcon />
+      </IconButton>
     </div>
   );
 }

@@ -8,10 +8,11 @@ import { now } from "../../clock";
 import { ApiError, call } from "../../lib/api";
 import { count, formatAge, formatTime, visibleText } from "../../lib/format";
 import type { ReportRow, Reports, ReportTemplate } from "../../lib/schema";
-import { go, linkTo } from "../../router";
+import { linkTo } from "../../router";
 import { project, selected } from "../../state";
 import "../../style/report.css";
 import "../../style/reports.css";
+import { beginReport, NOTHING_OPEN } from "./begin";
 
 export function ReportList() {
   const [found, setFound] = useState<Reports | null>(null);
@@ -43,13 +44,6 @@ export function ReportList() {
 const matches = (row: ReportRow, find: string, chosen: string): boolean =>
   (!chosen || !row.project || row.project === chosen) && `${row.title} ${row.project} ${row.author}`.toLowerCase().includes(find.trim().toLowerCase());
 
-/** What the address says of one report does not hold for another. */
-const OPEN = { edit: "", version: "", template: "" };
-
-/** Begins a report: the editor opens with a text that is made from the template and the chosen runs. */
-function begin(template: string): void {
-  go("/report/new", { ...OPEN, template });
-}
 
 function NewMenu({ templates }: { templates: readonly ReportTemplate[] }) {
   const runs = selected.value.length;
@@ -62,7 +56,7 @@ function NewMenu({ templates }: { templates: readonly ReportTemplate[] }) {
         <small>{visibleText(one.about)}</small>
       </span>
     ),
-    onPick: () => begin(one.name),
+    onPick: () => beginReport([], one.name),
   }));
   return (
     <Menu
@@ -113,7 +107,7 @@ function Table({ rows, editable, deleted, onChange }: TableProps) {
               {deleted ? (
                 <span class="isolate">{visibleText(row.title)}</span>
               ) : (
-                <a class="isolate" href={linkTo(`/report/${row.id}`, OPEN)}>
+                <a class="isolate" href={linkTo(`/report/${row.id}`, NOTHING_OPEN)}>
                   {visibleText(row.title)}
                 </a>
               )}
@@ -171,10 +165,10 @@ function Nothing({ found, deleted }: { found: Reports; deleted: boolean }) {
         <p>This server is read-only: reports cannot be written here.</p>
       ) : (
         <p class="state-actions">
-          <Button kind="primary" onClick={() => begin(found.templates[0]?.name ?? "")}>
+          <Button kind="primary" onClick={() => beginReport([], found.templates[0]?.name)}>
             {selected.value.length ? `Make a report of the ${count(selected.value.length, "chosen run")}` : "Make a report of the newest runs"}
           </Button>
-          <Button onClick={() => begin("blank")}>Begin with an empty page</Button>
+          <Button onClick={() => beginReport([], "blank")}>Begin with an empty page</Button>
         </p>
       )}
       <p class="quiet">

@@ -13,6 +13,7 @@ import { flag, number, text } from "../../lib/url";
 import { go, linkTo, param } from "../../router";
 import { selected } from "../../state";
 import "../../style/reports.css";
+import { about, NOTHING_OPEN } from "./begin";
 import { Editing, type Kept, keptDraft } from "./editing";
 import { Editor } from "./editor";
 import { Reading } from "./reading";
@@ -32,7 +33,7 @@ export function ReportView({ id }: { id: string }) {
 
 /** Leaves the report; what belongs to it alone goes out of the address too. */
 export function leaveReport(path = "/reports"): void {
-  go(path, { edit: "", version: "", template: "" });
+  go(path, NOTHING_OPEN);
 }
 
 function OneReport({ id }: { id: string }) {
@@ -157,7 +158,7 @@ function NewReport() {
   const [kept, setKept] = useState<Kept | null>(() => keptDraft("new"));
   const [begin, setBegin] = useState<string | null>(null);
   const [fault, setFault] = useState<unknown>(null);
-  const runs = useRef(selected.peek()).current;
+  const runs = useRef(about.peek().length ? about.peek() : selected.peek()).current;
   useEffect(() => {
     if (kept || begin !== null) return;
     const stop = new AbortController();
@@ -171,5 +172,5 @@ function NewReport() {
   if (kept) return <KeptDraft kept={kept} page={null} onGoOn={() => (setBegin(kept.text), setKept(null))} onDrop={() => setKept(null)} />;
   if (fault) return <ErrorState error={fault} onRetry={() => leaveReport()} />;
   if (!editing) return <Waiting />;
-  return <Editor editing={editing} runs={runs} onSaved={(id) => go(`/report/${id}`, { edit: "1", template: "" })} onDone={() => leaveReport()} />;
+  return <Editor editing={editing} runs={runs} onSaved={(id) => go(`/report/${id}`, { ...NOTHING_OPEN, edit: "1" })} onDone={() => leaveReport()} />;
 }

@@ -2,7 +2,8 @@
 
 import { useRef, useState } from "preact/hooks";
 import { Button, copyText, Menu, type MenuItem, StatusDot } from "../../components";
-import { ChartIcon, CheckIcon, ChevronLeftIcon, ColumnsIcon, CopyIcon, FolderIcon, MoreIcon, PencilIcon, PlusIcon } from "../../components/icons";
+import { ChartIcon, CheckIcon, ChevronLeftIcon, ColumnsIcon, CopyIcon, FolderIcon, MoreIcon, PencilIcon, PlusIcon, ReportIcon, TrashIcon } from "../../components/icons";
+import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { now } from "../../clock";
 import { formatAge, formatDuration, formatTime, visibleText } from "../../lib/format";
 import type { RunDetail } from "../../lib/schema";
@@ -10,6 +11,8 @@ import { go, linkTo } from "../../router";
 import { lookOfRun, selected, selectedSet, setSelected, toggleSelected } from "../../state";
 import { change, TagsCell } from "../runs/tags";
 import { fetchedAt, readRun } from "./data";
+import { editNotes } from "./notes";
+import { beginReport } from "../reports/begin";
 
 export function RunHead({ run }: { run: RunDetail }) {
   return (
@@ -101,6 +104,11 @@ function Facts({ run }: { run: RunDetail }) {
         {run.group ? ` / ${visibleText(run.group)}` : ""}
       </span>
       <TagsCell id={run.id} tags={run.tags} />
+      {run.editable && !run.notes ? (
+        <button type="button" class="run-note" onClick={() => editNotes(run)}>
+          <PencilIcon size={11} /> Add a note
+        </button>
+      ) : null}
     </div>
   );
 }
@@ -110,10 +118,16 @@ function Actions({ run }: { run: RunDetail }) {
   const others = selected.value.filter((id) => id !== run.id).length;
   const items: MenuItem[] = [
     { key: "charts", label: "Alone on the Charts page", icon: <ChartIcon size={14} />, onPick: () => (setSelected([run.id]), go("/charts")) },
+    { key: "report", label: "Make a report", icon: <ReportIcon size={14} />, onPick: () => beginReport([run.id]) },
     { key: "link", label: "Copy the link to this page", icon: <CopyIcon size={14} />, onPick: () => void copyText(location.href, "Link copied") },
     { key: "id", label: "Copy the id", hint: run.id.slice(-6), icon: <CopyIcon size={14} />, onPick: () => void copyText(run.id) },
     { key: "path", label: "Copy the path of the run folder", icon: <FolderIcon size={14} />, onPick: () => void copyText(run.path) },
   ];
+  const archived = run.tags.includes(ARCHIVED);
+  if (run.editable) {
+    items.push({ key: "archive", label: archived ? "Unarchive" : "Archive", icon: <FolderIcon size={14} />, onPick: () => void setArchived([run.id], !archived) });
+    items.push({ key: "delete", label: "Delete …", icon: <TrashIcon size={14} />, onPick: () => askDelete([run.id], () => go("/runs")) });
+  }
   const compare = () => {
     setSelected([...selected.peek(), run.id]);
     go("/compare");

@@ -14,6 +14,7 @@ import {
   MoreIcon,
   SearchIcon,
   TrashIcon,
+  ReportIcon,
 } from "../../components/icons";
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { info } from "../../components/topbar";
@@ -27,6 +28,7 @@ import { ColumnPicker } from "./picker";
 import { QueryBox } from "./query-box";
 import { archived, columnOf, groupBy, offered } from "./settings";
 import { TagAdder } from "./tags";
+import { beginReport } from "../reports/begin";
 
 export function Toolbar() {
   return (
@@ -111,6 +113,7 @@ function ChosenMenu({ chosen }: { chosen: readonly string[] }) {
   ];
   const items: MenuItem[] = [
     ...(fixed ? [] : changes),
+    { key: "report", label: "Make a report", icon: <ReportIcon size={14} />, onPick: () => beginReport(chosen) },
     { key: "ids", label: "Copy their ids", icon: <CopyIcon size={14} />, onPick: () => void copyText(chosen.join("\n")) },
   ];
   return <Menu label="More for the chosen runs" buttonClass="icon-button" button={<MoreIcon />} items={items} align="end" />;
