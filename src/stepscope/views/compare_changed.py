@@ -239,8 +239,8 @@ def _mean_words(values: Sequence[float]) -> str:
         return "NaN" if math.isnan(values[0]) else "∞" if values[0] > 0 else "-∞"
     odd = f", {len(values) - len(finite)} not finite" if len(finite) < len(values) else ""
     if len(values) == 1:
-        return f"{finite[0]:.6g}"
-    return f"{np.mean(finite):.5g} (mean of {len(finite)}{odd})"
+        return f"{finite[0]:.4g}" if abs(finite[0]) < 1000 else f"{finite[0]:,.0f}"
+    return f"{np.mean(finite):.4g} (mean of {len(finite)}{odd})"
 
 
 def _duration(seconds: Sequence[float]) -> str:

@@ -123,6 +123,7 @@ def group_line(
         return None
     places = _places([x for x, _, _ in columns], request.buckets)
     values = np.array([_at(places, x, value) for x, value, _ in columns])
+    places, values = _broken(places, values)
     mean, low, high = _band(values, request.spread)
     smooth = None
     if smoothing is not None:
@@ -149,6 +150,14 @@ def _places(xs: Sequence[Floats], buckets: int) -> Floats:
     if len(every) <= 2 * buckets:
         return every
     return np.linspace(every[0], every[-1], buckets)
+
+
+def _broken(places: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """With a gap wherever a run ends: the mean of those that go on is another line, not a jump of this one."""
+    count = np.isfinite(values).sum(axis=0)
+    ends = np.flatnonzero((count[1:] < count[:-1]) & (count[1:] > 0)) + 1
+    middles = (places[ends - 1] + places[ends]) / 2
+    return np.insert(places, ends, middles), np.insert(values, ends, np.nan, axis=1)
 
 
 def _at(places: Floats, x: Floats, values: Floats) -> Floats:

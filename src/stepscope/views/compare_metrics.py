@@ -125,12 +125,13 @@ def _row(name: str, entries: list[list[RunEntry]], goal: Goal | None, stat: Stat
     single = all(len(group) <= 1 for group in entries)
     finite = [[value for value in values if math.isfinite(value)] for values in raw]
     value = [_value(values, good) for values, good in zip(raw, finite, strict=True)]
-    row = MetricRow(key=name, goal=goal, stat=shown, value=value, best=_best(value, goal), differs=_differs(value))
+    odd = [len(values) - len(good) for values, good in zip(raw, finite, strict=True)]
+    whole = [found for found, lost in zip(value, odd, strict=True) if not lost]  # a group with a NaN is not the best
+    row = MetricRow(key=name, goal=goal, stat=shown, value=value, best=_best(whole, goal), differs=_differs(value))
     if single:
         return row
     row.n = [len(good) for good in finite]
     row.std = [float(np.std(good, ddof=1)) if len(good) > 1 else None for good in finite]
-    odd = [len(values) - len(good) for values, good in zip(raw, finite, strict=True)]
     row.odd = odd if any(odd) else []
     found = [None if at == base else welch(finite[base], good) for at, good in enumerate(finite)]
     row.p = [None if one is None else one.p for one in found] if any(found) else []

@@ -125,11 +125,10 @@ def _on(grid: Floats, series: Series) -> Floats:
 
 
 def _mean(values: Floats) -> Floats:
-    """Of the finite values of each column; NaN where there is none."""
-    finite = np.isfinite(values)
-    count = finite.sum(axis=0)
+    """Of each column; NaN where one of its values is not finite: the mean of those that are left would be a jump."""
+    finite = np.isfinite(values).all(axis=0)
     with np.errstate(all="ignore"):
-        mean: Floats = np.where(count > 0, np.where(finite, values, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan)
+        mean: Floats = np.where(finite, np.where(finite, values, 0.0).mean(axis=0), np.nan)
     return mean
 
 

@@ -39,11 +39,15 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
   const inks: [string, string] = [lookOfRun(colours.get(found.a) ?? found.a).colour, lookOfRun(colours.get(found.b) ?? found.b).colour];
   return (
     <div class="changed" aria-busy={answer.waiting}>
-      <Pair found={found} inks={inks} {...(onPair ? { onPair } : {})} />
-      <p class="changed-headline isolate">
-        <Prose text={found.headline} />
-      </p>
-      <Outcome found={found} />
+      <div class="changed-top">
+        <div class="changed-words">
+          <Pair found={found} inks={inks} {...(onPair ? { onPair } : {})} />
+          <p class="changed-headline isolate">
+            <Prose text={found.headline} />
+          </p>
+        </div>
+        <Outcome found={found} />
+      </div>
       <Curves found={found} inks={inks} />
       <Reasons changes={found.changes} names={[nameIn(found, found.a), nameIn(found, found.b)]} />
       <div class="compare-note">

@@ -51,9 +51,17 @@ function pairOf(compared: Compared | null, found: readonly [string, string] | nu
   return a && b ? [a, b] : null;
 }
 
+/** The last section that begins in the upper third of what is seen. */
+function sectionAt(scroller: HTMLElement): string {
+  const line = scroller.getBoundingClientRect().top + scroller.clientHeight / 3;
+  const begun = SECTIONS.filter(([id]) => (document.getElementById(`compare-${id}`)?.getBoundingClientRect().top ?? Infinity) <= line);
+  return begun[begun.length - 1]?.[0] ?? "changed";
+}
+
 export function Compare() {
   useSignalEffect(() => void (selected.value, project.value, by.value, loadRuns()));
   useKeys(Object.fromEntries(SECTIONS.map(([id], at) => [String(at + 1), () => goTo(id)])));
+  const here = useSignal("changed");
   const shown = runs.value;
   const answer = useAnswer("POST /api/compare/columns", shown ? { runs: [...shown], by: [...by.value] } : null, shown ?? []);
   if (fault.value && !shown) return <ErrorState error={fault.value} onRetry={() => void loadRuns()} />;
@@ -65,12 +73,12 @@ export function Compare() {
       <CompareBar compared={answer.data} />
       <nav class="compare-nav" aria-label="Sections">
         {SECTIONS.map(([id, title]) => (
-          <button key={id} type="button" onClick={() => goTo(id)}>
+          <button key={id} type="button" aria-current={here.value === id || undefined} onClick={() => goTo(id)}>
             {title}
           </button>
         ))}
       </nav>
-      <div class="compare-scroll">
+      <div class="compare-scroll" onScroll={(event) => (here.value = sectionAt(event.currentTarget))}>
         {answer.data && answer.data.columns.length === 0 ? <Gone /> : <Sections shown={shown} compared={answer.data} />}
       </div>
     </div>

@@ -31,7 +31,7 @@ export function Reasons({ changes, names }: { changes: readonly Change[]; names:
       <table class="reason-table">
         <thead>
           <tr>
-            <th scope="col">Reason</th>
+            <th scope="col">How likely</th>
             <th scope="col">What</th>
             <th scope="col" class="isolate">{names[0]}</th>
             <th scope="col" class="isolate">{names[1]}</th>
