@@ -182,7 +182,7 @@ def _parts(folder: RunFolder) -> Parts:
         distributions=histograms,
         recordings=recordings,
         profiles=len(profiles_in(folder.path)),
-        console=len(folder.console()),
+        console=len(folder.console_entries()),
         system=system,
         artifacts=len(folder.artifacts),
     )

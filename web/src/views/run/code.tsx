@@ -26,7 +26,7 @@ export function Git({ run }: { run: RunDetail }) {
   }
   const web = webAddress(git.remote, git.commit);
   return (
-    <Section title="Code" aside={git.dirty ? <span class="note-warn">uncommitted changes</span> : <span class="quiet">clean</span>}>
+    <Section title="Code" aside={git.dirty ? <span class="note-warn">uncommitted changes</span> : null}>
       <dl class="pairs">
         <div>
           <dt>commit</dt>

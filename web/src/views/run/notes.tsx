@@ -1,5 +1,6 @@
 /** What people wrote about the run: Markdown, edited in place with what it will look like beside it. */
 
+import { signal } from "@preact/signals";
 import { useRef, useState } from "preact/hooks";
 import { Button } from "../../components";
 import { PencilIcon } from "../../components/icons";
@@ -9,6 +10,7 @@ import { change } from "../runs/tags";
 import { readRun } from "./data";
 import { Folded } from "./folded";
 import { Section } from "./pieces";
+import { goPart } from "./place";
 
 interface Draft {
   text: string;
@@ -17,24 +19,36 @@ interface Draft {
 }
 
 /** Unsaved texts by run: leaving the part, or news of the run, loses none. */
-const drafts = new Map<string, Draft>();
+const drafts = signal<ReadonlyMap<string, Draft>>(new Map());
+
+function setDraft(run: string, draft: Draft | null): void {
+  const next = new Map(drafts.peek());
+  if (draft) next.set(run, draft);
+  else next.delete(run);
+  drafts.value = next;
+}
+
+/** Opens the editor, on the part that has it. */
+export function editNotes(run: RunDetail): void {
+  if (!drafts.peek().has(run.id)) setDraft(run.id, { text: run.notes, from: run.notes });
+  goPart("overview");
+}
 
 export function Notes({ run }: { run: RunDetail }) {
-  const [editing, setEditing] = useState(drafts.has(run.id));
-  const begin = () => {
-    if (!drafts.has(run.id)) drafts.set(run.id, { text: run.notes, from: run.notes });
-    setEditing(true);
-  };
-  if (editing) return <Editor run={run} onClose={() => (drafts.delete(run.id), setEditing(false))} />;
-  if (!run.notes && !run.editable) return null;
-  const edit = run.editable ? (
-    <Button kind="quiet" onClick={begin}>
-      <PencilIcon size={12} /> {run.notes ? "Edit" : "Add a note"}
-    </Button>
-  ) : null;
-  if (!run.notes) return <p class="run-no-notes">{edit}</p>;
+  const draft = drafts.value.get(run.id);
+  if (draft) return <Editor run={run} draft={draft} onClose={() => setDraft(run.id, null)} />;
+  if (!run.notes) return null;
   return (
-    <Section title="Notes" aside={edit}>
+    <Section
+      title="Notes"
+      aside={
+        run.editable ? (
+          <Button kind="quiet" onClick={() => editNotes(run)}>
+            <PencilIcon size={12} /> Edit
+          </Button>
+        ) : null
+      }
+    >
       <Folded height={190}>
         <Markdown text={run.notes} class="markdown run-notes isolate" />
       </Folded>
@@ -48,8 +62,7 @@ function focusEnd(field: HTMLTextAreaElement | null): void {
   field.setSelectionRange(field.value.length, field.value.length);
 }
 
-function Editor({ run, onClose }: { run: RunDetail; onClose(): void }) {
-  const draft = drafts.get(run.id) as Draft;
+function Editor({ run, draft, onClose }: { run: RunDetail; draft: Draft; onClose(): void }) {
   const [text, setText] = useState(draft.text);
   const [saving, setSaving] = useState(false);
   const overwrite = useRef(false);

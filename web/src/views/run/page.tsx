@@ -2,6 +2,7 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useErrorBoundary } from "preact/hooks";
+import { useActions } from "../../actions";
 import { ErrorState, Skeleton } from "../../components";
 import { describeKeys } from "../../components/help";
 import { lazily } from "../../components/lazily";
@@ -52,6 +53,14 @@ export function RunPage({ params }: { params: Record<string, string> }) {
     "]": step(1),
     ...Object.fromEntries(PARTS.slice(0, 9).map((one, at) => [String(at + 1), () => goPart(one)])),
   });
+  useActions(
+    PARTS.map((one, at) => ({
+      id: `run-part:${one}`,
+      title: `${TITLES[one]} of this run`,
+      ...(at < 9 ? { keys: String(at + 1) } : {}),
+      run: () => goPart(one),
+    })),
+  );
   const run = detail.value?.id === id ? detail.value : null;
   useEffect(() => {
     // After each drawing: the frame has set the page's own title when the address changed.
@@ -71,10 +80,24 @@ function Whole({ run }: { run: RunDetail }) {
     <>
       <RunHead run={run} />
       <PartTabs run={run} />
+      {failure.value ? <Stale run={run} /> : null}
       <div class="run-body" role="tabpanel" id={panelId} aria-labelledby={tabId(id)} data-part={id} tabIndex={-1}>
         <Guarded key={id} id={id} run={run} />
       </div>
     </>
+  );
+}
+
+/** The run was there, and cannot be read any more: what is known of it stays. */
+function Stale({ run }: { run: RunDetail }) {
+  const fault = failure.value;
+  return (
+    <p class="run-stale isolate" role="alert">
+      Not up to date: {visibleText(fault instanceof Error ? fault.message : String(fault))}{" "}
+      <button type="button" class="link" onClick={() => void readRun(run.id)}>
+        Try again
+      </button>
+    </p>
   );
 }
 
