@@ -9,7 +9,7 @@ import { adviceMarkdown } from "../../lib/profile-advice";
 import { formatFactor, formatNs, formatShare } from "../../lib/profile-format";
 import type { ProfileAdvice, ShownAdvice } from "../../lib/schema";
 import { FindingCard } from "../run/findings";
-import "../../style/run.css";
+import "../../style/cards.css";
 import { type Spot, spotKey } from "./data";
 import { Notes } from "./words";
 

@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { copyText, IconButton, TextInput } from "../../components";
 import { CopyIcon, SearchIcon } from "../../components/icons";
 import { formatCell, formatNumber, visibleText } from "../../lib/format";
+import "../../style/cards.css";
 
 export interface SectionProps {
   title: string;
