@@ -1,4 +1,5 @@
 import { defineConfig } from "vite";
+import { figureFrame } from "./vite.figure";
 
 // The built app lies inside the Python package, so a wheel carries it and its users never need Node.
 export default defineConfig({
@@ -10,6 +11,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     target: "es2022",
   },
+  plugins: [figureFrame()],
   server: {
     // `stepscope ui --port 6060` beside `npm run dev`; the token cookie travels through the proxy.
     proxy: { "/api": { target: "http://127.0.0.1:6060", changeOrigin: true } },

@@ -11,12 +11,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from stepscope.server.answers import refusal
+from stepscope.server.frames import FIGURE_FRAME, frame_headers
 
 __all__ = ["Pages"]
 
 _PAGE = re.compile(r"/[\w/-]*", re.ASCII)
 _FILE = re.compile(r"/(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.\w+", re.ASCII)
 
+_FOREVER = "private, max-age=31536000, immutable"
 _NOT_BUILT = """Stepscope's browser app has not been built.
 
 From a clone of the repository, run:
@@ -47,8 +49,12 @@ class Pages:
             return refusal(404, f"There is no page or file {path[:200]!r}.")
         kind = mimetypes.guess_type(path)[0] or "application/octet-stream"
         kind = "text/javascript" if kind.endswith("javascript") else kind
+        if path == FIGURE_FRAME:
+            answer = self._sent(found, "text/html; charset=utf-8", _FOREVER, request)
+            answer.headers.update(frame_headers(found[0]))
+            return answer
         hashed = path.startswith("/assets/")
-        return self._sent(found, kind, "private, max-age=31536000, immutable" if hashed else "no-cache", request)
+        return self._sent(found, kind, _FOREVER if hashed else "no-cache", request)
 
     def _read(self, path: Path) -> tuple[bytes, bytes] | None:
         """A file's bytes, plain and compressed; None if it is not a file of the app."""

@@ -47,7 +47,7 @@ export function onScreen(cloud: Cloud, view: View, width: number, height: number
   const count = cloud.length / 3;
   const out: Screen = { x: new Float32Array(count), y: new Float32Array(count), near: new Float32Array(count) };
   const side = Math.min(width, height);
-  const scale = side * 0.44 * view.zoom;
+  const scale = side * 0.52 * view.zoom;
   const [cy, sy, cp, sp] = [Math.cos(view.yaw), Math.sin(view.yaw), Math.cos(view.pitch), Math.sin(view.pitch)];
   for (let i = 0; i < count; i++) {
     const [x, y, z] = [cloud[3 * i] as number, cloud[3 * i + 1] as number, cloud[3 * i + 2] as number];
