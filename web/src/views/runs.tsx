@@ -23,6 +23,7 @@ describeKeys("Runs", {
   Enter: "open the run",
   v: "hide or show its lines",
   c: "compare the chosen runs in Charts",
+  d: "what differs between the chosen runs",
   e: "archive the chosen runs",
   Delete: "delete the chosen runs",
   Esc: "choose none",

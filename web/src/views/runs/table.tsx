@@ -147,6 +147,7 @@ function useTableKeys(scroller: { current: HTMLElement | null }): void {
       else toggle();
     },
     c: () => selectedSet.peek().size > 0 && go("/charts"),
+    d: () => selectedSet.peek().size > 1 && go("/compare"),
     e: () => mayChange() && void setArchived(chosenOrCursor(), true),
     Delete: () => mayChange() && askDelete(chosenOrCursor()),
     Escape: () => setSelected([]),

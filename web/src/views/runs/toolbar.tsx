@@ -4,18 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { useActions } from "../../actions";
 import { Button, copyText, Menu, type MenuItem, Popover, TextInput } from "../../components";
-import {
-  ArchiveIcon,
-  ChartIcon,
-  CloseIcon,
-  CopyIcon,
-  DownloadIcon,
-  GroupIcon,
-  MoreIcon,
-  SearchIcon,
-  TrashIcon,
-  ReportIcon,
-} from "../../components/icons";
+import { ArchiveIcon, ChartIcon, CloseIcon, ColumnsIcon, CopyIcon, DownloadIcon, GroupIcon, MoreIcon, ReportIcon, SearchIcon, TrashIcon } from "../../components/icons";
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { info } from "../../components/topbar";
 import { trashOpen } from "../../components/trash";
@@ -89,6 +78,12 @@ function ChosenActions() {
         <ChartIcon size={14} />
         {chosen.length === 1 ? "Show 1 in Charts" : `Compare ${chosen.length} in Charts`}
       </Button>
+      {chosen.length > 1 ? (
+        <Button onClick={() => go("/compare")} title="Metrics, config, code and what changed, side by side (d)">
+          <ColumnsIcon size={14} />
+          Compare
+        </Button>
+      ) : null}
       <TagAdder runs={chosen} has={[]} words="Tag" />
       <ChosenMenu chosen={chosen} />
       <Button kind="quiet" onClick={() => setSelected([])} title="Choose none (Esc)">
