@@ -295,3 +295,13 @@ def test_a_pack_says_which_version_and_who(store: Path, ctx: Context) -> None:
     found, _ = kept.save([store], "---\nauthor: Ada\n---\n", "r")
     pack = pack_report(ctx, bind(ctx, cut(kept.read(found.version()))), 3, "Ada", 10_000)
     assert (pack.format, pack.version, pack.author, pack.title) == (1, 3, "Ada", "Untitled report")
+
+
+def test_groups_are_carried_as_their_mean_and_band(store: Path, ctx: Context) -> None:
+    for value, lr in ((1.0, 0.1), (3.0, 0.1), (5.0, 0.2)):
+        write_run(store, f"{value}", {"loss": [value, value * 2]}, config={"lr": lr})
+    packed = made(ctx, panel("band", "key: loss\ngroup: lr\nquery: created > 0"))
+    by_size = {len(line["group"]): line for line in packed["lines"]}
+    assert (by_size[2]["value"], by_size[2]["low"], by_size[2]["high"]) == ([2, 4], [1, 2], [3, 6])
+    assert by_size[1]["value"] == [5, 10]
+    assert [one["route"] for one in packed["answers"]] == ["POST /api/compare/columns"]

@@ -16,7 +16,7 @@ from stepscope.views.charts import Line, SeriesRequest, Smoothing
 from stepscope.views.context import Context
 from stepscope.views.series import draw
 
-__all__ = ["LineWish", "PackedLine", "packed_lines", "smoothing_of"]
+__all__ = ["LineWish", "PackedLine", "packed_group", "packed_lines", "smoothing_of"]
 
 BUCKETS = 2000
 FEWEST = 100
@@ -59,6 +59,8 @@ class PackedLine(msgspec.Struct, omit_defaults=True):
     started: float | None = None
     smoothed: dict[str, list[float]] = {}
     """Smoothed lines, made over all points, by their option (`ema:0.6`)."""
+    group: list[str] | None = None
+    """Of a line that stands for several runs: which. It has no `run` then, and a band from `low` to `high`."""
 
 
 def packed_lines(
@@ -78,6 +80,29 @@ def packed_lines(
             "their lowest and highest values are all there."
         )
     return found
+
+
+def packed_group(line: Line, runs: Sequence[str], axis: str, smooth: str) -> PackedLine:
+    """The line of a group, as `/api/compare/lines` gives it."""
+    found = PackedLine(
+        run="",
+        key=line.key,
+        rank=0,
+        axis=axis,
+        value=_short(_numbers(line.value)),
+        points=line.points,
+        low=_short(_numbers(line.low)),
+        high=_short(_numbers(line.high)),
+        group=list(runs),
+    )
+    if line.smooth is not None:
+        found.smoothed = {smooth: _short(_numbers(line.smooth))}
+    _put_x(found, np.array(line.x, dtype=np.float64))
+    return found
+
+
+def _numbers(values: Sequence[float | None]) -> Floats:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def smoothing_of(text: str) -> Smoothing:

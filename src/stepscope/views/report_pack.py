@@ -66,6 +66,8 @@ class Packing:
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.lines: dict[LineWish, None] = {}
+        self.groups: list[PackedLine] = []
+        """Lines of groups of runs."""
         self.media: dict[tuple[str, str], MediaWish] = {}
         self.left_out: list[str] = []
         self.faults: list[str] = []
@@ -149,14 +151,14 @@ def pack_report(
         blocks=[_public(block) for block in report.blocks],
         runs=_rows(ctx, (entry.id for entry in report.entries)),
         answers=packing.answers,
-        lines=[],
+        lines=packing.groups,
         media=[],
         blobs={},
         left_out=packing.left_out,
     )
     left = max(0, budget - packed_bytes(pack))
     for_lines = int(left * LINES_SHARE) if packing.media else left
-    pack.lines = packed_lines(ctx, list(packing.lines), for_lines, packing.leave_out)
+    pack.lines = packing.groups + packed_lines(ctx, list(packing.lines), for_lines, packing.leave_out)
     left = max(0, budget - packed_bytes(pack))
     pack.media, pack.blobs = packed_media(ctx, list(packing.media.values()), left, packing.leave_out)
     return pack

@@ -10,7 +10,7 @@ from stepscope.views.compare_columns import Compared, CompareRequest, columns_of
 from stepscope.views.compare_lines import GroupLinesRequest, LineGroup, compare_lines
 from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
-from stepscope.views.report_lines import BUCKETS, smoothing_of
+from stepscope.views.report_lines import packed_group, smoothing_of
 from stepscope.views.report_pack import Packing
 from stepscope.views.report_pictures import Pictures
 
@@ -19,6 +19,7 @@ __all__ = ["PANEL", "ChartOptions", "check", "field_of", "names", "pack", "write
 MOST_KEYS = 20
 _WORDS = {"relative": "time since the start", "wall": "time"}
 _BUCKETS = 600
+GROUP_BUCKETS = 1000
 
 
 class ChartOptions(Options, kw_only=True):
@@ -53,8 +54,10 @@ def pack(bound: Bound, packing: Packing) -> None:
     options: ChartOptions = bound.options
     if options.group:
         packing.ask("POST /api/compare/columns", CompareRequest(runs=bound.runs, by=[field_of(options.group)]))
+        members = {column.id: column.runs for column in _groups(bound).columns}
         for key in names(options):
-            packing.ask("POST /api/compare/lines", _request(bound, key, BUCKETS), fits=("groups", "keys", "x"))
+            for line in compare_lines(bound.ctx, _request(bound, key, GROUP_BUCKETS)).lines:
+                packing.groups.append(packed_group(line, members[line.run], options.x, options.smooth))
         return
     for run in bound.runs:
         for key in names(options):
