@@ -15,7 +15,7 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.resolve import choose
 from stepscope.views.context import Context
 from stepscope.views.hues import hues
-from stepscope.views.panels._panel import MOST_RUNS, Bound, PanelKind, names_of, panel_named, read_options
+from stepscope.views.panels._panel import MOST_RUNS, USUAL_RUNS, Bound, PanelKind, names_of, panel_named, read_options
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 from stepscope.views.runs import ARCHIVED
@@ -176,10 +176,12 @@ class _Binder:
         self.problems.append(ReportProblem(line=self._line, text=text))
         return text
 
-    def _entries(self, kind: PanelKind, runs: str | list[str], query: str, most: int) -> list[RunEntry]:
+    def _entries(self, kind: PanelKind, runs: str | list[str], query: str, most: int | None) -> list[RunEntry]:
         """The panel's own runs or query, else the report's, else those the page is about."""
-        if not 1 <= most <= MOST_RUNS:
-            raise UsageError(f"most must be 1 to {MOST_RUNS}, not {most}")
+        said = self.front.get("most", USUAL_RUNS) if most is None else most
+        if not isinstance(said, int) or not 1 <= said <= MOST_RUNS:
+            raise UsageError(f"most must be 1 to {MOST_RUNS}, not {said}")
+        most = said
         found: list[RunEntry] = []
         front_runs, front_query = self.front.get("runs") or "", str(self.front.get("query") or "")
         if runs or query:

@@ -16,6 +16,7 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import PanelInfo, PanelsRequest, panels
 from stepscope.views.context import Context
 from stepscope.views.model import StepsRequest, steps
+from stepscope.views.panels._panel import USUAL_RUNS
 from stepscope.views.profile import ProfilesRequest, profiles
 from stepscope.views.report_pictures import markdown_text
 from stepscope.views.route import route
@@ -112,11 +113,14 @@ def _entries(ctx: Context, runs: Sequence[str], query: str) -> list[RunEntry]:
 
 def _binding(about: _About) -> dict[str, str]:
     if about.query:
-        return {"query": about.query}
+        most = {"most": str(len(about.entries))} if len(about.entries) > USUAL_RUNS else {}
+        return {"query": about.query, **most}
     return {"runs": ", ".join(entry.id for entry in about.entries)} if about.entries else {}
 
 
 def _front_value(value: str) -> str:
+    if value.isdecimal():
+        return value
     return panel_text("x", {"a": value}).split("\n")[1].removeprefix("a: ")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 
 import msgspec
@@ -16,8 +17,10 @@ from stepscope.views.route import Download, route
 __all__ = ["share_report", "shared", "shares_of_report", "unshare_report"]
 
 _KEPT = 4
-_made: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
-"""Pages that were asked for last: many people open a link at the same time."""
+FRESH_S = 20.0
+"""While runs go on a page is made anew at most this often, however many people open it."""
+_made: OrderedDict[tuple[object, ...], tuple[int, float, bytes]] = OrderedDict()
+"""Pages that were asked for last: the catalogue's version, when, and the bytes."""
 _lock = threading.Lock()
 
 
@@ -88,15 +91,18 @@ def shared(ctx: Context, request: SharedRequest) -> Download:
 
 
 def _page(ctx: Context, found: store.Found) -> bytes:
-    """Made anew when the report or a run has changed."""
+    """Made anew when the report has changed, and now and then while its runs do."""
     from stepscope.views.report_file import page_of
 
-    version = found.version()
-    key = (version.path, version.time, ctx.catalogue.version, id(ctx.catalogue))
+    version, now = found.version(), ctx.catalogue.version
+    key = (version.path, version.time, id(ctx.catalogue))
     with _lock:  # of several who come at once, one has the page made and the others wait for it
-        page = _made.get(key)
-        if page is None:
-            page = _made[key] = page_of(ctx, found).data
+        known = _made.get(key)
+        if known is not None and (known[0] == now or time.monotonic() - known[1] < FRESH_S):
+            page = known[2]
+        else:
+            page = page_of(ctx, found).data
+            _made[key] = (now, time.monotonic(), page)
         _made.move_to_end(key)
         while len(_made) > _KEPT:
             _made.popitem(last=False)

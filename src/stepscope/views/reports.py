@@ -8,6 +8,7 @@ from stepscope.errors import Forbidden, StepscopeError
 from stepscope.report import store
 from stepscope.report.shares import active_shares
 from stepscope.report.text import cut
+from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.views.context import Context
 from stepscope.views.report_blocks import MarkdownBlock, PanelBlock, ReportProblem, bind, project_of
 from stepscope.views.route import route
@@ -110,7 +111,8 @@ def reports(ctx: Context, request: ReportsRequest) -> Reports:
     from stepscope.views.report_draft import TEMPLATES
 
     found = store.reports_in(ctx.catalogue.stores, request.deleted)
-    rows = [_row(ctx, one) for one in found]
+    known = {entry.id: entry for entry in ctx.catalogue.every()}
+    rows = [_row(known, one) for one in found]
     return Reports(
         reports=sorted(rows, key=lambda row: (-row.changed, row.id)),
         templates=[ReportTemplate(one.name, one.title, one.about) for one in TEMPLATES],
@@ -171,7 +173,7 @@ def refuse_read_only(ctx: Context) -> None:
         raise Forbidden("this server was started read-only")
 
 
-def _row(ctx: Context, found: store.Found) -> ReportRow:
+def _row(known: dict[str, RunEntry], found: store.Found) -> ReportRow:
     """From the newest text, without binding its panels: a list of reports asks nothing of any run but its project."""
     version = found.version()
     row = ReportRow(
@@ -188,7 +190,6 @@ def _row(ctx: Context, found: store.Found) -> ReportRow:
     except StepscopeError as error:
         row.error = str(error)
         return row
-    known = {entry.id: entry for entry in ctx.catalogue.every()}
     runs = text.front.get("runs")
     named = runs.split(",") if isinstance(runs, str) else [str(one) for one in runs] if isinstance(runs, list) else []
     row.title = text.title

@@ -37,12 +37,13 @@ def folders(bound: Bound) -> list[RunFolder]:
 def keys_of(bound: Bound, kinds: set[str] | None = None) -> list[str]:
     """What the panel's runs logged: the names of their series, or of their media of some kinds."""
     found: dict[str, None] = {}
+    if kinds is None:  # the catalogue knows them: no run has to be opened while somebody types
+        for entry in bound.entries:
+            found.update(dict.fromkeys(entry.metrics.names))
+        return list(found)
     for folder in folders(bound):
-        if kinds is None:
-            found.update(dict.fromkeys(folder.metrics()))
-        else:
-            media = folder.media_keys().items()
-            found.update(dict.fromkeys(key for key, kind in media if not kinds or kind in kinds))
+        media = folder.media_keys().items()
+        found.update(dict.fromkeys(key for key, kind in media if not kinds or kind in kinds))
     return list(found)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Bound", "Choice", "Options", "PanelKind", "all_panels", "listed", "names_of", "panel_named", "read_options"]
 
 MOST_RUNS = 200
+USUAL_RUNS = 10
 Choice = Literal["step", "relative", "wall"]
 
 
@@ -33,8 +34,8 @@ class Options(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     runs: str | list[str] = ""
     """Ids or names of runs; without them, and without a query, those of the report."""
     query: str = ""
-    most: int = 10
-    """How many runs of a query, newest first."""
+    most: int | None = None
+    """How many runs of a query, newest first; without it as many as the report says, or 10."""
     title: str = ""
     caption: str = ""
     height: int | None = None

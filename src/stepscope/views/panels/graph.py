@@ -13,8 +13,6 @@ from stepscope.views.report_pictures import Pictures
 __all__ = ["PANEL"]
 
 _MOST_ROWS = 60
-LARGEST = 8_000_000
-"""Of a graph's JSON: beyond this the file carries the table of modules alone."""
 
 
 class GraphOptions(Options, kw_only=True):
