@@ -9,7 +9,7 @@ import pytest
 from stepscope.errors import NotFound
 from stepscope.records import Finding, FindingEvent, Related
 from stepscope.views.context import Context
-from stepscope.views.finding_evidence import EvidenceSeries, evidence_series, metrics_shown
+from stepscope.views.finding_evidence import EvidenceSeries, TellingMetrics, evidence_series, metrics_shown
 from stepscope.views.findings import FindingsRequest, RuleRequest, SourceLine, findings, rule, shown_findings
 from stepscope.views.run import RunRequest, run
 
@@ -106,4 +106,4 @@ def test_numbers_of_the_evidence_become_lines_and_bars() -> None:
 def test_the_lines_of_the_run_that_show_a_fault(
     rule: str, evidence: dict[str, object], names: list[str], shown: list[str]
 ) -> None:
-    assert metrics_shown(rule, evidence, names) == shown
+    assert metrics_shown(rule, evidence, TellingMetrics.among(names)) == shown

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from stepscope.runs.catalogue.main_metric import loss_likeness, main_metric
 
-__all__ = ["EvidenceSeries", "evidence_series", "metrics_shown"]
+__all__ = ["EvidenceSeries", "TellingMetrics", "evidence_series", "metrics_shown"]
 
 MAX_SERIES = 6
 MAX_VALUES = 200
@@ -75,26 +75,39 @@ def _finite(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def metrics_shown(rule: str, evidence: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """The series of the run that show the fault: those the evidence names, then loss and gradient norm.
+class TellingMetrics(NamedTuple):
+    """The series of a run that faults of training are seen on; a run may have thousands, so they are looked for once."""
 
-    >>> metrics_shown("opt.no-zero-grad", {}, ["train/loss", "val/loss", "grad_norm", "lr"])
-    ['train/loss', 'grad_norm']
-    >>> metrics_shown("shape.linear-in", {"lr": 0.1}, ["loss", "lr"])
-    []
+    loss: str | None = None
+    grad_norm: str | None = None
+    lr: str | None = None
+
+    @classmethod
+    def among(cls, names: Sequence[str]) -> TellingMetrics:
+        """
+        >>> TellingMetrics.among(["val/loss", "train/loss", "grad_norm", "system/cpu_percent"])
+        TellingMetrics(loss='train/loss', grad_norm='grad_norm', lr=None)
+        """
+        own = tuple(name for name in names if not name.startswith("system/"))
+        main = main_metric(own) if own else None
+        leaves = {name.rpartition("/")[2].lower(): name for name in reversed(own)}
+        return cls(
+            loss=main if main is not None and loss_likeness(main) is not None else None,
+            grad_norm=leaves.get("grad_norm") or leaves.get("gradient_norm"),
+            lr=leaves.get("lr") or leaves.get("learning_rate"),
+        )
+
+
+def metrics_shown(rule: str, evidence: Mapping[str, Any], found: TellingMetrics) -> list[str]:
+    """The series of the run that show the fault.
+
+    >>> found = TellingMetrics("train/loss", "grad_norm", "lr")
+    >>> metrics_shown("opt.no-zero-grad", {}, found), metrics_shown("shape.linear-in", {"lr": 0.1}, found)
+    (['train/loss', 'grad_norm'], [])
     """
     group = rule.partition(".")[0]
-    own = tuple(name for name in names if not name.startswith("system/"))
-    if group not in _ABOUT_LOSS or not own:
+    if group not in _ABOUT_LOSS:
         return []
-    main = main_metric(own)
-    found = [main] if main is not None and loss_likeness(main) is not None else []
-    if group in _ABOUT_GRADIENTS:
-        found += [name for name in own if _leaf(name) in ("grad_norm", "gradient_norm", "grad/norm")][:1]
-    if any(str(name).split("_")[0] == "lr" for name in evidence):
-        found += [name for name in own if _leaf(name) in ("lr", "learning_rate")][:1]
-    return list(dict.fromkeys(found))[:MAX_METRICS]
-
-
-def _leaf(name: str) -> str:
-    return name.rpartition("/")[2].lower()
+    about_lr = any(str(name).split("_")[0] == "lr" for name in evidence)
+    wanted = [found.loss, found.grad_norm if group in _ABOUT_GRADIENTS else None, found.lr if about_lr else None]
+    return [name for name in wanted if name is not None][:MAX_METRICS]

@@ -19,7 +19,7 @@ from stepscope.diagnose.rule_text import RuleText, read_docstring
 from stepscope.diagnose.show import place_of
 from stepscope.records import Finding, Severity
 from stepscope.views.context import Context
-from stepscope.views.finding_evidence import EvidenceSeries, evidence_series, metrics_shown
+from stepscope.views.finding_evidence import EvidenceSeries, TellingMetrics, evidence_series, metrics_shown
 from stepscope.views.plain import plain
 from stepscope.views.route import route
 
@@ -155,14 +155,15 @@ def findings_of(folder: RunFolder) -> list[ShownFinding]:
 def shown_findings(findings: Iterable[Finding], cwd: str, metrics: Sequence[str] = ()) -> list[ShownFinding]:
     """The gravest first, and those of one severity in the order they were found; `metrics` names the run's series."""
     told: Counter[str] = Counter()
+    telling = TellingMetrics.among(metrics)
     shown = []
     for one in findings:
         told[one.rule] += 1
-        shown.append(_shown(one, Path(cwd or "/"), f"{one.rule}:{told[one.rule]}", metrics))
+        shown.append(_shown(one, Path(cwd or "/"), f"{one.rule}:{told[one.rule]}", telling))
     return sorted(shown, key=lambda one: _ORDER[one.severity])
 
 
-def _shown(one: Finding, root: Path, id: str, metrics: Sequence[str]) -> ShownFinding:
+def _shown(one: Finding, root: Path, id: str, telling: TellingMetrics) -> ShownFinding:
     region = (one.column, one.end_column)
     return ShownFinding(
         rule=one.rule,
@@ -182,7 +183,7 @@ def _shown(one: Finding, root: Path, id: str, metrics: Sequence[str]) -> ShownFi
         evidence=plain(one.evidence),
         id=id,
         series=evidence_series(one.evidence),
-        metrics=metrics_shown(one.rule, one.evidence, metrics),
+        metrics=metrics_shown(one.rule, one.evidence, telling),
     )
 
 

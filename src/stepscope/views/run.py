@@ -194,7 +194,8 @@ def _summary(folder: RunFolder) -> list[SummaryValue]:
     metrics = folder.metrics()
     names = metrics_in_order(metrics, said_goals(metrics, folder.rules))[:MAX_SERIES]
     values = [_summary_value(name, folder.metric_summary(name), chosen.get(name)) for name in names]
-    by_hand = [name for name in chosen if name not in set(names)][:MAX_SERIES]
+    known = set(names)
+    by_hand = [name for name in chosen if name not in known][:MAX_SERIES]
     return values + [SummaryValue(key=name, chosen=cell(chosen[name])) for name in by_hand]
 
 
