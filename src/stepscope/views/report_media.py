@@ -112,7 +112,7 @@ def _carried(ctx: Context, items: list[MediaItem], known: dict[str, str]) -> tup
     size = len(msgspec.json.encode(items)) // 3
     for item in items:
         place = _place(item)
-        if place is None or place in known or place in found or item.mime not in _AS_DATA:
+        if place is None or place in known or place in found or not _is_carried(item):
             continue
         run, _, sha256 = place.partition("/")
         try:
@@ -123,6 +123,11 @@ def _carried(ctx: Context, items: list[MediaItem], known: dict[str, str]) -> tup
             found[place] = f"data:{item.mime};base64,{base64.b64encode(data).decode()}"
             size += len(data) * 4 // 3
     return found, size
+
+
+def _is_carried(item: MediaItem) -> bool:
+    """What the viewer shows from its bytes. Texts travel as text; a logged page is run by no file of ours."""
+    return item.mime in _AS_DATA or item.kind == "embedding"
 
 
 def _bytes(ctx: Context, run: str, sha256: str, item: MediaItem) -> bytes:
@@ -138,7 +143,8 @@ def _told(item: MediaItem, blobs: dict[str, str]) -> MediaItem:
     """The item, with a word where its bytes are not in the file."""
     place = _place(item)
     if place is not None and place not in blobs and item.text is None and item.error is None:
-        item.error, item.url = "Too large for this file.", None
+        too_large = "Too large for this file." if _is_carried(item) else "Only the app shows this."
+        item.error, item.url = too_large, None
     return item
 
 
