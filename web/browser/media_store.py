@@ -143,7 +143,7 @@ def _evaluation(run: stepscope.Run, skill: float, rng: np.random.Generator) -> N
         "eval/predictions": stepscope.Table(_rows(truth, guess, scores)),
         "eval/report": stepscope.Html(PAGE),
         "eval/tone": stepscope.Audio(_tone(skill, rng), rate=8000),
-        "eval/landscape": stepscope.Figure(_surface(skill)),
+        "eval/landscape": stepscope.Figure(_contours(skill)),
         "eval/errors": stepscope.Figure(_bars(truth, guess)),
         "latent/space": _latent(skill, rng),
     }
@@ -172,12 +172,12 @@ def _tone(skill: float, rng: np.random.Generator) -> Floats:
     return 0.7 * swell * chord + 0.12 * (1 - skill) * rng.standard_normal(len(time))
 
 
-def _surface(skill: float) -> go.Figure:
+def _contours(skill: float) -> go.Figure:
     grid = np.linspace(-2, 2, 40)
     x, y = np.meshgrid(grid, grid)
     height = x**2 + 0.6 * y**2 + (1.2 - skill) * np.sin(3 * x) * np.cos(3 * y)
-    figure = go.Figure(go.Surface(z=height, x=grid, y=grid, colorscale="Viridis", showscale=False))
-    return figure.update_layout(title="Loss around the minimum", margin={"l": 0, "r": 0, "b": 0, "t": 40})
+    figure = go.Figure(go.Contour(z=height, x=grid, y=grid, colorscale="Viridis", showscale=False))
+    return figure.update_layout(title="Loss around the minimum", margin={"l": 36, "r": 16, "b": 36, "t": 48})
 
 
 def _bars(truth: NDArray[Any], guess: NDArray[Any]) -> go.Figure:

@@ -1,0 +1,55 @@
+/** Frames of animated pictures (APNG, GIF, WebP), one by one: an `<img>` would only play them. */
+
+import { bytesOf } from "../../lib/media-bytes";
+
+interface Track {
+  frameCount: number;
+}
+interface Decoder {
+  tracks: { ready: Promise<void>; selectedTrack: Track | null };
+  completed: Promise<void>;
+  decode(options: { frameIndex: number }): Promise<{ image: CanvasImageSource & { displayWidth: number; displayHeight: number; close(): void } }>;
+  close(): void;
+}
+type DecoderClass = { new (init: { data: ArrayBuffer; type: string }): Decoder; isTypeSupported(type: string): Promise<boolean> };
+
+export interface Clip {
+  frames: number;
+  /** Paints a frame into the canvas, which takes its size. */
+  paint(frame: number, canvas: HTMLCanvasElement): Promise<void>;
+  close(): void;
+}
+
+/** Null where this browser cannot take such pictures apart; the caller shows them playing instead. */
+export async function openClip(url: string, mime: string, stop: AbortSignal): Promise<Clip | null> {
+  const known = (globalThis as { ImageDecoder?: DecoderClass }).ImageDecoder;
+  if (!known) return null;
+  const type = mime === "image/apng" ? "image/png" : mime;
+  if (!(await known.isTypeSupported(type))) return null;
+  const data = await bytesOf(url, { signal: stop });
+  const decoder = new known({ data, type });
+  try {
+    await decoder.tracks.ready;
+    await decoder.completed;
+  } catch {
+    decoder.close();
+    throw new Error("This clip is damaged, or not what it says it is.");
+  }
+  const frames = decoder.tracks.selectedTrack?.frameCount ?? 1;
+  let wanted = -1;
+  return {
+    frames,
+    async paint(frame, canvas) {
+      wanted = frame;
+      const { image } = await decoder.decode({ frameIndex: Math.max(0, Math.min(frames - 1, frame)) });
+      // While it was decoded another frame may have been asked for: the older one is not shown after it.
+      if (wanted === frame) {
+        canvas.width = image.displayWidth;
+        canvas.height = image.displayHeight;
+        canvas.getContext("2d")?.drawImage(image, 0, 0);
+      }
+      image.close();
+    },
+    close: () => decoder.close(),
+  };
+}
