@@ -150,7 +150,7 @@ describe.skipIf(noBrowser)("the Runs page", () => {
 
   test("one project at a time", async () => {
     const page = await open();
-    await page.getByRole("button", { name: "Choose a project" }).click();
+    await page.getByRole("button", { name: /^Project:/ }).click();
     await page.getByRole("menuitemradio", { name: "gpt" }).click();
     await page.getByText("8 of 24 runs").waitFor();
   });

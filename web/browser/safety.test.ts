@@ -26,7 +26,7 @@ describe.skipIf(noBrowser)("hostile names", () => {
     await page.getByRole("textbox", { name: "Find a column" }).fill("img");
     await page.locator(".picker-item", { hasText: SCRIPT }).first().click();
     await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Choose a project" }).click();
+    await page.getByRole("button", { name: /^Project:/ }).click();
     await page.getByRole("menuitemradio").nth(1).waitFor();
     await page.keyboard.press("Escape");
     await page.locator(".run-name").first().hover();

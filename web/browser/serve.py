@@ -1,12 +1,13 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
-Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `alert TEXT`, `find TEXT`,
-`end`; ends with stdin.
+Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `nan`, `alert TEXT`,
+`find TEXT`, `end`; ends with stdin.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -33,6 +34,9 @@ class Training:
         for _ in range(10):
             row.write(self.step, (1 / (self.step + 1),))
             self.step += 1
+
+    def nan(self) -> None:
+        self.writer.keyset(("train/loss",)).write(self.step, (math.nan,))
 
     def alert(self, text: str) -> None:
         self.writer.event(Alert(time=time.time(), title=text, text="see the loss", level="error"))
@@ -63,6 +67,8 @@ def main(store: Path) -> None:
                 training.log()
             elif training is not None and command == "log":
                 training.log()
+            elif training is not None and command == "nan":
+                training.nan()
             elif training is not None and command == "alert":
                 training.alert(rest)
             elif training is not None and command == "find":

@@ -80,7 +80,7 @@ export function TopBar({ pages, current }: { pages: readonly PageDef[]; current:
       <span class="spring" />
       <button type="button" class="search-button" aria-label={`Search ${SHORTCUT}`} title="Go, do or find anything" onClick={() => (paletteOpen.value = true)}>
         <SearchIcon size={14} />
-        <span>Search</span>
+        <span>Search</span>{" "}
         <Key>{SHORTCUT}</Key>
       </button>
       <LiveBadge />

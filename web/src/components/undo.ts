@@ -14,7 +14,6 @@ export interface Done {
 const MOST = 100;
 const done = signal<readonly Done[]>([]);
 const undone = signal<readonly Done[]>([]);
-let busy = false;
 
 /** What Ctrl+Z would take back, or null. */
 export function nextUndo(): Done | null {
@@ -32,38 +31,49 @@ export function remember(step: Done, said?: string): void {
   if (said) toast(said, "info", undefined, undefined, { label: "Undo", onPick: () => void takeBack(step) });
 }
 
-/** Takes back one step, by default the last. */
-export async function takeBack(step: Done | null = done.peek().at(-1) ?? null): Promise<void> {
-  if (busy) return;
-  if (!step) return toast("There is nothing to undo.");
-  if (!done.peek().includes(step)) return;
-  busy = true;
+/** A step that came to nothing after all. */
+export function forget(step: Done): void {
   done.value = done.peek().filter((other) => other !== step);
-  try {
-    await step.undo();
-    if (step.redo) undone.value = [...undone.peek(), step];
-    toast(`Undone: ${step.words}`);
-  } catch (fault) {
-    done.value = [...done.peek(), step];
-    toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be undone");
-  } finally {
-    busy = false;
-  }
 }
 
-export async function again(): Promise<void> {
-  const step = undone.peek().at(-1);
-  if (busy) return;
-  if (!step?.redo) return toast("There is nothing to redo.");
-  busy = true;
-  undone.value = undone.peek().slice(0, -1);
-  try {
-    await step.redo();
-    done.value = [...done.peek(), step];
-    toast(`Done again: ${step.words}`);
-  } catch (fault) {
-    toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be done again");
-  } finally {
-    busy = false;
-  }
+/** One after the other: somebody who presses Ctrl+Z twice means two steps, also while the first is on its way. */
+let line: Promise<void> = Promise.resolve();
+
+function inTurn(act: () => Promise<void>): Promise<void> {
+  line = line.then(act);
+  return line;
+}
+
+/** Takes back one step, by default the last. */
+export function takeBack(wanted?: Done): Promise<void> {
+  return inTurn(async () => {
+    const step = wanted ?? done.peek().at(-1);
+    if (!step) return toast("There is nothing to undo.");
+    if (!done.peek().includes(step)) return;
+    forget(step);
+    try {
+      await step.undo();
+      if (step.redo) undone.value = [...undone.peek(), step];
+      toast(`Undone: ${step.words}`);
+    } catch (fault) {
+      done.value = [...done.peek(), step];
+      toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be undone");
+    }
+  });
+}
+
+/** Does the step that was taken back last once more. */
+export function again(): Promise<void> {
+  return inTurn(async () => {
+    const step = undone.peek().at(-1);
+    if (!step?.redo) return toast("There is nothing to do again.");
+    undone.value = undone.peek().slice(0, -1);
+    try {
+      await step.redo();
+      done.value = [...done.peek(), step];
+      toast(`Done again: ${step.words}`);
+    } catch (fault) {
+      toast(fault instanceof Error ? fault.message : String(fault), "error", "This could not be done again");
+    }
+  });
 }

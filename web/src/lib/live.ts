@@ -29,6 +29,8 @@ export function backoffMs(attempt: number, random: number): number {
   return Math.round(Math.min(30_000, 1000 * 2 ** Math.min(attempt, 10)) * (1 + random / 4));
 }
 
+const DENIED_MS = 4000;
+
 let source: EventSource | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let attempt = 0;
@@ -78,4 +80,17 @@ async function noticeDenial(): Promise<void> {
   if (!denied || liveState.peek().kind !== "retrying") return;
   clearTimeout(timer);
   liveState.value = { kind: "denied" };
+  timer = setTimeout(() => void lookForAccess(), DENIED_MS);
+}
+
+/** Somebody may open the new address in another tab: the browser then has the new token, and this page goes on too. */
+async function lookForAccess(): Promise<void> {
+  if (liveState.peek().kind !== "denied") return;
+  const known = await call("GET /api/info", {}).then(
+    () => true,
+    () => false,
+  );
+  if (liveState.peek().kind !== "denied") return;
+  if (known) return startLive();
+  timer = setTimeout(() => void lookForAccess(), DENIED_MS);
 }

@@ -5,7 +5,7 @@ import { Popover, Tag, TextInput, toast } from "../../components";
 import { PlusIcon } from "../../components/icons";
 import { strictly } from "../../components/run-actions";
 import { info } from "../../components/topbar";
-import { remember } from "../../components/undo";
+import { type Done, forget, remember } from "../../components/undo";
 import { visibleText } from "../../lib/format";
 import type { EditRequest } from "../../lib/schema";
 import { type Before, inverse, wordsOf } from "../../lib/undo-edits";
@@ -20,28 +20,27 @@ function asTheyAre(ids: readonly string[]): Before[] {
 /** Sends a change, says in words what was refused, and remembers how to take it back. */
 export async function change(request: EditRequest): Promise<boolean> {
   const back = inverse(request, asTheyAre(request.runs));
+  const answer = editRuns(request);
+  const step: Done = {
+    words: visibleText(wordsOf(request)),
+    undo: async () => {
+      await answer;
+      for (const one of back) await strictly(editRuns(one));
+    },
+    redo: async () => void (await strictly(editRuns(request))),
+  };
+  if (back.length > 0) remember(step); // at once: the page shows the change before the server has it
   try {
-    const done = await editRuns(request);
-    if (done.refused.length === 0 && back.length > 0)
-      remember({
-        words: visibleText(wordsOf(request)),
-        undo: async () => {
-          for (const one of back) await strictly(editRuns(one));
-        },
-        redo: async () => void (await strictly(editRuns(request))),
-      });
+    const done = await answer;
     const refused = done.refused[0];
-    if (refused)
-      toast(
-        refused.reason,
-        "error",
-        done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed",
-      );
-    return !refused;
+    if (!refused) return true;
+    forget(step);
+    toast(refused.reason, "error", done.refused.length > 1 ? `${done.refused.length} runs were not changed` : "Not changed");
   } catch (fault) {
+    forget(step);
     toast(fault instanceof Error ? fault.message : String(fault), "error", "Not changed");
-    return false;
   }
+  return false;
 }
 
 /** A ref, and so the same function each time: an inline one would take the focus back at every letter. */
@@ -100,7 +99,9 @@ export function TagAdder({ runs, has, words }: TagAdderProps) {
             inputRef={focusOnce}
             onInput={setDraft}
             onKeyDown={(event) => {
-              if (event.key === "Enter") add(draft);
+              if (event.key !== "Enter") return;
+              event.preventDefault(); // the button that gets the focus back would take it for a click
+              add(draft);
             }}
           />
           <div class="tag-choices">
