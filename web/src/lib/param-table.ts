@@ -1,0 +1,189 @@
+/** Many runs as columns of numbers, as the Parameters page draws them. */
+
+import type { ParameterColumn, Parameters } from "./schema";
+
+/** What stands in a cell: a value, nothing, or NaN and infinities. */
+export const VALUE = 0;
+export const MISSING = 1;
+export const BROKEN = 2;
+
+export interface ParamColumn {
+  key: string;
+  label: string;
+  source: "config" | "metric";
+  kind: "number" | "bool" | "text";
+  /** The server's judgement: best drawn on a log scale. */
+  log: boolean;
+  names: readonly string[];
+  /** NaN where there is no value. */
+  values: Float64Array;
+  state: Uint8Array;
+  distinct: number;
+  low: number;
+  high: number;
+  /** The least value above zero; NaN without one. */
+  positive: number;
+  missing: number;
+  broken: number;
+}
+
+export interface ParamTable {
+  size: number;
+  ids: readonly string[];
+  names: readonly string[];
+  statuses: readonly string[];
+  created: readonly number[];
+  ended: readonly (number | null)[];
+  hues: readonly number[];
+  columns: readonly ParamColumn[];
+  byKey: ReadonlyMap<string, ParamColumn>;
+  /** What the runs are judged by. */
+  metric: ParamColumn | null;
+  metricName: string | null;
+  stat: string;
+  goal: "min" | "max" | null;
+  metrics: readonly string[];
+  alike: number;
+  unique: readonly string[];
+  omitted: number;
+  version: number;
+}
+
+export function readTable(answer: Parameters): ParamTable {
+  const columns = answer.columns.map(readColumn);
+  return {
+    size: answer.ids.length,
+    ids: answer.ids,
+    names: answer.names,
+    statuses: answer.statuses,
+    created: answer.created,
+    ended: answer.ended,
+    hues: answer.hues,
+    columns,
+    byKey: new Map(columns.map((column) => [column.key, column])),
+    metric: answer.metric === null ? null : (columns[0] ?? null),
+    metricName: answer.metric,
+    stat: answer.stat,
+    goal: answer.goal,
+    metrics: answer.metrics,
+    alike: answer.alike,
+    unique: answer.unique,
+    omitted: answer.omitted,
+    version: answer.version,
+  };
+}
+
+export function readColumn(column: ParameterColumn): ParamColumn {
+  const size = column.values.length;
+  const values = new Float64Array(size).fill(Number.NaN);
+  const state = new Uint8Array(size).fill(MISSING);
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  let positive = Number.POSITIVE_INFINITY;
+  let missing = size;
+  for (let run = 0; run < size; run++) {
+    const value = column.values[run];
+    if (typeof value !== "number") continue;
+    values[run] = value;
+    state[run] = VALUE;
+    missing--;
+    if (value < low) low = value;
+    if (value > high) high = value;
+    if (value > 0 && value < positive) positive = value;
+  }
+  for (const run of column.broken) {
+    if (state[run] === MISSING) missing--;
+    state[run] = BROKEN;
+  }
+  return {
+    key: column.key,
+    label: column.label,
+    source: column.source,
+    kind: column.kind,
+    log: column.log,
+    names: column.names,
+    values,
+    state,
+    distinct: column.distinct,
+    low: low <= high ? low : Number.NaN,
+    high: low <= high ? high : Number.NaN,
+    positive: Number.isFinite(positive) ? positive : Number.NaN,
+    missing,
+    broken: column.broken.length,
+  };
+}
+
+/** The columns to draw first: config that differs, at most `most` of it, and the metric last. */
+export function usualAxes(table: ParamTable, most = 8): string[] {
+  const config = table.columns.filter((column) => column.source === "config").slice(0, most);
+  const others = table.columns.filter((column) => column.source === "metric" && column !== table.metric);
+  return [...config, ...others, ...(table.metric ? [table.metric] : [])].map((column) => column.key);
+}
+
+/** Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among the middle 96 %; 255 without one. */
+export function shades(column: ParamColumn | null, log: boolean, goal: "min" | "max" | null, size: number): Uint8Array {
+  const found = new Uint8Array(size).fill(255);
+  if (!column) return found;
+  const on = (value: number) => (log ? Math.log10(Math.max(value, column.positive / 10)) : value);
+  const sorted = Float64Array.from(column.values.filter((value) => !Number.isNaN(value)).map(on)).sort();
+  if (sorted.length === 0) return found;
+  const low = sorted[Math.floor(0.02 * (sorted.length - 1))] as number;
+  const high = sorted[Math.ceil(0.98 * (sorted.length - 1))] as number;
+  for (let run = 0; run < size; run++) {
+    const value = column.values[run] as number;
+    if (Number.isNaN(value)) continue;
+    const part = high > low ? (on(value) - low) / (high - low) : 0.5;
+    const good = goal === "min" ? 1 - part : part;
+    found[run] = Math.round(63 * Math.max(0, Math.min(1, good)));
+  }
+  return found;
+}
+
+/** Runs by a column's value: the best first where a way is good, else the least first; those without one last. */
+export function ranking(column: ParamColumn, goal: "min" | "max" | null): Int32Array {
+  const order = Int32Array.from(column.values, (_, run) => run);
+  const way = goal === "max" ? -1 : 1;
+  return order.sort((a, b) => {
+    const left = column.values[a] as number;
+    const right = column.values[b] as number;
+    if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right)) || a - b;
+    return (left - right) * way || a - b;
+  });
+}
+
+/** A cell in words: a number, a name, `not set`, `NaN`. */
+export function cellOf(column: ParamColumn, run: number): number | string | boolean | null {
+  if (column.state[run] === BROKEN) return "NaN";
+  if (column.state[run] === MISSING) return null;
+  const value = column.values[run] as number;
+  return column.kind === "number" ? value : column.kind === "bool" ? value > 0 : (column.names[value] ?? null);
+}
+
+export interface BestSoFar {
+  /** Runs by time, those without a value left out. */
+  order: Int32Array;
+  times: Float64Array;
+  /** The best value up to and with each of them. */
+  best: Float64Array;
+  /** Places in `order` of the runs that were better than all before. */
+  improved: number[];
+}
+
+/** The best value as runs came in, by when they ended (or started). */
+export function bestSoFar(table: ParamTable, goal: "min" | "max", by: "ended" | "created", passing: Uint8Array): BestSoFar {
+  const values = table.metric?.values ?? new Float64Array(table.size).fill(Number.NaN);
+  const timeOf = (run: number): number => (by === "ended" ? (table.ended[run] ?? table.created[run]) : table.created[run]) as number;
+  const runs: number[] = [];
+  for (let run = 0; run < table.size; run++) if (passing[run] && !Number.isNaN(values[run] as number)) runs.push(run);
+  const order = Int32Array.from(runs.sort((a, b) => timeOf(a) - timeOf(b) || a - b));
+  const best = new Float64Array(order.length);
+  const improved: number[] = [];
+  order.forEach((run, at) => {
+    const value = values[run] as number;
+    const before = at ? (best[at - 1] as number) : Number.NaN;
+    const better = at === 0 || (goal === "min" ? value < before : value > before);
+    best[at] = better ? value : before;
+    if (better) improved.push(at);
+  });
+  return { order, times: Float64Array.from(order, timeOf), best, improved };
+}

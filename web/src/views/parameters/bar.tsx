@@ -1,0 +1,91 @@
+/** What the page is of: the query, whose runs, the metric and what of it, and the view. */
+
+import { Select } from "../../components";
+import { Segments } from "../../components/segments";
+import { count, visibleText } from "../../lib/format";
+import { selected } from "../../state";
+import { QueryBox } from "../runs/query-box";
+import { AxisPicker } from "./axis-picker";
+import * as data from "./data";
+
+const VIEWS: readonly { value: data.View; label: string; about: string }[] = [
+  { value: "parallel", label: "Parallel", about: "Every run as a line over all parameters" },
+  { value: "scatter", label: "Scatter", about: "Every pair of parameters" },
+  { value: "importance", label: "Importance", about: "What the metric depends on" },
+  { value: "best", label: "Best so far", about: "How the best value came about" },
+  { value: "table", label: "Table", about: "Every number" },
+];
+
+const STATS: readonly { value: data.Stat; label: string }[] = [
+  { value: "best", label: "best" },
+  { value: "last", label: "last" },
+  { value: "min", label: "least" },
+  { value: "max", label: "greatest" },
+  { value: "mean", label: "mean" },
+];
+
+export function ParametersBar() {
+  return (
+    <div class="toolbar params-bar">
+      <Segments label="View" value={data.view.value} options={VIEWS} onChange={(view) => (data.view.value = view)} />
+      <MetricPicker />
+      {data.view.value === "parallel" || data.view.value === "scatter" ? <AxisPicker scope={data.scope} /> : null}
+      <span class="spring" />
+      <QueryBox />
+      <Whose />
+    </div>
+  );
+}
+
+function MetricPicker() {
+  const table = data.table.value;
+  if (!table?.metricName) return null;
+  const names = table.metrics.includes(table.metricName) ? table.metrics : [table.metricName, ...table.metrics];
+  const asks = data.goal.value !== "" || table.goal === null;
+  return (
+    <span class="params-metric">
+      <span class="quiet">by the</span>
+      <Select label="What of the metric" value={data.stat.value} options={STATS} onChange={(stat) => (data.stat.value = stat)} />
+      <Select label="Metric" value={table.metricName} options={names.map((name) => ({ value: name, label: visibleText(name) }))} onChange={(name) => (data.metric.value = name)} />
+      {asks ? (
+        <Select
+          label="Which way is good?"
+          value={data.goal.value}
+          options={[
+            { value: "", label: "which way is good?" },
+            { value: "min", label: "less is better" },
+            { value: "max", label: "more is better" },
+          ]}
+          onChange={(goal) => (data.goal.value = goal)}
+        />
+      ) : (
+        <span class="quiet" title="As run.define said, or as the name says">
+          {table.goal === "min" ? "less is better" : "more is better"}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function Whose() {
+  const chosen = selected.value.length;
+  const table = data.table.value;
+  const all = table ? count(table.size + table.omitted, "run") : "";
+  if (chosen === 0 && data.whose.value === "all")
+    return (
+      <span class="quiet matched" role="status">
+        {all}
+      </span>
+    );
+  return (
+    <Segments
+      label="Whose parameters"
+      value={data.whose.value}
+      options={[
+        { value: "all", label: data.whose.value === "all" && table ? `All ${table.size + table.omitted}` : "All", about: "All runs that match the query" },
+        { value: "chosen", label: `Chosen ${chosen}`, about: "Only the chosen runs" },
+      ]}
+      onChange={(whose) => (data.whose.value = whose)}
+    />
+  );
+}

@@ -1,0 +1,194 @@
+/** What the metric depends on: importance in a model of it, correlation, and the effect of each parameter. */
+
+import { useEffect, useState } from "preact/hooks";
+import { Button, ErrorState, Skeleton } from "../../components";
+import { isAbort } from "../../lib/api";
+import { count, formatNumber, visibleText } from "../../lib/format";
+import type { Importance, ParameterImportance } from "../../lib/schema";
+import * as data from "./data";
+import { EffectPlot } from "./effect";
+import { EffectSpark } from "./effect-spark";
+import type { ParamScope } from "./scope";
+
+export function ImportanceView() {
+  const { found, fault, retry } = useImportance();
+  if (fault) return <ErrorState error={fault} onRetry={retry} />;
+  if (!found) return <Waiting />;
+  return <ImportanceBody found={found} scope={data.scope} />;
+}
+
+/** Asks again when the table does: a new metric, query or run. */
+function useImportance(): { found: Importance | null; fault: unknown; retry(): void } {
+  const [found, setFound] = useState<Importance | null>(null);
+  const [fault, setFault] = useState<unknown>(null);
+  const [again, setAgain] = useState(0);
+  const table = data.table.value;
+  useEffect(() => {
+    const stop = new AbortController();
+    data.askImportance(stop.signal).then(
+      (answer) => (setFound(answer), setFault(null)),
+      (error: unknown) => isAbort(error) || setFault(error),
+    );
+    return () => stop.abort();
+  }, [table, again]);
+  return { found, fault, retry: () => setAgain(again + 1) };
+}
+
+const MOST = 12;
+
+export function ImportanceBody({ found, scope, small = false }: { found: Importance; scope: ParamScope; small?: boolean }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [all, setAll] = useState(false);
+  if (found.metric === null || found.parameters.length === 0)
+    return (
+      <p class="importance-none">
+        {found.metric === null
+          ? "These runs have logged no metric to judge them by."
+          : found.runs === 0
+            ? "No run has a finite value of this metric."
+            : `The ${count(found.runs, "run")} with a finite value of this metric ${found.runs === 1 ? "is" : "are"} set to the same.`}
+      </p>
+    );
+  const rows = all ? found.parameters : found.parameters.slice(0, small ? 8 : MOST);
+  const one = found.parameters.find((parameter) => parameter.key === chosen) ?? (found.parameters[0] as ParameterImportance);
+  const most = Math.max(...found.parameters.map((parameter) => parameter.importance ?? 0), 1e-9);
+  return (
+    <div class="importance" data-small={small || undefined}>
+      <div class="importance-list">
+        <Verdict found={found} />
+        <table class="importance-table">
+          <thead>
+            <tr>
+              <th scope="col">Parameter</th>
+              <th scope="col" title="By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance; the line is the standard error">
+                Importance
+              </th>
+              <th scope="col" title="Spearman's rank correlation with its 95 % interval; for text with more than two values the correlation ratio of ranks, which has no sign">
+                Correlation
+              </th>
+              <th scope="col">Effect</th>
+              <th scope="col" class="number">
+                Runs
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((parameter) => (
+              <Row key={parameter.key} parameter={parameter} most={most} scope={scope} total={found.runs} chosen={parameter === one} onChoose={() => setChosen(parameter.key)} />
+            ))}
+          </tbody>
+        </table>
+        {found.parameters.length > rows.length ? (
+          <Button kind="quiet" onClick={() => setAll(true)}>
+            {found.parameters.length - rows.length} more
+          </Button>
+        ) : null}
+        {small ? null : <Method found={found} />}
+      </div>
+      {small ? null : <EffectPlot scope={scope} parameter={one} metric={`${found.metric}`} />}
+    </div>
+  );
+}
+
+function Verdict({ found }: { found: Importance }) {
+  const left = found.left_out > 0 ? ` ${count(found.left_out, "run")} with NaN or ∞ left out.` : "";
+  if (found.verdict === "few")
+    return (
+      <p class="importance-verdict" data-kind="warn">
+        <b>Too few runs for a model.</b> {count(found.runs, "run")} {found.runs === 1 ? "has" : "have"} a finite value; 10 are needed. Only correlations are shown.{left}
+      </p>
+    );
+  if (found.verdict === "nothing")
+    return (
+      <p class="importance-verdict" data-kind="warn">
+        <b>These parameters explain nothing of it.</b> On runs it has not seen the model is no better than the mean (R² {formatNumber(found.r2 ?? 0, 2)}), so no importance is shown.{left}
+      </p>
+    );
+  return (
+    <p class="importance-verdict">
+      The model explains <b>{Math.round((found.r2 ?? 0) * 100)} %</b> of the variance of <b class="isolate">{visibleText(found.metric ?? "")}</b> ({found.stat}
+      {found.log ? ", log" : ""}) on runs it has not seen, from {count(found.runs, "run")}.{left}
+    </p>
+  );
+}
+
+function Row({ parameter, most, scope, total, chosen, onChoose }: { parameter: ParameterImportance; most: number; scope: ParamScope; total: number; chosen: boolean; onChoose(): void }) {
+  const { importance, error } = parameter;
+  const part = Math.max(0, importance ?? 0) / most;
+  const far = (error ?? 0) / most;
+  return (
+    <tr data-chosen={chosen || undefined} onClick={onChoose}>
+      <th scope="row">
+        <button type="button" class="link-plain isolate" aria-pressed={chosen} onClick={onChoose}>
+          {visibleText(parameter.label)}
+        </button>
+      </th>
+      <td>
+        {importance === null ? (
+          <span class="quiet">–</span>
+        ) : (
+          <span class="importance-bar" title={`${formatNumber(importance, 3)} ± ${formatNumber(error ?? 0, 2)}`}>
+            <i style={{ width: `${part * 100}%` }} />
+            <em style={{ left: `${Math.max(0, part - far) * 100}%`, width: `${(Math.min(1, part + far) - Math.max(0, part - far)) * 100}%` }} />
+            <b>{importance < 0.0005 ? "0" : importance.toFixed(importance < 0.1 ? 3 : 2)}</b>
+          </span>
+        )}
+      </td>
+      <td>
+        <Correlation parameter={parameter} />
+      </td>
+      <td class="importance-effect">
+        <EffectSpark scope={scope} parameter={parameter} />
+      </td>
+      <td class="number">{parameter.runs === total ? parameter.runs : `${parameter.runs} of ${total}`}</td>
+    </tr>
+  );
+}
+
+/** A dot with its interval on a line from −1 to 1. */
+function Correlation({ parameter }: { parameter: ParameterImportance }) {
+  const { correlation, low, high } = parameter;
+  if (correlation === null || low === null || high === null) return <span class="quiet">–</span>;
+  const at = (value: number) => `${((value + 1) / 2) * 100}%`;
+  const sure = low > 0 || high < 0;
+  return (
+    <span class="correlation" title={`${correlation.toFixed(2)}, 95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}`}>
+      <span class="correlation-line" data-sure={sure || undefined}>
+        <i style={{ left: at(low), width: `${((high - low) / 2) * 100}%` }} />
+        <em style={{ left: at(correlation) }} />
+      </span>
+      <b>{`${correlation < 0 ? "−" : ""}${Math.abs(correlation).toFixed(2)}`}</b>
+    </span>
+  );
+}
+
+function Method({ found }: { found: Importance }) {
+  return (
+    <details class="importance-method">
+      <summary>How this is computed</summary>
+      <p>
+        <b>Importance</b>: a forest of extremely randomised trees is fitted to the metric{found.log ? "’s logarithm" : ""}, each tree on a bootstrap sample of the runs. A parameter’s importance is how much the error on the runs a
+        tree has not seen grows when that parameter is shuffled among them, as a share of the metric’s variance. The whisker is one standard error over the trees. A value that is not set counts as a value of its own. Parameters that
+        go together share their importance.
+      </p>
+      <p>
+        <b>Correlation</b>: Spearman’s, of ranks, with the 95 % interval of resampled runs. For text with more than two values it is the correlation ratio of ranks, which has no sign and is above zero even by chance.
+      </p>
+      <p>
+        <b>Effect</b>: what the model expects on average when all runs have this value and keep the rest (partial dependence). None of this proves a cause: runs were not set at random, unless you did so.
+      </p>
+    </details>
+  );
+}
+
+function Waiting() {
+  return (
+    <div class="dist-wait" aria-busy="true">
+      <p class="quiet" role="status">
+        Growing trees …
+      </p>
+      <Skeleton width="50%" height={20} />
+      <Skeleton width="50%" height={240} />
+    </div>
+  );
+}
