@@ -218,6 +218,8 @@ def test_two_recordings_are_compared_by_how_far_outputs_moved(ctx: Context, stor
         ("linear", 3.0, "std ×8"),
     ]
     assert (found.compared, found.matched, found.only_before, found.only_after) == (3, 4, 0, 0)
+    asked.part = "backward"
+    assert (step_compare(ctx, asked).matched, step_compare(ctx, asked).compared) == (1, 0)
 
 
 def test_a_number_without_spread_moves_by_its_own_share() -> None:

@@ -227,20 +227,20 @@ def checkpoint(run: Made, net: VAE, epoch: int, loss: float) -> None:
 
 def broken(run: Made, net: VAE, x: torch.Tensor, optimizer: torch.optim.Optimizer) -> None:
     with torch.no_grad():
-        net.encoder.logvar.weight.mul_(400)
-        net.encoder.body[0].weight.mul_(8)
+        net.encoder.logvar.weight.mul_(2)
+        net.encoder.logvar.bias.fill_(104.0)
     step = recorded(net, x, optimizer)
     run.record(step)
-    run.warn(f"\x1b[1;31mthe loss of step {BROKEN_AT} is nan\x1b[0m\n")
+    run.warn(f"\x1b[1;31mthe loss of step {BROKEN_AT} is inf\x1b[0m\n")
     run.warn(
         "Traceback (most recent call last):\n"
         '  File "train.py", line 88, in <module>\n    main()\n'
         '  File "train.py", line 74, in main\n    loss = step(batch)\n'
         '  File "train.py", line 51, in step\n    raise FloatingPointError(f"the loss is {loss} at step {number}")\n'
-        f"FloatingPointError: the loss is nan at step {BROKEN_AT}\n"
+        f"FloatingPointError: the loss is inf at step {BROKEN_AT}\n"
     )
     manifest = {
-        "why": "loss", "step": BROKEN_AT, "loss": "nan", "script": "train.py", "format": 1,
+        "why": "loss", "step": BROKEN_AT, "loss": "inf", "script": "train.py", "format": 1,
         "missing": ["optimizer 0: 412,312 bytes, more than fits (--capsule-size allows more)"],
     }  # fmt: skip
     notes = {"why": "loss", "step": BROKEN_AT, "rank": 0}
@@ -248,7 +248,7 @@ def broken(run: Made, net: VAE, x: torch.Tensor, optimizer: torch.optim.Optimize
     files["tensors.safetensors"] = bytes(1_300_000)
     run.keep(files, f"capsule-step-{BROKEN_AT}", type="capsule", metadata=notes)
     run.writer.event(_reference(run))
-    run.end("failed", exit_code=1, error=f"FloatingPointError: the loss is nan at step {BROKEN_AT}")
+    run.end("failed", exit_code=1, error=f"FloatingPointError: the loss is inf at step {BROKEN_AT}")
 
 
 def _reference(run: Made) -> Any:

@@ -86,7 +86,7 @@ def recorded(ctx: Context, request: RecordedRequest) -> StepHead:
             ops=len(record.ops),
             has_stats=opened.has_stats,
             time_us=total.time_us,
-            flops=total.flops,
+            flops=_both(total),
             saved_bytes=total.saved_bytes,
             parameters=sum(module.parameters for module in record.modules),
             phases=_counted([line.phase for line in lines]),
@@ -290,10 +290,15 @@ class StepCostsRequest(msgspec.Struct):
     by: Literal["module", "line", "type", "phase"] = "module"
 
 
+_NAMES = {"label", "level", "mark", "type", "path", "source"}
+
+
 class CostRow(msgspec.Struct, omit_defaults=True):
     label: str
     level: int = 0
     mark: str = ""
+    type: str = ""
+    """The class of a module."""
     path: str | None = None
     """Of a module."""
     source: str = ""
@@ -318,12 +323,13 @@ def step_costs(ctx: Context, request: StepCostsRequest) -> StepCosts:
     opened = ctx.steps.get(ctx.runs.get(request.run), request.key, request.step)
     with opened.lock:
         table = opened.step.table(by=request.by)
-        known = {field.name for field in msgspec.structs.fields(CostRow)} - {"label", "level", "mark", "path", "source"}
+        known = {field.name for field in msgspec.structs.fields(CostRow)} - _NAMES
         rows = [
             CostRow(
                 label=row.label,
                 level=row.level,
                 mark=row.mark,
+                type=str(row.cells.get("type") or ""),
                 path=str(row.cells["module"]) if request.by == "module" and "module" in row.cells else None,
                 source=str(row.cells.get("source") or ""),
                 **{name: value for name, value in row.cells.items() if name in known and value is not None},

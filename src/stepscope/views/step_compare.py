@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -36,6 +36,8 @@ class StepCompareRequest(msgspec.Struct):
     before_step: int
     before_run: str | None = None
     """None: the same run."""
+    part: Literal["", "forward", "backward", "optimizer"] = ""
+    """Only ops of this part of the step; forward holds the loss and all that is neither of the others."""
 
 
 class OpChange(msgspec.Struct):
@@ -68,11 +70,11 @@ def step_compare(ctx: Context, request: StepCompareRequest) -> StepComparison:
     after = ctx.steps.get(folder, request.key, request.step)
     before = ctx.steps.get(other, request.before_key, request.before_step)
     with after.lock:
-        return _compared(before, after)
+        return _compared(before, after, request.part)
 
 
-def _compared(before: OpenStep, after: OpenStep) -> StepComparison:
-    old, new = _by_signature(before.record.ops), _by_signature(after.record.ops)
+def _compared(before: OpenStep, after: OpenStep, part: str) -> StepComparison:
+    old, new = (_by_signature(op for op in one.record.ops if part in ("", _part(op))) for one in (before, after))
     both = [signature for signature in new if signature in old]
     found: list[tuple[float, int, TensorStats, TensorStats]] = []
     compared = 0
@@ -101,6 +103,10 @@ def _compared(before: OpenStep, after: OpenStep) -> StepComparison:
         only_after=len(new) - len(both),
         note="" if compared else _why_not(before, after, bool(both)),
     )
+
+
+def _part(op: Op) -> str:
+    return op.phase if op.phase in ("backward", "optimizer") else "forward"
 
 
 def _why_not(before: OpenStep, after: OpenStep, matched: bool) -> str:

@@ -475,6 +475,8 @@ export interface CostRow {
   label: string;
   level?: number;
   mark?: string;
+  /** The class of a module. */
+  type?: string;
   /** Of a module. */
   path?: string | null;
   source?: string;
@@ -2320,6 +2322,8 @@ export interface StepCompareRequest {
   before_step: number;
   /** None: the same run. */
   before_run?: string | null;
+  /** Only ops of this part of the step; forward holds the loss and all that is neither of the others. */
+  part?: "" | "backward" | "forward" | "optimizer";
 }
 
 export interface StepComparison {

@@ -21,6 +21,8 @@ export const recording = param<string>("recording", "", text, true);
 export const backward = param<boolean>("backward", false, flag);
 export const optimizer = param<boolean>("optimizer", false, flag);
 export const colourBy = param<ColourBy>("colour", "time", oneOf(...COLOURS.map(({ value }) => value)));
+/** The op that a link points at, by its number in the step; "" for none. */
+export const op = param<string>("op", "", text);
 export type Layout = "both" | "graph" | "table";
 export const layout = param<Layout>("show", "both", oneOf("both", "graph", "table"));
 
@@ -100,7 +102,10 @@ export async function loadModel(): Promise<void> {
 function show(answer: ModelPage | null): void {
   graph.peek()?.close();
   page.value = answer;
-  graph.value = answer ? new GraphState(answer.graph, startLayouts(), measureText(), colourBy) : null;
+  const made = answer ? new GraphState(answer.graph, startLayouts(), measureText(), colourBy) : null;
+  graph.value = made;
+  const wanted = op.peek() === "" ? -1 : (made?.model.nodes.findIndex((node) => String(node.op) === op.peek()) ?? -1);
+  if (made && wanted >= 0) made.goTo(made.model.boxes.length + wanted);
 }
 
 function startLayouts() {
