@@ -6,6 +6,7 @@ import { Button } from "../../components";
 import { WarningIcon } from "../../components/icons";
 import { inlineView, markdownBlocks } from "../../components/markdown";
 import { visibleText } from "../../lib/format";
+import { inline } from "../../lib/markdown";
 import { type ReportBlock, settle, type Shown, type ShownNode } from "../../lib/report-blocks";
 import type { PanelBlock } from "../../lib/schema";
 import { kindNamed, numberOf, textOf } from "../../panels/panel";
@@ -85,7 +86,7 @@ function PanelProblem({ panel, error, children }: { panel: string; error: string
     <div class="report-problem" role="alert">
       <WarningIcon size={16} />
       <p>
-        <strong class="isolate">{visibleText(panel || "panel")}</strong> <span class="isolate">{visibleText(error)}</span>
+        <span class="isolate">{inline(error.toLowerCase().startsWith(panel.toLowerCase()) ? error : `${panel}: ${error}`).map(inlineView)}</span>
       </p>
       {children}
     </div>

@@ -13,7 +13,7 @@ export function DiffView({ older, newer }: { older: string; newer: string }) {
   return (
     <>
       <p class="diff-count">
-        <span data-kind="in">+{count(added, "line")}</span> <span data-kind="out">−{count(removed, "line")}</span>
+        {added ? <span data-kind="in">+{count(added, "line")}</span> : null} {removed ? <span data-kind="out">−{count(removed, "line")}</span> : null}
       </p>
       <div class="diff-lines" tabIndex={0} role="region" aria-label="Differences">
         {shortDiff(all, 3).map((line, at) => (

@@ -1,6 +1,6 @@
 /** One report: read by default, edited when the address says so. */
 
-import { useSignalEffect } from "@preact/signals";
+import { batch, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button, EmptyState, ErrorState, Skeleton, toast } from "../../components";
 import { ReportIcon } from "../../components/icons";
@@ -11,7 +11,7 @@ import { onLive } from "../../lib/live";
 import type { ReportPage } from "../../lib/schema";
 import { flag, number, text } from "../../lib/url";
 import { go, linkTo, param } from "../../router";
-import { selected } from "../../state";
+import { project, selected } from "../../state";
 import "../../style/reports.css";
 import { about, NOTHING_OPEN } from "./begin";
 import { Editing, type Kept, keptDraft } from "./editing";
@@ -154,18 +154,30 @@ function KeptDraft({ kept, page, onGoOn, onDrop }: { kept: Kept; page: ReportPag
   );
 }
 
+const NEWEST = 5;
+
+/** The runs that were named, else the chosen ones, else the newest of the project. */
+async function runsToTellOf(stop: AbortSignal): Promise<readonly string[]> {
+  const named = about.peek().length ? about.peek() : selected.peek();
+  if (named.length || template.peek() === "blank") return named;
+  const query = project.peek() ? `project = ${JSON.stringify(project.peek())}` : "";
+  return (await call("POST /api/runs", { query, sort: "created", descending: true, limit: NEWEST }, { signal: stop })).rows.map((row) => row.id);
+}
+
 function NewReport() {
   const [kept, setKept] = useState<Kept | null>(() => keptDraft("new"));
   const [begin, setBegin] = useState<string | null>(null);
   const [fault, setFault] = useState<unknown>(null);
-  const runs = useRef(about.peek().length ? about.peek() : selected.peek()).current;
+  const [runs, setRuns] = useState<readonly string[]>([]);
   useEffect(() => {
     if (kept || begin !== null) return;
     const stop = new AbortController();
-    call("POST /api/report/draft", { runs: [...runs], template: template.peek() }, { signal: stop.signal }).then(
-      (draft) => setBegin(draft.text),
-      (error: unknown) => isAbort(error) || setFault(error),
-    );
+    const work = async () => {
+      const found = await runsToTellOf(stop.signal);
+      const draft = await call("POST /api/report/draft", { runs: [...found], template: template.peek() }, { signal: stop.signal });
+      batch(() => (setRuns(found), setBegin(draft.text)));
+    };
+    work().catch((error: unknown) => isAbort(error) || setFault(error));
     return () => stop.abort();
   }, [kept]);
   const editing = useMemo(() => (begin === null ? null : new Editing(null, "", 0, begin, runs)), [begin]);

@@ -76,7 +76,6 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
           {missing ? <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p> : fault ? <p role="alert">{String((fault as Error).message ?? fault)}</p> : block ? <Tried block={block} /> : null}
         </div>
         <footer class="panel-form-foot">
-          <code class="isolate">{text}</code>
           <span class="spring" />
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" disabled={missing !== undefined}>
