@@ -194,6 +194,17 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await page.getByText("This run has no recorded step").waitFor();
     expect(await page.locator(".lesson pre").first().textContent()).toContain("with stepscope.record(model) as step:");
   });
+
+  test("on a run's page it is that run's, without a choice of runs", async () => {
+    const { page } = tab;
+    await page.goto(`${server.url}/#/runs`);
+    await page.getByRole("link", { name: "gpt", exact: true }).click();
+    await page.getByRole("tab", { name: "Model" }).click();
+    await page.locator(".model-summary", { hasText: "GPT" }).waitFor();
+    expect(await page.getByRole("combobox", { name: "Run" }).count()).toBe(0);
+    await page.goBack();
+    await page.getByRole("tab", { name: "Overview", selected: true }).waitFor();
+  });
 });
 
 describe.skipIf(noBrowser)("the graph in one file", () => {

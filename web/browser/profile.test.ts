@@ -204,6 +204,19 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     expect(await page.title()).toBe("Profile · Stepscope");
   });
 
+  test("on a run's page it is that run's, and the numbers go to the run's parts", async () => {
+    tab = await openTab(server, "#/runs");
+    const { page } = tab;
+    await page.getByRole("link", { name: "waits for data" }).click();
+    await page.getByRole("tab", { name: "Profile" }).click();
+    await page.locator(".verdict-text").waitFor();
+    expect(await page.getByRole("combobox", { name: "Run", exact: true }).count()).toBe(0);
+    await tabOf(page, "Operators").click();
+    await rows(page).first().waitFor();
+    await page.keyboard.press("1");
+    await page.getByRole("region", { name: "Reproduce" }).waitFor();
+  });
+
   test("tables and timelines are saved as files", async () => {
     const page = await open("waits for data", "#/profile?tab=operators");
     await rows(page).first().waitFor();

@@ -45,6 +45,8 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await card.locator(".evidence svg").nth(1).waitFor();
     expect(await card.getAttribute("data-wanted")).toBe("true");
     expect(await card.evaluate((one) => document.activeElement === one)).toBe(true);
+    expect(await page.evaluate(() => [document.scrollingElement?.scrollTop, document.querySelector(".topbar")?.getBoundingClientRect().top])).toEqual([0, 0]);
+    expect((await card.boundingBox())?.y).toBeLessThan(300);
     expect(await card.locator(".evidence-bars li").first().textContent()).toBe("head41.2");
     expect(await card.locator(".evidence-mark").count()).toBe(2);
     expect(await card.locator(".evidence-odd").count()).toBeGreaterThan(0);

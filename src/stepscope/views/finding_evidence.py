@@ -76,7 +76,7 @@ def _finite(value: Any) -> float | None:
 
 
 class TellingMetrics(NamedTuple):
-    """The series of a run that faults of training are seen on; a run may have thousands, so they are looked for once."""
+    """The series that faults of training are seen on; looked for once, as a run may have thousands of others."""
 
     loss: str | None = None
     grad_norm: str | None = None

@@ -11,6 +11,7 @@ import type { RunDetail } from "../../lib/schema";
 import "../../style/diff.css";
 import { diffName } from "./reproduce";
 import { Section } from "./pieces";
+import { bringUp } from "./place";
 
 const DIFF_ID = "uncommitted";
 
@@ -57,7 +58,7 @@ export function Git({ run }: { run: RunDetail }) {
           <div>
             <dt>changed</dt>
             <dd>
-              <button type="button" class="link" onClick={() => document.getElementById(DIFF_ID)?.scrollIntoView({ block: "start" })}>
+              <button type="button" class="link" onClick={() => bringUp(document.getElementById(DIFF_ID))}>
                 <Size files={files} />
               </button>
             </dd>

@@ -11,7 +11,7 @@ import type { ShownFinding } from "../../lib/schema";
 import { nameOf } from "../../state";
 import { Evidence } from "./evidence";
 import { Explanation } from "./explain";
-import { permalink } from "./place";
+import { bringUp, permalink } from "./place";
 import { Lines, Prose } from "./source";
 
 export interface FindingCardProps {
@@ -32,7 +32,7 @@ export function FindingCard({ finding, run, number, gain, wanted = false, linked
   const card = useRef<HTMLElement>(null);
   useEffect(() => {
     if (!wanted) return;
-    card.current?.scrollIntoView({ block: "start" });
+    bringUp(card.current);
     card.current?.focus({ preventScroll: true });
   }, [wanted]);
   return (

@@ -58,7 +58,7 @@ export function Notes({ run }: { run: RunDetail }) {
 
 function focusEnd(field: HTMLTextAreaElement | null): void {
   if (!field || document.activeElement === field) return;
-  field.focus();
+  field.focus({ preventScroll: true });
   field.setSelectionRange(field.value.length, field.value.length);
 }
 

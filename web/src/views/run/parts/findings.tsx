@@ -17,6 +17,9 @@ const NOUNS: Record<Severity, [string, string]> = {
 };
 const SEVERITIES: readonly Severity[] = ["error", "warning", "info"];
 
+/** More cards than this are drawn when they are asked for. */
+const MOST_CARDS = 60;
+
 /** `1 error · 2 warnings`. */
 export function findingWords(findings: readonly ShownFinding[]): string {
   const of = (severity: Severity) => findings.filter((one) => one.severity === severity).length;
@@ -28,10 +31,12 @@ export function findingWords(findings: readonly ShownFinding[]): string {
 export function FindingsPart({ run }: { run: RunDetail }) {
   const [off, setOff] = useState<ReadonlySet<Severity>>(new Set());
   const [rule, setRule] = useState("");
+  const [all, setAll] = useState(false);
   const wanted = wantedFinding.value;
   if (run.findings.length === 0) return <NoFindings run={run} />;
   const known = run.findings.some((one) => one.id === wanted);
-  const shown = run.findings.filter((one) => one.id === wanted || (!off.has(one.severity) && (rule === "" || one.rule === rule)));
+  const found = run.findings.filter((one) => one.id === wanted || (!off.has(one.severity) && (rule === "" || one.rule === rule)));
+  const shown = all ? found : found.filter((one, at) => at < MOST_CARDS || one.id === wanted);
   const toggle = (one: Severity) => {
     const next = new Set(off);
     if (!next.delete(one)) next.add(one);
@@ -49,6 +54,11 @@ export function FindingsPart({ run }: { run: RunDetail }) {
         {shown.map((one) => (
           <FindingCard key={one.id} finding={one} run={run.id} wanted={one.id === wanted} />
         ))}
+        {found.length > shown.length ? (
+          <p class="card-none">
+            <Button onClick={() => setAll(true)}>Show all {found.length}</Button>
+          </p>
+        ) : null}
         {shown.length === 0 ? (
           <p class="card-none">
             Nothing fits. <Button onClick={() => (setOff(new Set()), setRule(""))}>Show all {run.findings.length}</Button>
