@@ -30,7 +30,7 @@ def test_runs_become_one_page(cli: Cli, tmp_path: Path) -> None:
     done = cli("report", "lr 0.1", "lr 0.01", "-o", str(out))
     assert "<title>lr 0.1 against lr 0.01 · Stepscope</title>" in out.read_text()
     assert f"{out}: " in done.stderr
-    assert "4 panels, 2 runs" in done.stderr
+    assert "3 panels, 2 runs" in done.stderr
     assert done.stdout == ""
 
 

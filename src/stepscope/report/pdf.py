@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 from stepscope.errors import MissingExtra, StepscopeError, StorageError
@@ -37,6 +38,10 @@ _ELSEWHERE = [
 TIMEOUT_S = 90.0
 _DRAWING_MS = 15_000
 """How much of the page's own time it gets to draw everything; it does not take that long by the clock."""
+
+
+_printing = threading.Lock()
+"""One at a time: a browser takes a core and half a gigabyte."""
 
 
 class NoBrowser(MissingExtra):
@@ -70,7 +75,8 @@ def print_pdf(page: bytes, timeout_s: float = TIMEOUT_S) -> bytes:
         folder = Path(name)
         source, target = folder / "report.html", folder / "report.pdf"
         source.write_bytes(page)
-        said = _run([browser, *_switches(folder, target), source.as_uri() + "#print"], timeout_s)
+        with _printing:
+            said = _run([browser, *_switches(folder, target), source.as_uri() + "#print"], timeout_s)
         try:
             data = target.read_bytes()
         except OSError:

@@ -131,6 +131,7 @@ class _Binder:
         self.seen: dict[str, RunEntry] = {}
         self.problems: list[ReportProblem] = [_problem(fault) for fault in text.faults]
         self._line = 0
+        self._every = {entry.id: entry for entry in ctx.catalogue.every()}
         self._kept: dict[tuple[str, str, int], list[RunEntry]] = {}
 
     def panel(self, piece: Piece) -> Bound | str:
@@ -212,7 +213,7 @@ class _Binder:
         """Runs by id or name. One that is gone is told and left out; if all are, the panel cannot be drawn."""
         found: dict[str, RunEntry] = {}
         wrong = []
-        every = {entry.id: entry for entry in self.ctx.catalogue.every()}
+        every = self._every
         for name in list(dict.fromkeys(names))[:MOST_RUNS]:
             try:
                 entry = every.get(name) or choose(name, list(every.values()))

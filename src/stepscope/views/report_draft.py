@@ -16,6 +16,7 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import PanelInfo, PanelsRequest, panels
 from stepscope.views.context import Context
 from stepscope.views.model import StepsRequest, steps
+from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.panels._panel import USUAL_RUNS
 from stepscope.views.profile import ProfilesRequest, profiles
 from stepscope.views.report_pictures import markdown_text
@@ -74,7 +75,10 @@ class _About:
 
     def scalars(self, most: int) -> list[str]:
         """The metrics worth seeing first. A counter is drawn only where there is nothing else."""
-        found = [one.key for one in self.panels if one.kind == "scalar" and one.section != "system"]
+        goals = {name for entry in self.entries for name in entry.goals}
+        found = metrics_in_order(
+            (one.key for one in self.panels if one.kind == "scalar" and one.section != "system"), goals
+        )
         telling = [key for key in found if key.rpartition("/")[2].lower() not in _COUNTERS]
         return (telling or found)[:most]
 
@@ -145,7 +149,15 @@ def _of_runs(about: _About) -> str:
     parts = [_summary(about), _section("Runs", _block("table"))]
     if len(about.entries) == 2:
         parts.append(_section("What changed", _block("changed")))
-    parts += [_charts(about), _findings(about), _pictures(about), _distributions(about), _model(about), _profile(about)]
+    parts += [
+        _charts(about),
+        _findings(about),
+        _last_words(about),
+        _pictures(about),
+        _distributions(about),
+        _model(about),
+        _profile(about),
+    ]
     return "".join(parts)
 
 
@@ -239,7 +251,9 @@ def _counted(values: Any) -> list[tuple[str, int]]:
 
 
 def _charts(about: _About) -> str:
-    return _section("Curves", "\n".join(_block("chart", key=key) for key in about.scalars(_CHARTS)))
+    keys = about.scalars(_CHARTS)
+    pairs = [keys[at : at + 2] for at in range(0, len(keys), 2)]
+    return _section("Curves", "\n".join(_block("chart", key=pair if len(pair) > 1 else pair[0]) for pair in pairs))
 
 
 def _findings(about: _About) -> str:
@@ -248,6 +262,12 @@ def _findings(about: _About) -> str:
         return ""
     runs = ", ".join(entry.id for entry in grave[:5])
     return _section("Findings", _block("finding", runs=None if len(grave) == len(about.entries) else runs))
+
+
+def _last_words(about: _About) -> str:
+    """What a run that broke off printed at its end."""
+    broken = about.entries[0].status in ("failed", "killed", "lost")
+    return _section("Last words", _block("console", lines=30)) if len(about.entries) == 1 and broken else ""
 
 
 def _pictures(about: _About) -> str:

@@ -66,12 +66,12 @@ def page_of(ctx: Context, found: store.Found, number: int | None = None, most: i
     """A kept report as a page."""
     version = found.version(number)
     report = bind(ctx, cut(store.read(version)))
-    return made_page(ctx, report, version.number, version.author, most)
+    return made_page(ctx, report, version.number, most)
 
 
-def made_page(ctx: Context, report: BoundReport, version: int = 0, author: str = "", most: int = MAX_BYTES) -> MadePage:
-    """A report as one HTML file of about `most` bytes or less."""
-    author = str(report.text.front.get("author") or author)
+def made_page(ctx: Context, report: BoundReport, version: int = 0, most: int = MAX_BYTES) -> MadePage:
+    """A report as one HTML file of about `most` bytes or less. It names an author only if the text does."""
+    author = str(report.text.front.get("author") or "")
     packing = Packing(ctx)
     pack = pack_report(ctx, report, version, author, max(0, most - template_bytes()), packing)
     return MadePage(page(pack, f"{report.text.title} · Stepscope"), pack.left_out, packing.faults)

@@ -65,13 +65,16 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    """The chart as a picture."""
+    """A picture for each metric."""
+    return "\n".join(_picture(bound, key, out) for key in names(bound.options))
+
+
+def _picture(bound: Bound, key: str, out: Pictures) -> str:
     options: ChartOptions = bound.options
-    keys = names(options)
-    title = bound.title or ", ".join(keys)
-    lines = _grouped(bound) if options.group else _drawn(bound, keys, out)
+    alone = len(names(options)) == 1
+    title = (bound.title if alone else f"{bound.title}: {key}") if bound.title else key
     picture = draw_lines(
-        lines,
+        _grouped(bound, key) if options.group else _drawn(bound, key, out),
         title,
         x_words=_WORDS.get(options.x, options.x),
         log=options.log,
@@ -79,7 +82,7 @@ def write(bound: Bound, out: Pictures) -> str:
         y_range=(options.min, options.max),
         height=max(200, min(options.height or 340, 1200)),
     )
-    return out.picture(title, "svg", picture.encode("utf-8", "replace"), f"Chart of {', '.join(keys)}")
+    return out.picture(title, "svg", picture.encode("utf-8", "replace"), f"Chart of {key}")
 
 
 def names(options: ChartOptions) -> list[str]:
@@ -87,24 +90,21 @@ def names(options: ChartOptions) -> list[str]:
     return [options.key] if isinstance(options.key, str) and options.key else names_of(options.key)
 
 
-def _drawn(bound: Bound, keys: list[str], out: Pictures) -> list[DrawnLine]:
+def _drawn(bound: Bound, key: str, out: Pictures) -> list[DrawnLine]:
     options: ChartOptions = bound.options
     smoothing = smoothing_of(options.smooth)
     lines = []
     used: set[int] = set()
     for folder in folders(bound):
-        for key in keys:
-            try:
-                series = folder.series(key)
-                axis = options.x if options.x in ("step", "relative", "wall") else folder.series(options.x, series.rank)
-            except NotFound:
-                continue
-            hue = _free(out.hues.get(folder.id, 0), used)
-            seen = series.downsample(
-                _BUCKETS, axis, options.lo, options.hi, smoothing=(smoothing.kind, smoothing.amount)
-            )
-            name = folder.name if len(keys) == 1 else f"{folder.name} · {key}"
-            lines.append(_line(name, hue, seen))
+        try:
+            series = folder.series(key)
+            axis = options.x if options.x in ("step", "relative", "wall") else folder.series(options.x, series.rank)
+        except NotFound:
+            continue
+        hue = _free(out.hues.get(folder.id, 0), used)
+        wanted = (smoothing.kind, smoothing.amount)
+        seen = series.downsample(_BUCKETS, axis, options.lo, options.hi, smoothing=wanted)
+        lines.append(_line(folder.name, hue, seen))
     return lines
 
 
@@ -160,20 +160,18 @@ def _request(bound: Bound, key: str, buckets: int) -> GroupLinesRequest:
     )
 
 
-def _grouped(bound: Bound) -> list[DrawnLine]:
-    keys = names(bound.options)
+def _grouped(bound: Bound, key: str) -> list[DrawnLine]:
     labels = {column.id: column.label for column in _groups(bound).columns}
-    lines = [line for key in keys for line in compare_lines(bound.ctx, _request(bound, key, _BUCKETS)).lines]
     return [
         DrawnLine(
-            name=labels.get(line.run, line.run) + (f" · {line.key}" if len(keys) > 1 else ""),
+            name=labels.get(line.run, line.run),
             hue=at % 12,
             x=line.x,
             value=line.value if line.smooth is None else line.smooth,
             low=line.low,
             high=line.high,
         )
-        for at, line in enumerate(lines)
+        for at, line in enumerate(compare_lines(bound.ctx, _request(bound, key, _BUCKETS)).lines)
     ]
 
 
