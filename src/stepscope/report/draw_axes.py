@@ -30,6 +30,8 @@ DASHES = ["", "7 4", "2 3", "10 3 2 3", "4 2"]
 _FONT = "Inter,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 _LIGHT = {"page": "#ffffff", "text": "#17181c", "soft": "#55575f", "grid": "#ececf0", "axis": "#c6c7d0"}
 _DARK = {"page": "#121316", "text": "#ececef", "soft": "#a9abb4", "grid": "#26282e", "axis": "#474a54"}
+_LARGEST = 1e290
+"""Beyond this the arithmetic of an axis would overflow; such values stand at its end."""
 _LETTER = 6.6
 """About how wide a letter of the legend is."""
 
@@ -64,6 +66,8 @@ def scale_for(values: Sequence[float], start: float, end: float, log: bool = Fal
     """A scale that shows all of these values, with a little room around them."""
     finite = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
     low, high = min(finite, default=1.0 if log else 0.0), max(finite, default=1.0)
+    least = 1 / _LARGEST if log else -_LARGEST
+    low, high = min(max(low, least), _LARGEST), min(max(high, least), _LARGEST)
     if low == high:
         low, high = (low / 2, high * 2) if log else (low - (abs(low) or 1) * 0.5, high + (abs(high) or 1) * 0.5)
     elif log:
