@@ -30,7 +30,7 @@ DASHES = ["", "7 4", "2 3", "10 3 2 3", "4 2"]
 _FONT = "Inter,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"
 _LIGHT = {"page": "#ffffff", "text": "#17181c", "soft": "#55575f", "grid": "#ececf0", "axis": "#c6c7d0"}
 _DARK = {"page": "#121316", "text": "#ececef", "soft": "#a9abb4", "grid": "#26282e", "axis": "#474a54"}
-_LARGEST = 1e290
+_LARGEST = 1e270
 """Beyond this the arithmetic of an axis would overflow; such values stand at its end."""
 _LETTER = 6.6
 """About how wide a letter of the legend is."""
@@ -71,7 +71,7 @@ def scale_for(values: Sequence[float], start: float, end: float, log: bool = Fal
     if low == high:
         low, high = (low / 2, high * 2) if log else (low - (abs(low) or 1) * 0.5, high + (abs(high) or 1) * 0.5)
     elif log:
-        room = (high / low) ** pad
+        room = 10.0 ** ((math.log10(high) - math.log10(low)) * pad)
         low, high = low / room, high * room
     else:
         low, high = low - (high - low) * pad, high + (high - low) * pad
