@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 import zlib
 from pathlib import Path
 
 import pytest
 
-from stepscope.errors import NotFound, UsageError
+from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Artifact, ArtifactFile, Media
 from stepscope.runs.format.layout import BLOBS
 from stepscope.runs.write.writer import RunWriter
@@ -139,3 +140,36 @@ def test_bytes_that_no_record_speaks_of_are_not_given_out(ctx: Context, store: P
     (store / run / BLOBS / sha256).write_bytes(data)
     with pytest.raises(NotFound, match="has logged nothing with the hash"):
         blob(ctx, BlobRequest(run=run, sha256=sha256))
+
+
+def bomb(width: int, height: int) -> bytes:
+    """A whole, small PNG that says it is huge."""
+    data = png(8)
+    return data[:16] + struct.pack(">II", width, height) + data[24:]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "are not those of an image"),
+        (b"<script>alert(1)</script>", "are not those of an image"),
+        (b"RIFF\0\0\0\0WAVEfmt ", "are not those of an image"),
+        (bomb(60_000, 60_000), r"claims to have 60,000 x 60,000 pixels"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "is damaged"),
+    ],
+    ids=["svg", "html", "sound", "bomb", "cut"],
+)
+@pytest.mark.parametrize("padding", [0, 70_000])
+def test_what_is_no_image_is_not_given_as_one(ctx: Context, store: Path, data: bytes, words: str, padding: int) -> None:
+    """Small ones stand in the answer, larger ones beside it: neither reaches the browser's decoder."""
+    whole = data + b"\0" * padding
+    run = write_run(store, media=[(image(0), whole)])
+    [item] = media(ctx, MediaRequest(runs=[run], key="recon")).items
+    if padding == 0:
+        assert item.url is None
+        assert re.search(words, item.error or "")
+    asked = BlobRequest(run=run, sha256=hashlib.sha256(whole).hexdigest())
+    with pytest.raises(BadData, match=words):
+        blob(ctx, asked)
+    saved = blob(ctx, BlobRequest(run=run, sha256=asked.sha256, save=True))
+    assert (saved.body, saved.filename) == (whole, "recon-0")

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from stepscope.errors import Forbidden, NotFound
+from stepscope.errors import BadData, Forbidden, NotFound
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
+from stepscope.views.media_check import HEAD_BYTES, image_fault
 from stepscope.views.route import Download, route
 
 STREAM_FROM = 16 << 20
@@ -38,8 +39,12 @@ def blob(ctx: Context, request: BlobRequest) -> Download:
     saved_as = found.name if request.save or found.mime == _UNKNOWN else None
     path = None if found.data is not None else _large_file(folder, request.sha256)
     if path is not None:
+        if saved_as is None:
+            _check(_head_of(path), found.mime)
         return Download(found.mime, path=path, filename=saved_as, immutable=True)
     data = found.data if found.data is not None else folder.media_bytes(request.sha256)
+    if saved_as is None:
+        _check(data, found.mime)
     return Download(found.mime, body=data, filename=saved_as, immutable=True)
 
 
@@ -74,6 +79,20 @@ def _found(folder: RunFolder, sha256: str) -> _Found:
             if file.sha256 == sha256:
                 return _Found(_UNKNOWN, file.path.replace("\\", "/").rpartition("/")[2])
     raise NotFound(f"run {folder.id} has logged nothing with the hash {sha256[:12]}…")
+
+
+def _check(head: bytes, mime: str) -> None:
+    fault = image_fault(head, mime)
+    if fault is not None:
+        raise BadData(f"this image is not shown: {fault}; add ?save=true to its address to download it all the same")
+
+
+def _head_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError as error:
+        raise NotFound(f"the file {path.name} cannot be read: {error.strerror}") from error
 
 
 def _large_file(folder: RunFolder, sha256: str) -> Path | None:

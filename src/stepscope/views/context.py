@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from stepscope.views.console_index import Consoles
 from stepscope.views.open_profiles import OpenProfiles
-from stepscope.views.projection_jobs import Projections
 from stepscope.views.open_steps import OpenSteps
+from stepscope.views.projection_jobs import Projections
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue

@@ -11,6 +11,7 @@ from stepscope.runs.points.histograms import decode_histogram
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Histogram, MediaData, MediaItem, MediaRequest, MediaSteps
 from stepscope.views.context import Context
+from stepscope.views.media_check import image_fault
 from stepscope.views.media_index import thinned
 from stepscope.views.plain import plain
 from stepscope.views.route import route
@@ -71,6 +72,10 @@ def _item(folder: RunFolder, one: Media) -> MediaItem:
         meta=plain(one.meta),
         url=_url(folder, one),
     )
+    fault = image_fault(one.data, one.mime) if one.data is not None else None
+    if fault is not None:
+        item.url, item.error = None, f"This image is not shown: {fault}."
+        return item
     try:
         if one.kind == "histogram":
             shape = decode_histogram(folder.media_bytes(one))

@@ -79,8 +79,14 @@ export function Cells({ items, runs, columns, step, wide = false, render }: Cell
           ) : null
         ) : (
           <div key={run} class="media-cell" data-many={own.length > 1 || undefined}>
-            {columns || runs.length === 1 ? null : <RunName run={run} />}
-            <StepNote items={own} step={step} />
+            {columns ? (
+              <StepNote items={own} step={step} />
+            ) : runs.length > 1 ? (
+              <span class="media-who">
+                <RunName run={run} />
+                <StepNote items={own} step={step} />
+              </span>
+            ) : null}
             <div class="media-list">{own.map((item) => <div key={item.index}>{render(item)}</div>)}</div>
           </div>
         ),

@@ -213,8 +213,11 @@ function PaneHead({ one, dated }: { one: Shown; dated: boolean }) {
 }
 
 function DifferencePane({ first, second, dated, camera, spot }: { first: Shown; second: Shown; dated: boolean; camera: never; spot: never }) {
-  const gain = useSignal(1);
-  const found = useMemo(() => (first.raw && second.raw ? difference(first.raw, second.raw, gain.value) : null), [first.raw, second.raw, gain.value]);
+  // Until a person says otherwise, the greatest difference is in full colour.
+  const chosen = useSignal<number | null>(null);
+  const plain = useMemo(() => (first.raw && second.raw ? difference(first.raw, second.raw) : null), [first.raw, second.raw]);
+  const gain = chosen.value ?? (plain && plain.most > 0 ? 2 ** Math.min(5, Math.floor(2 * Math.log2(255 / plain.most)) / 2) : 1);
+  const found = useMemo(() => (first.raw && second.raw ? difference(first.raw, second.raw, gain) : null), [first.raw, second.raw, gain]);
   const canvas = useMemo(() => {
     if (!found) return null;
     const made = document.createElement("canvas");
@@ -236,8 +239,8 @@ function DifferencePane({ first, second, dated, camera, spot }: { first: Shown; 
         ) : null}
         <label class="adjust-field">
           <span>Stronger</span>
-          <Slider label="Make the difference stronger" min={0} max={5} step={0.5} value={Math.log2(gain.value)} onInput={(value) => (gain.value = 2 ** value)} />
-          <output>{formatNumber(gain.value, 2)}×</output>
+          <Slider label="Make the difference stronger" min={0} max={5} step={0.5} value={Math.log2(gain)} onInput={(value) => (chosen.value = 2 ** value)} />
+          <output>{formatNumber(gain, 2)}×</output>
         </label>
       </figcaption>
       <Pane label={`${pictureName(second.item)} minus ${pictureName(first.item)}`} first={{ canvas, fault }} camera={camera} spot={spot} />

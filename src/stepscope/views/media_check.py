@@ -1,0 +1,31 @@
+"""Images are looked at before a browser decodes them: a few bytes may claim to be a picture of gigabytes."""
+
+from __future__ import annotations
+
+from stepscope.runs.format.image_head import image_size, mime_of
+
+__all__ = ["HEAD_BYTES", "image_fault"]
+
+HEAD_BYTES = 1 << 18
+MAX_PIXELS = 100_000_000
+"""As many as `stepscope.Image` takes; what has more was not written by it."""
+
+
+def image_fault(head: bytes, mime: str) -> str | None:
+    """Why these bytes, recorded as an image, are not given to a browser as one; None if they may be.
+
+    >>> image_fault(b"<svg onload=alert(1)>", "image/png")
+    'its bytes are not those of an image'
+    """
+    if not mime.startswith("image/"):
+        return None
+    found = mime_of(head)
+    if found is None or not found.startswith("image/"):
+        return "its bytes are not those of an image"
+    size = image_size(head, found)
+    if size is None:
+        return f"its header ({found}) is damaged"
+    width, height = size
+    if width * height > MAX_PIXELS:
+        return f"it claims to have {width:,} x {height:,} pixels, more than the {MAX_PIXELS:,} that are shown"
+    return None
