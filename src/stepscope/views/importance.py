@@ -47,7 +47,9 @@ class ParameterImportance(msgspec.Struct):
     runs: int
     """How many runs with a finite metric have this parameter."""
     correlation: float | None
-    """Spearman's, of ranks; for text with more than two values the correlation ratio of ranks, without a sign."""
+    """Spearman's, of ranks; for text with more than two values the root of epsilon squared of ranks, without a sign."""
+    signed: bool
+    """False where `correlation` cannot tell up from down."""
     low: float | None
     """The 95 % interval of `correlation`, from resampled runs."""
     high: float | None
@@ -124,13 +126,15 @@ def _importance(ctx: Context, chosen: Chosen) -> Importance:
 def _related(column: ParameterColumn, truth: Floats, weights: Floats) -> ParameterImportance:
     there = [place for place, value in enumerate(column.values) if value is not None]
     x = np.array([column.values[place] for place in there], np.float64)
-    found = relation(x, truth[there], weights[:, there], len(column.names) if column.kind == "text" else 0)
+    names = len(column.names) if column.kind == "text" else 0
+    found = relation(x, truth[there], weights[:, there], names)
     return ParameterImportance(
         key=column.key,
         label=column.label,
         kind=column.kind,
         runs=len(there),
         correlation=None if found is None else found.value,
+        signed=names <= 2,
         low=None if found is None else found.low,
         high=None if found is None else found.high,
         importance=None,

@@ -20,7 +20,7 @@ _SEED = 20261115
 @dataclass(frozen=True)
 class Relation:
     """A correlation with its 95 % interval. For names it has no sign: it is the root of the share of the rank variance
-    that lies between them (the correlation ratio)."""
+    that lies between them, less what chance alone would put there (epsilon squared)."""
 
     value: float
     low: float
@@ -85,15 +85,16 @@ def _ratio(places: npt.NDArray[np.int64], y: Floats, weights: Floats, names: int
     y = y - y.mean()
     total = np.maximum(weights.sum(axis=1), 1)
     mean = weights @ y / total
-    spread = weights @ (y * y) / total - mean**2
-    between = np.zeros(len(weights))
+    spread = weights @ (y * y) - total * mean**2
+    between, groups = np.zeros(len(weights)), np.zeros(len(weights))
     for place in range(names):
         members = places == place
-        if members.any():
-            size = weights[:, members].sum(axis=1)
-            sums = weights[:, members] @ y[members]
-            between += np.where(size > 0, sums**2 / np.maximum(size, 1), 0.0)
+        size = weights[:, members].sum(axis=1)
+        sums = weights[:, members] @ y[members]
+        between += np.where(size > 0, sums**2 / np.maximum(size, 1), 0.0)
+        groups += size > 0
+    inside = spread - (between - total * mean**2)
     with np.errstate(all="ignore"):
-        share = (between / total - mean**2) / np.maximum(spread, 1e-300)
-    found: Floats = np.where(spread > 1e-12, np.sqrt(np.clip(share, 0, 1)), np.nan)
+        share = 1 - (inside / np.maximum(total - groups, 1)) / (np.maximum(spread, 1e-300) / np.maximum(total - 1, 1))
+    found: Floats = np.where(spread > 1e-9, np.sqrt(np.clip(share, 0, 1)), np.nan)
     return found

@@ -10,6 +10,10 @@ describe("ticks", () => {
     expect(ticks(0, 0.5, 5)).toEqual([0, 0.1, 0.2, 0.3, 0.4, 0.5]);
     expect(tickLabels(ticks(0.1, 0.4, 3))).toEqual(["0.1", "0.2", "0.3", "0.4"]);
   });
+  it("of a clock stand at whole hours, all digits kept", () => {
+    const at = ticks(1_763_000_000, 1_763_090_000, 5, "time");
+    expect(at.map((time) => (time + new Date(time * 1000).getTimezoneOffset() * -60) % 3600)).toEqual(at.map(() => 0));
+  });
   it("find their way in a range far from zero", () => {
     expect(tickLabels(ticks(1_000_000, 1_000_010, 5))).toEqual(["1.000000M", "1.000002M", "1.000004M", "1.000006M", "1.000008M", "1.000010M"]);
   });

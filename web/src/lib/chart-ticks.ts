@@ -23,9 +23,9 @@ function multiples(lo: number, hi: number, step: number, offset = 0): number[] {
   return out;
 }
 
-/** Removes the dust of floating point: 0.30000000000000004 becomes 0.3. */
+/** Removes the dust of floating point: 0.30000000000000004 becomes 0.3. Whole numbers have none, and times need all digits. */
 function clean(value: number, step: number): number {
-  if (value === 0) return 0;
+  if (Number.isInteger(value)) return value;
   const digits = Math.min(15, Math.max(6, Math.ceil(Math.log10(Math.abs(value) / step)) + 2));
   return Number(value.toPrecision(digits));
 }

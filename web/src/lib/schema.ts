@@ -464,6 +464,8 @@ export interface ConsoleWindow {
   searched: number;
   ranks: number[];
   streams: string[];
+  /** Whether any line knows its step. */
+  steps: boolean;
   /** The newest ones, oldest first. */
   errors: ConsoleError[];
   error_count: number;
@@ -958,6 +960,8 @@ export interface Line {
   nan_x: number[];
   /** The same for `inf`. */
   inf_x: number[];
+  /** Instead of `x`, `value`, `low`, `high` and `smooth`, when it was asked for. */
+  packed: PackedColumns | null;
 }
 
 export interface LineGroup {
@@ -1307,6 +1311,18 @@ export interface OwnFile {
   damage: string;
 }
 
+/**
+ * The columns of a line as base64 of little-endian floats, `f4:` or `f8:` before it says how wide. A float32 stands
+ * only where it is exact, and for `low` and `high`, which are how far below and above `value` they lie ("" for 0).
+ */
+export interface PackedColumns {
+  x: string;
+  value: string;
+  low: string;
+  high: string;
+  smooth: string | null;
+}
+
 export interface PageRequest {
   run: string;
   sha256: string;
@@ -1370,8 +1386,10 @@ export interface ParameterImportance {
   kind: string;
   /** How many runs with a finite metric have this parameter. */
   runs: number;
-  /** Spearman's, of ranks; for text with more than two values the correlation ratio of ranks, without a sign. */
+  /** Spearman's, of ranks; for text with more than two values the root of epsilon squared of ranks, without a sign. */
   correlation: number | null;
+  /** False where `correlation` cannot tell up from down. */
+  signed: boolean;
   /** The 95 % interval of `correlation`, from resampled runs. */
   low: number | null;
   high: number | null;
@@ -2065,6 +2083,8 @@ export interface SeriesRequest {
   superseded?: boolean;
   /** Also the lines of ranks other than the first. */
   ranks?: boolean;
+  /** Answer with `Line.packed`: half the bytes, and nothing to parse. */
+  packed?: boolean;
 }
 
 export interface ShareReportRequest {

@@ -63,7 +63,7 @@ export function ImportanceBody({ found, scope, small = false }: { found: Importa
               <th scope="col" title="By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance; the line is the standard error">
                 Importance
               </th>
-              <th scope="col" title="Spearman's rank correlation with its 95 % interval; for text with more than two values the correlation ratio of ranks, which has no sign">
+              <th scope="col" title="Spearman's rank correlation with its 95 % interval; for text with more than two values ε, which has no sign">
                 Correlation
               </th>
               <th scope="col">Effect</th>
@@ -157,7 +157,7 @@ function Correlation({ parameter }: { parameter: ParameterImportance }) {
         <i style={{ left: at(low), width: `${((high - low) / 2) * 100}%` }} />
         <em style={{ left: at(correlation) }} />
       </span>
-      <b>{`${correlation < 0 ? "−" : ""}${Math.abs(correlation).toFixed(2)}`}</b>
+      <b>{`${parameter.signed ? "" : "ε "}${correlation < 0 ? "−" : ""}${Math.abs(correlation).toFixed(2)}`}</b>
     </span>
   );
 }
@@ -172,7 +172,7 @@ function Method({ found }: { found: Importance }) {
         go together share their importance.
       </p>
       <p>
-        <b>Correlation</b>: Spearman’s, of ranks, with the 95 % interval of resampled runs. For text with more than two values it is the correlation ratio of ranks, which has no sign and is above zero even by chance.
+        <b>Correlation</b>: Spearman’s, of ranks, with the 95 % interval of resampled runs. For text with more than two values it is ε: the root of the share of the rank variance that lies between the values, less what chance would put there. It has no sign.
       </p>
       <p>
         <b>Effect</b>: what the model expects on average when all runs have this value and keep the rest (partial dependence). None of this proves a cause: runs were not set at random, unless you did so.
