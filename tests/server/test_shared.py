@@ -14,7 +14,11 @@ from stepscope.server.shared import MOST_WRONG
 
 from .conftest import TOKEN, Caller, signed_in
 
-TEMPLATE = '<!doctype html><title>x</title><script id="report-pack"></script>'
+POLICY = "default-src 'none'; script-src 'sha256-AAAA='; connect-src data: blob:"
+TEMPLATE = (
+    f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{POLICY}" /><title>x</title>'
+    '<script id="report-pack"></script>'
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,10 +49,17 @@ def test_a_link_opens_the_page_without_the_token_and_sets_no_cookie(client: Call
     policy = answer.headers["content-security-policy"]
     assert policy.startswith("sandbox allow-scripts")
     assert "allow-same-origin" not in policy
-    assert "default-src 'none'" in policy
-    assert "connect-src data: blob:;" in policy
+    assert "unsafe" not in policy
+    assert policy.endswith(f"; {POLICY}; frame-ancestors 'none'")
     head = stranger.request("HEAD", url)
     assert (head.status_code, head.headers["content-type"]) == (200, "text/html; charset=utf-8")
+
+
+def test_a_title_cannot_loosen_the_policy(client: Caller, stranger: Caller, tmp_path: Path) -> None:
+    (tmp_path / "static" / "report-viewer.html").write_text('<title>x</title><script id="report-pack"></script>')
+    evil = '<meta http-equiv="Content-Security-Policy" content="script-src *"'
+    policy = stranger.get(shared(client, f"# {evil}\n")[1]).headers["content-security-policy"]
+    assert policy.endswith("allow-modals; default-src 'none'; frame-ancestors 'none'")
 
 
 def test_a_link_opens_nothing_else(client: Caller, stranger: Caller) -> None:

@@ -34,21 +34,11 @@ PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src d
 """For HTML from a run, in a frame: no scripts, no forms, an origin of its own, and nothing is fetched. It keeps its own
 styles, and images that it carries inside."""
 
-DOCUMENT = {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": (
-        "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads allow-modals; "
-        "default-src 'none'; script-src 'unsafe-inline' blob:; style-src 'unsafe-inline'; img-src data: blob:; "
-        "media-src data: blob:; connect-src data: blob:; worker-src blob:; frame-src 'none'; "
-        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    "cross-origin-opener-policy": "unsafe-none",  # the other value and a sandbox do not go together
-    "cache-control": "no-store",
-    "x-robots-tag": "noindex, nofollow, noarchive",
-}
-"""For a shared report: it runs the scripts that its own policy names by their hash, with an origin of its own, so
-that it could not ask this server for anything even if it tried; and it can fetch nothing."""
+SANDBOX = "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads allow-modals"
+"""For a shared report: it runs its own scripts with an origin of its own, so that it could not ask this server for
+anything even if it tried."""
 
+_OWN_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([^"<>\r\n]+)"')
 _CHUNK = 1 << 18
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
@@ -57,7 +47,7 @@ def download_response(download: Download, range_header: str = "") -> Response:
     """An answer that cannot act: sandboxed, never sniffed, saved unless its kind is harmless."""
     mime = download.mime.partition(";")[0].strip().lower()
     if download.document and mime == "text/html":
-        return Response(download.body or b"", headers=DOCUMENT)
+        return _document(download.body or b"")
     page = download.page and mime == "text/html"
     inline = page or (mime in INLINE and download.filename is None)
     if not inline and mime != "text/csv":
@@ -84,6 +74,20 @@ def download_response(download: Download, range_header: str = "") -> Response:
     if partial:
         headers["content-range"] = f"bytes {start}-{end - 1}/{size}"
     return StreamingResponse(_pieces(file, start, end), 206 if partial else 200, headers)
+
+
+def _document(body: bytes) -> Response:
+    """A page of ours. The policy it carries, which names its scripts by their hashes, is said in the header too."""
+    found = _OWN_POLICY.search(body, 0, 4096)
+    own = found[1].decode("ascii", "replace") if found else "default-src 'none'"
+    headers = {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": f"{SANDBOX}; {own}; frame-ancestors 'none'",
+        "cross-origin-opener-policy": "unsafe-none",  # the other value and a sandbox do not go together
+        "cache-control": "no-store",
+        "x-robots-tag": "noindex, nofollow, noarchive",
+    }
+    return Response(body, headers=headers)
 
 
 def _opened(download: Download) -> tuple[BinaryIO, int]:
