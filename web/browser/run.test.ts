@@ -103,11 +103,13 @@ describe.skipIf(noBrowser)("a run's page", () => {
     const field = page.getByRole("textbox", { name: "Notes, in Markdown" });
     await field.fill("**bold** and <img src=x onerror=\"document.title='PWNED'\">");
     await page.getByRole("group", { name: "Preview" }).locator("strong", { hasText: "bold" }).waitFor();
+    await page.locator(".main-charts canvas").first().evaluate((one) => ((one as HTMLElement).dataset.marked = "yes"));
     const points = page.getByRole("region", { name: "Metrics" }).locator("tbody tr td.number").last();
     const before = await points.textContent();
     await server.tell("log");
     await expect.poll(() => points.textContent()).not.toBe(before);
     expect(await field.inputValue()).toContain("**bold**");
+    expect(await page.locator('.main-charts [data-marked="yes"]').count()).toBe(1);
     await page.getByRole("tab", { name: "System" }).click();
     await page.getByText("Nothing was measured of the machine").waitFor();
     await page.goBack();

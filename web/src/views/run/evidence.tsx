@@ -6,6 +6,7 @@ import { barsOf, type Box, type Drawn, plotOf, type PlotInput, stretchAround, to
 import { formatCell, formatNumber, visibleText } from "../../lib/format";
 import type { EvidenceSeries, Line, ShownFinding } from "../../lib/schema";
 import { lookOfRun } from "../../state";
+import { everything } from "../charts/visible";
 
 const BOX: Box = { width: 300, height: 112, left: 46, right: 10, top: 10, bottom: 20 };
 const BUCKETS = 240;
@@ -16,7 +17,7 @@ export function Evidence({ finding, run }: { finding: ShownFinding; run: string 
   const named = finding.series.filter((one) => one.labels.length > 0);
   const metrics = run ? finding.metrics : [];
   const place = useRef<HTMLDivElement>(null);
-  const near = useNear(place);
+  const near = useNear(place) || everything.value;
   if (lists.length + named.length + metrics.length === 0) return null;
   return (
     <div ref={place} class="evidence">

@@ -19,7 +19,7 @@ export function Reproduce({ run }: { run: RunDetail }) {
       </Section>
     );
   }
-  const copy = () => void copyText(reproduceCommands(run, diffName(run)), "Commands copied");
+  const commands = reproduceCommands(run, diffName(run));
   return (
     <Section title="Reproduce">
       <Code text={commandLine(run.command)} label="Command" />
@@ -29,7 +29,7 @@ export function Reproduce({ run }: { run: RunDetail }) {
         </p>
       ) : null}
       <div class="card-actions">
-        <Button onClick={copy} title={whatIsCopied(run)}>
+        <Button onClick={() => void copyText(commands, "Commands copied")} title={whatIsCopied(run)}>
           <CopyIcon size={13} /> Copy commands to reproduce
         </Button>
         {run.git?.diff ? (
@@ -38,6 +38,10 @@ export function Reproduce({ run }: { run: RunDetail }) {
           </Button>
         ) : null}
       </div>
+      <details class="card-more">
+        <summary>All commands</summary>
+        <Code text={commands} label="Commands to reproduce" tall />
+      </details>
     </Section>
   );
 }

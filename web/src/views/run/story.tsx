@@ -85,13 +85,14 @@ export function Alerts({ run }: { run: RunDetail }) {
 
 export function Attempts({ run }: { run: RunDetail }) {
   if (run.attempts.length < 2) return null;
+  const resumed = run.attempts.some((one) => one.attempt > 0);
   return (
-    <Section title="Attempts" aside={<span class="quiet">{run.attempts.length}</span>}>
-      <div class="metric-scroll">
+    <Section title={resumed ? "Attempts" : "Ranks"} aside={<span class="quiet">{run.attempts.length}</span>}>
+      <div class="metric-scroll attempts" tabIndex={0} role="group" aria-label="Attempts">
         <table class="metrics">
           <thead>
             <tr>
-              {["Attempt", "Status", "Host", "Started"].map((head) => (
+              {[resumed ? "Attempt" : "Rank", "Status", "Host", "Started"].map((head) => (
                 <th key={head} scope="col">
                   {head}
                 </th>
@@ -105,8 +106,7 @@ export function Attempts({ run }: { run: RunDetail }) {
             {run.attempts.map((one) => (
               <tr key={`${one.attempt}.${one.rank}.${one.pid}`}>
                 <th scope="row">
-                  {one.attempt + 1}
-                  {one.rank > 0 ? ` · rank ${one.rank}` : ""}
+                  {resumed ? `${one.attempt + 1}${one.rank > 0 ? ` · rank ${one.rank}` : ""}` : one.rank}
                 </th>
                 <td>
                   <StatusDot status={one.status} />

@@ -15,8 +15,8 @@ export interface LineProps {
   began: number;
   stamps: Stamps;
   showRank: boolean;
-  /** The step is told where it changes. */
-  newStep: boolean;
+  /** The step is told where it changes; "none" where no line has one. */
+  newStep: boolean | "none";
   /** The text to mark; "" for none. */
   wanted: string;
   picked: boolean;
@@ -50,13 +50,15 @@ export const Line = memo(function Line(props: LineProps) {
         </time>
       )}
       {showRank ? <span class="con-rank">{line.rank ?? 0}</span> : null}
-      <span class="con-step">
-        {newStep && line.step !== null && line.step !== undefined ? (
-          <button type="button" data-step={line.step} tabIndex={-1} title={`Step ${line.step.toLocaleString("en-US")}: see it in Charts`}>
-            {line.step.toLocaleString("en-US")}
-          </button>
-        ) : null}
-      </span>
+      {newStep === "none" ? null : (
+        <span class="con-step">
+          {newStep && line.step !== null && line.step !== undefined ? (
+            <button type="button" data-step={line.step} tabIndex={-1} title={`Step ${line.step.toLocaleString("en-US")}: see it in Charts`}>
+              {line.step.toLocaleString("en-US")}
+            </button>
+          ) : null}
+        </span>
+      )}
       <span class="con-text isolate">
         <Text text={line.text} wanted={wanted} />
         {line.cut ? (

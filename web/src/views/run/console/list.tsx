@@ -146,7 +146,7 @@ function Rows({ run, view, start, end }: { run: RunDetail; view: ConsoleView; st
         began={run.created}
         stamps={settings.stamps.value}
         showRank={showRank}
-        newStep={line.step !== step}
+        newStep={info?.steps ? line.step !== step : "none"}
         wanted={line.match ? wanted : ""}
         picked={picked !== null && line.number >= picked.first && line.number <= picked.last}
         current={match?.row === row}

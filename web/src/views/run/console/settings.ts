@@ -29,6 +29,14 @@ export const picked = computed(() => {
   return found && { first: found.first - 1, last: found.last - 1 };
 });
 
+let shown = "";
+
+/** Lines and steps of one run mean nothing in another. */
+export function arriveAt(run: string): void {
+  if (shown !== "" && shown !== run) line.value = step.value = rank.value = "";
+  shown = run;
+}
+
 /** What the server is asked for, besides which rows. */
 export interface Filters {
   rank: number | null;

@@ -12,6 +12,14 @@ export const file = param<string>("file", "", text);
 /** The version that is compared with; "" for none. */
 export const against = param<string>("against", "", text);
 
+let shown = "";
+
+/** A file of one run means nothing in another. */
+export function arriveAt(run: string): void {
+  if (shown !== "" && shown !== run) chosen.value = folder.value = file.value = against.value = "";
+  shown = run;
+}
+
 export interface VersionRef {
   name: string;
   version: number;

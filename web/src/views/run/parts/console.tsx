@@ -30,7 +30,10 @@ describeKeys("Console", {
 });
 
 export function ConsolePart({ run }: { run: RunDetail }) {
-  const view = useMemo(() => new ConsoleView(new ConsoleLines(run.id)), [run.id]);
+  const view = useMemo(() => {
+    settings.arriveAt(run.id);
+    return new ConsoleView(new ConsoleLines(run.id));
+  }, [run.id]);
   useEffect(() => () => view.lines.close(), [view]);
   useArrival(view);
   const box = useRef<HTMLDivElement>(null);
@@ -138,7 +141,7 @@ function Picked({ run, view }: { run: RunDetail; view: ConsoleView }) {
 }
 
 function Follow({ run, view }: { run: RunDetail; view: ConsoleView }) {
-  if (view.following.value || !view.lines.info.value) return null;
+  if (view.following.value || !view.lines.info.value || settings.picked.value) return null;
   const fresh = Math.max(0, view.lines.info.value.rows - view.leftAt.value);
   const live = run.status === "running";
   return (

@@ -1,5 +1,6 @@
 /** What the run kept in files: artifacts by version, saved steps, its own folder. */
 
+import { useMemo } from "preact/hooks";
 import { EmptyState, ErrorState, Skeleton } from "../../../components";
 import { FolderIcon } from "../../../components/icons";
 import type { RunDetail, RunFiles } from "../../../lib/schema";
@@ -8,7 +9,7 @@ import { Lesson } from "../../runs/empty";
 import { useAnswer } from "../answer";
 import { FilesNav } from "../files/nav";
 import { RunFolder, SavedSteps } from "../files/own";
-import { chosen, readRef, writeRef } from "../files/settings";
+import { arriveAt, chosen, readRef, writeRef } from "../files/settings";
 import { Version } from "../files/version";
 
 const KEEP = `run.log_artifact("checkpoints/best.pt", name="model", aliases="best")`;
@@ -16,6 +17,7 @@ const KEEP_MANY = `run.log_artifact("outputs/", name="outputs")        # a folde
 run.log_artifact("s3://bucket/data.tar", reference=True)  # only where it is`;
 
 export function FilesPart({ run }: { run: RunDetail }) {
+  useMemo(() => arriveAt(run.id), [run.id]);
   const { answer: files, fault, again } = useAnswer("POST /api/files", { run: run.id }, run.version);
   if (!files) return fault ? <ErrorState error={fault} onRetry={again} /> : <Waiting />;
   const now = chosen.value || firstOf(files);

@@ -30,6 +30,7 @@ run.log({"recording": step})`;
 describeKeys("Step", { "/": "find ops", "↑ ↓": "next, previous op", Esc: "close the op" });
 
 export function StepPart({ run }: { run: RunDetail }) {
+  useMemo(() => settings.arriveAt(run.id), [run.id]);
   const { answer, fault, again } = useAnswer("POST /api/steps", { run: run.id }, run.version);
   const box = useRef<HTMLDivElement>(null);
   useKeys({

@@ -1,6 +1,6 @@
 /** Where a value stopped being finite: what it was made of, the op itself, what it spoiled. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../../../components";
 import { WarningIcon } from "../../../components/icons";
 import { visibleText } from "../../../lib/format";
@@ -13,6 +13,11 @@ import * as settings from "./settings";
 export function Births({ births, recording }: { births: readonly BirthStory[]; recording: Recording }) {
   const [at, setAt] = useState(0);
   const birth = births[at] ?? births[0];
+  const chain = useRef<HTMLOListElement>(null);
+  useEffect(() => {
+    const here = chain.current?.querySelector<HTMLElement>("[data-here]");
+    if (here && chain.current) chain.current.scrollLeft = here.offsetLeft - chain.current.clientWidth / 2;
+  }, [birth?.index]);
   if (!birth) return null;
   return (
     <section class="step-birth" data-harmless={birth.reaches ? undefined : true} aria-label="First value that is not finite">
@@ -38,7 +43,7 @@ export function Births({ births, recording }: { births: readonly BirthStory[]; r
           <span class="quiet">{visibleText(birth.place)}</span> {visibleText(birth.text)}
         </p>
       ) : null}
-      <ol class="step-chain" aria-label="The way of the value">
+      <ol ref={chain} class="step-chain" aria-label="The way of the value" tabIndex={0}>
         {birth.chain.map((link) => (
           <Link key={link.index} link={link} />
         ))}

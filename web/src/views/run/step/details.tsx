@@ -111,7 +111,7 @@ function Source({ detail }: { detail: OpDetail }) {
         {detail.excerpt.map((line, at) => (
           <div key={line.number} class={line.here ? "source-line source-hit" : "source-line"} data-gap={at > 0 && line.number > (detail.excerpt[at - 1]?.number ?? 0) + 1 ? true : undefined}>
             <span class="source-number">{line.number}</span>
-            <span class="source-text isolate">{line.here ? <mark>{visibleText(line.text)}</mark> : visibleText(line.text)}</span>
+            <span class="source-text isolate">{line.here ? <b>{visibleText(line.text)}</b> : visibleText(line.text)}</span>
           </div>
         ))}
       </div>

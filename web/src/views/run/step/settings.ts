@@ -38,6 +38,14 @@ export type OpFilters = typeof filters.value;
 
 export const isFiltered = computed(() => Boolean(search.value || module.value || phase.value || kind.value || bad.value));
 
+let shown = "";
+
+/** An op of one run means nothing in another. */
+export function arriveAt(run: string): void {
+  if (shown !== "" && shown !== run) recording.value = op.value = before.value = module.value = kind.value = "";
+  shown = run;
+}
+
 export function clearFilters(): void {
   search.value = module.value = phase.value = kind.value = "";
   bad.value = false;
