@@ -71,6 +71,7 @@ def test_lines_come_in_windows_and_know_their_number_step_and_stream(ctx: Contex
         (2, "careful", 5, True, T0 + 2),
     ]
     assert (whole.rows, whole.total, whole.streams, whole.ranks) == (3, 3, ["stdout", "stderr"], [0])
+    assert whole.steps
     assert shown(ctx, run.id, start=1, count=1) == ["epoch 2"]
     assert shown(ctx, run.id, start=-2) == ["epoch 2", "careful"]
     assert shown(ctx, run.id, stream="stderr") == ["careful"]

@@ -86,6 +86,8 @@ class ConsoleWindow(msgspec.Struct):
     """Up to which line the search has looked; ask again until it is `total`."""
     ranks: list[int]
     streams: list[str]
+    steps: bool
+    """Whether any line knows its step."""
     errors: list[ConsoleError]
     """The newest ones, oldest first."""
     error_count: int
@@ -113,6 +115,7 @@ def console(ctx: Context, request: ConsoleRequest) -> ConsoleWindow:
             searched=seen.searched,
             ranks=index.ranks,
             streams=index.streams,
+            steps=index.has_steps,
             errors=[_error(index, one) for one in errors[-MAX_ERRORS:]],
             error_count=len(errors),
             built=index.built,

@@ -199,6 +199,10 @@ class ConsoleIndex:
         return [name for name, wanted in (("stdout", False), ("stderr", True)) if wanted in found]
 
     @property
+    def has_steps(self) -> bool:
+        return bool((self._step.all != NO_STEP).any())
+
+    @property
     def rewritten(self) -> int:
         """How many lines are earlier forms of another."""
         return int(np.count_nonzero(self._hidden.all))

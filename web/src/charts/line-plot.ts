@@ -14,6 +14,8 @@ export interface Scene {
   axes: Axes;
   xKind: AxisKind;
   band: boolean;
+  /** An x that is marked with an upright line. */
+  mark?: number | null;
 }
 
 /** What the mouse points at, in this panel or in another one over the same x. */
@@ -218,6 +220,26 @@ export class LinePlot {
     ctx.scale(ratio, ratio);
     const box = { left: plot.bbox.left / ratio, top: plot.bbox.top / ratio, width: plot.bbox.width / ratio, height: plot.bbox.height / ratio };
     drawLines(ctx, this.scene.lines, projection(this.scene.axes, box), box, { band: this.scene.band, window: this.scene.axes.x });
+    if (this.scene.mark !== null && this.scene.mark !== undefined) this.drawMark(ctx, this.scene.mark, box);
     ctx.restore();
+  }
+
+  private drawMark(ctx: CanvasRenderingContext2D, mark: number, box: Box): void {
+    const px = Math.round(projection(this.scene.axes, box).x(mark)) + 0.5;
+    if (!(px >= box.left && px <= box.left + box.width + 1)) return;
+    ctx.strokeStyle = ctx.fillStyle = this.inks.accent;
+    ctx.lineWidth = 1;
+    ctx.setLineDash([4, 3]);
+    ctx.beginPath();
+    ctx.moveTo(px, box.top);
+    ctx.lineTo(px, box.top + box.height);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    const words = `step ${mark.toLocaleString("en-US")}`;
+    ctx.font = `11px ${this.inks.font}`;
+    ctx.textBaseline = "top";
+    const left = px + 4 + ctx.measureText(words).width > box.left + box.width;
+    ctx.textAlign = left ? "right" : "left";
+    ctx.fillText(words, left ? px - 4 : px + 4, box.top + 1);
   }
 }

@@ -69,7 +69,8 @@ function baseScene({ settings, drawn }: ChartScope, info: PanelInfo, data: Panel
   const band = settings.band.value;
   const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
   const y = fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window });
-  return { x, fit: fixed || lines.length === 0 ? null : y, axes: { x: window, y, logX, logY }, xKind: axisKind(x, logX), band, lines: lines.map((line) => ({ line })) };
+  const mark = x === "step" && settings.mark.value !== "" ? Number(settings.mark.value) : NaN;
+  return { x, mark: Number.isFinite(mark) ? mark : null, fit: fixed || lines.length === 0 ? null : y, axes: { x: window, y, logX, logY }, xKind: axisKind(x, logX), band, lines: lines.map((line) => ({ line })) };
 }
 
 /** What the panel's menu can do with what is drawn. */

@@ -42,6 +42,8 @@ function make(keep: Keep) {
     by: keep<string[]>("by", [], list),
     /** What the band of a group is. */
     spread: keep<Spread>("spread", "range", oneOf("range", "std", "sem")),
+    /** A step that is marked with an upright line, or "". */
+    mark: keep("mark", "", text),
     /** The run drawn stronger and listed first, or "". */
     pinnedRun: keep("pinrun", "", text),
   };

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { Button, IconButton, Popover, Select, Slider, TextInput, Toggle } from "../../components";
-import { ReportIcon, ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
+import { CloseIcon, ReportIcon, ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
@@ -46,6 +46,11 @@ export function Toolbar() {
       {zoomed ? (
         <Button kind="quiet" title="Show everything again (0, or double-click a chart)" onClick={() => (settings.zooms.value = {})}>
           <ResetIcon size={14} /> Reset zoom
+        </Button>
+      ) : null}
+      {settings.mark.value ? (
+        <Button kind="quiet" title="Take the mark away" onClick={() => (settings.mark.value = "")}>
+          <CloseIcon size={12} /> Step {visibleText(settings.mark.value)}
         </Button>
       ) : null}
       {runs.value.length > 1 ? <ByPicker value={settings.by.value} onChange={(by) => (settings.by.value = by)} /> : null}
