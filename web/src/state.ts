@@ -77,7 +77,7 @@ export async function meet(ids: readonly string[]): Promise<void> {
 const groupsSeen = signal<ReadonlyMap<string, LineGroup>>(new Map());
 
 export function rememberGroups(groups: readonly LineGroup[]): void {
-  if (groups.every((group) => groupsSeen.peek().has(group.id))) return;
+  if (groups.every((group) => groupsSeen.peek().get(group.id)?.slot === group.slot)) return;
   groupsSeen.value = new Map([...groupsSeen.peek(), ...groups.map((group) => [group.id, group] as const)]);
 }
 

@@ -146,7 +146,8 @@ def _groups(entries: Sequence[RunEntry], fields: Sequence[Field]) -> list[Compar
 
 
 def _group(group: _Group, fields: Sequence[Field]) -> CompareColumn:
-    words = [_words(field, value) for field, value in zip(fields, group.raw, strict=True)]
+    names = _short_names(fields)
+    words = [_words(field, name, value) for field, name, value in zip(fields, names, group.raw, strict=True)]
     label = ", ".join(words) or "all runs"
     return CompareColumn(
         id=_mark(group.raw),
@@ -156,8 +157,15 @@ def _group(group: _Group, fields: Sequence[Field]) -> CompareColumn:
     )
 
 
-def _words(field: Field, value: Any) -> str:
-    name = field.name
+def _short_names(fields: Sequence[Field]) -> list[str]:
+    """The last part of each key, where no other key ends in the same."""
+    leaves = [field.name.rpartition("/")[2] for field in fields]
+    return [
+        leaf if leaf and leaves.count(leaf) == 1 else field.name for field, leaf in zip(fields, leaves, strict=True)
+    ]
+
+
+def _words(field: Field, name: str, value: Any) -> str:
     if value is None or value == []:
         return f"{name} not set"
     said = json.dumps(plain(value), ensure_ascii=False) if isinstance(value, (dict, list)) else str(cell(value))

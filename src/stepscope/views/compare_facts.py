@@ -175,7 +175,7 @@ def _row(key: str, columns: Sequence[Sequence[Facts]]) -> FactRow:
         found = list(dict.fromkeys(facts.get(key) for facts in group))
         if len(found) > 1:
             mixed.append(at)
-        values.append(_one(found))
+        values.append(_one(sorted(found, key=lambda value: natural_key(value or ""))))
     looked = [value for value, group in zip(values, columns, strict=True) if group]  # what was not read says nothing
     return FactRow(key=key, values=values, differs=len(set(looked)) > 1, mixed=mixed)
 

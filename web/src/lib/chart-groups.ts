@@ -6,7 +6,7 @@ import type { CompareColumn } from "./schema";
 const PREFIX = "group:";
 
 export interface LineGroup {
-  /** Stands where a run's id stands. Another set of runs gives another id, so that no old line is taken for the new one. */
+  /** Stands where a run's id stands. Other runs or other keys give another id, so that no old line is taken for the new one. */
   id: string;
   /** The same group in every answer of the server. */
   column: string;
@@ -26,7 +26,7 @@ export function lineGroups(columns: readonly CompareColumn[]): LineGroup[] {
     true,
   );
   return columns.map((column) => ({
-    id: `${PREFIX}${hashOf(column.runs.join()).toString(36)}:${column.id}`,
+    id: `${PREFIX}${hashOf(`${column.label} ${column.runs.join()}`).toString(36)}:${column.id}`,
     column: column.id,
     label: column.label,
     runs: column.runs,

@@ -17,7 +17,8 @@ export function partingPaths(parting: Parting, width: number, height: number): P
   const span = (xs[xs.length - 1] ?? 0) - first || 1;
   const x = (value: number) => round(PAD + ((value - first) / span) * (width - 2 * PAD));
   const [low, high] = rangeOf(parting);
-  const y = (value: number) => round(height - PAD - ((Math.min(Math.max(value, low), high) - low) / (high - low || 1)) * (height - 2 * PAD));
+  // What is beyond the range leaves the picture, as far as SVG numbers bear.
+  const y = (value: number) => round(Math.min(1e5, Math.max(-1e5, height - PAD - ((value - low) / (high - low || 1)) * (height - 2 * PAD))));
   const path = (line: readonly (number | null)[]): string => {
     let down = false;
     let text = "";

@@ -8,13 +8,14 @@ import { now } from "../../clock";
 import { ApiError, call } from "../../lib/api";
 import { count, formatAge, visibleText } from "../../lib/format";
 import type { Compared, RunRow } from "../../lib/schema";
+import { linkTo } from "../../router";
 import { hovered, project, remember, selected, selectedSet, setSelected, toggleSelected } from "../../state";
 import { beginReport } from "../reports/begin";
 import { ByPicker } from "./by-picker";
 import { ColumnName, labelOf, useColours } from "./column-name";
 import { base, broken, by, leftOut, runs, works } from "./state";
 
-const MOST_CHIPS = 16;
+const MOST_CHIPS = 12;
 
 export function CompareBar({ compared }: { compared: Compared | null }) {
   const columns = compared?.columns ?? [];
@@ -31,7 +32,7 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
             {grouped ? (
               <ColumnName column={column} colour={colours.get(column.id)} />
             ) : (
-              <a class="chip-link" href={`#/run/${encodeURIComponent(column.id)}`} title={`Open ${labelOf(column)}`}>
+              <a class="chip-link" href={linkTo(`/run/${encodeURIComponent(column.id)}`)} title={`Open ${labelOf(column)}`}>
                 <ColumnName column={column} colour={colours.get(column.id)} />
               </a>
             )}
@@ -56,17 +57,18 @@ export function CompareBar({ compared }: { compared: Compared | null }) {
           <span class="quiet">{standInWords(grouped)}</span>
         )}
       </div>
-      <span class="spring" />
-      <ByPicker value={by.value} onChange={setBy} />
-      {columns.length > 1 ? (
-        <label class="compare-base">
-          <span class="quiet">Baseline</span>
-          <Select label="Baseline" value={columns.some((one) => one.id === base.value) ? base.value : (columns[0]?.id ?? "")} options={columns.map((one) => ({ value: one.id, label: labelOf(one).slice(0, 60) }))} onChange={(id) => (base.value = id)} />
-        </label>
-      ) : null}
-      <IconButton label="Make a report of these runs" onClick={() => beginReport(runs.value ?? [], "ablation")}>
-        <ReportIcon />
-      </IconButton>
+      <div class="compare-choices">
+        <ByPicker value={by.value} onChange={setBy} />
+        {columns.length > 1 ? (
+          <label class="compare-base">
+            <span class="quiet">Baseline</span>
+            <Select label="Baseline" value={columns.some((one) => one.id === base.value) ? base.value : (columns[0]?.id ?? "")} options={columns.map((one) => ({ value: one.id, label: labelOf(one).slice(0, 60) }))} onChange={(id) => (base.value = id)} />
+          </label>
+        ) : null}
+        <IconButton label="Make a report of these runs" onClick={() => beginReport(runs.value ?? [], "ablation")}>
+          <ReportIcon />
+        </IconButton>
+      </div>
     </div>
   );
 }

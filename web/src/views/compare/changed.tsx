@@ -77,15 +77,16 @@ function Pair({ found, inks, onPair }: { found: Found; inks: readonly [string, s
       {onPair ? <Select label={label} value={id} options={options} onChange={pick} /> : <b class="isolate">{nameIn(found, id)}</b>}
     </span>
   );
+  const ranked = found.picked.startsWith("the best");
   return (
     <div class="changed-pair">
-      {side("Works", found.a, inks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
+      {side(ranked ? "Better" : "Works", found.a, inks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
       {onPair ? (
         <IconButton label="Swap the two sides" onClick={() => onPair(found.b, found.a)}>
           <SwapIcon size={14} />
         </IconButton>
       ) : null}
-      {side("Does not", found.b, inks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
+      {side(ranked ? "Worse" : "Does not", found.b, inks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
       {found.picked ? <span class="quiet isolate">Chosen for you: {visibleText(found.picked)}.</span> : null}
     </div>
   );

@@ -81,7 +81,7 @@ function FactTable({ section, sheet, places, base, untitled }: TableProps) {
   const rows = all ? section.rows : section.rows.slice(0, MOST_ROWS);
   return (
     <div class="fact-scroll" tabIndex={0} role="region" aria-label={section.title}>
-      <table class="fact-table">
+      <table class="fact-table" style={{ "--columns": places.length }}>
         <thead>
           <tr>
             <th scope="col">{untitled ? "Key" : section.title}</th>

@@ -128,14 +128,14 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
               return (
                 <th key={column.id} scope="col" data-base={isBase || undefined}>
                   <span class="metric-head">
-                    <button type="button" class="metric-order" title={isBase ? labelOf(column) : "Order by the size of the change"} onClick={() => !isBase && onOrder(nextOrder(order, at))}>
-                      <ColumnName column={column} colour={colours.get(column.id)} /> {arrow(at)}
-                    </button>
                     {props.onBase && !isBase ? (
                       <IconButton label={`Compare with ${labelOf(column)}`} class="metric-pin" onClick={() => props.onBase?.(column.id)}>
                         <PinIcon size={12} />
                       </IconButton>
                     ) : null}
+                    <button type="button" class="metric-order" title={isBase ? labelOf(column) : "Order by the size of the change"} onClick={() => !isBase && onOrder(nextOrder(order, at))}>
+                      <ColumnName column={column} colour={colours.get(column.id)} /> {arrow(at)}
+                    </button>
                   </span>
                   {isBase && columns.length > 1 ? <span class="metric-base">baseline</span> : null}
                 </th>

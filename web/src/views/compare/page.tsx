@@ -53,6 +53,7 @@ function pairOf(compared: Compared | null, found: readonly [string, string] | nu
 
 /** The last section that begins in the upper third of what is seen. */
 function sectionAt(scroller: HTMLElement): string {
+  if (scroller.scrollTop > 0 && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 2) return "profile";
   const line = scroller.getBoundingClientRect().top + scroller.clientHeight / 3;
   const begun = SECTIONS.filter(([id]) => (document.getElementById(`compare-${id}`)?.getBoundingClientRect().top ?? Infinity) <= line);
   return begun[begun.length - 1]?.[0] ?? "changed";

@@ -24,7 +24,7 @@ export function PartingCard({ parting, inks }: { parting: Parting; inks: readonl
 
 function words({ step, a, b, noise, a_end, b_end, a_lost, b_lost }: Parting): string {
   const number = (value: number | null) => (value === null ? "no value" : formatNumber(value, 3));
-  const lost = [a_lost !== null ? `works: not finite from step ${a_lost.toLocaleString("en-US")}` : "", b_lost !== null ? `does not: not finite from step ${b_lost.toLocaleString("en-US")}` : ""].filter(Boolean).join("; ");
+  const lost = [a_lost !== null ? `the first is not finite from step ${a_lost.toLocaleString("en-US")}` : "", b_lost !== null ? `the second is not finite from step ${b_lost.toLocaleString("en-US")}` : ""].filter(Boolean).join("; ");
   const ends = `Ends at ${number(a_end)} and ${number(b_end)}${lost ? ` (${lost})` : ""}.`;
   if (step === null) return `Never parts beyond the noise (${number(noise)}). ${ends}`;
   return `Parts at step ${step.toLocaleString("en-US")}: ${number(a)} against ${number(b)}, noise ${number(noise)}. ${ends}`;
