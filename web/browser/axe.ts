@@ -18,6 +18,8 @@ export interface AxeOptions {
   include?: string;
   /** Rules to leave out, each with its reason beside the call. */
   without?: string[];
+  /** Only these rules. */
+  only?: string[];
 }
 
 /**
@@ -27,13 +29,14 @@ export interface AxeOptions {
 export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<string[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
   const found = await page.evaluate(
-    async ({ include, without }) => {
+    async ({ include, without, only }) => {
       const axe = (window as unknown as { axe: { run(at: unknown, options: unknown): Promise<{ violations: unknown[] }> } }).axe;
       const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
-      const result = await axe.run(include ?? document, { resultTypes: ["violations"], rules });
+      const runOnly = only.length > 0 ? { runOnly: { type: "rule", values: only } } : { rules };
+      const result = await axe.run(include ?? document, { resultTypes: ["violations"], ...runOnly });
       return result.violations as Violation[];
     },
-    { include: options.include ?? null, without: options.without ?? [] },
+    { include: options.include ?? null, without: options.without ?? [], only: options.only ?? [] },
   );
   return found.filter((one) => one.impact === "serious" || one.impact === "critical").map(inWords);
 }

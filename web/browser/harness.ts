@@ -40,7 +40,7 @@ if (noBrowser) {
   console.warn(`browser tests skipped: ${words}`);
 }
 
-export type StoreKind = "usual" | "reports" | "run" | "many" | "hostile" | "empty" | "charts" | "compare" | "media" | "model" | "profile" | "timeline" | "distributions" | "parameters" | "inside";
+export type StoreKind = "usual" | "reports" | "run" | "many" | "hostile" | "empty" | "charts" | "compare" | "media" | "media_hostile" | "model" | "profile" | "timeline" | "distributions" | "parameters" | "inside" | "everything";
 
 function python(script: string, ...args: string[]): void {
   const done = spawnSync(PYTHON, [join(import.meta.dirname, script), ...args], { encoding: "utf8" });

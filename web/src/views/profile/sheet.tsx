@@ -231,10 +231,10 @@ function Totals({ tree, filter, columns }: { tree: view.SheetTree; filter: view.
       {columns.map((at, index) => {
         const total = sums[at];
         const column = tree.sheet.columns[at];
-        if (!total) return <span key={at}>{index === 0 ? (filter.kept ? "Sum of what fits" : "Sum") : ""}</span>;
+        if (!total) return <span key={at} role="gridcell">{index === 0 ? (filter.kept ? "Sum of what fits" : "Sum") : ""}</span>;
         const part = filter.kept ? ` (${formatShare(total.share)} of all)` : "";
         return (
-          <span key={at} class="number" title={`${column?.label}: the sum of ${filter.kept ? "the rows that fit" : "all rows"}${part}`}>
+          <span key={at} role="gridcell" class="number" title={`${column?.label}: the sum of ${filter.kept ? "the rows that fit" : "all rows"}${part}`}>
             {formatUnit(total.sum, column?.unit)}
           </span>
         );

@@ -47,7 +47,7 @@ export function Lesson({ title, text }: { title: string; text: string }) {
           <CopyIcon size={14} />
         </IconButton>
       </header>
-      <pre>{text}</pre>
+      <pre tabIndex={0}>{text}</pre>
     </section>
   );
 }
