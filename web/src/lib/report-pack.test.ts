@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { setSource, call } from "./api";
 import { lineFor, type PackedLine } from "./report-lines";
-import { canonical, mediaOf, type Pack, packSource, readPack, seriesOf } from "./report-pack";
+import { canonical, groupLinesOf, mediaOf, type Pack, packSource, readPack, seriesOf } from "./report-pack";
 import type { MediaItem } from "./schema";
 
 const line = (more: Partial<PackedLine> = {}): PackedLine => ({ run: "A", key: "loss", rank: 0, axis: "step", value: [4, 3, 2, 1], points: 4, x0: 0, dx: [10, 10, 10], relative: [0, 1, 2, 3], started: 100, last: 1, ...more });
@@ -48,6 +48,12 @@ describe("a file's answers", () => {
     expect(await at("POST /api/model", { run: "A", backward: true, step: 3 })).toBe("backward");
     expect(await at("POST /api/compare/metrics", { runs: ["B", "A"], by: "" })).toBe("both");
     await expect(at("POST /api/model", { run: "B" })).rejects.toThrow("does not carry");
+  });
+  it("give groups of runs their own names", () => {
+    const band = line({ run: "", group: ["A", "B"], low: [3, 2, 1, 0], high: [5, 4, 3, 2] });
+    const answer = groupLinesOf(pack({ lines: [line(), band] }), { groups: [{ id: "g1", runs: ["B", "A"] }, { id: "g2", runs: ["C"] }], keys: ["loss"] });
+    expect(answer.lines.map(({ run, value, low }) => [run, value, low])).toEqual([["g1", [4, 3, 2, 1], [3, 2, 1, 0]]]);
+    expect(seriesOf(pack({ lines: [line(), band] }), ask()).lines.map((one) => one.run)).toEqual(["A"]);
   });
   it("show the newest picture at or before a step, as bytes of the file", () => {
     const media = [{ run: "A", key: "img", steps: [0, 50], items: [item(0, "x"), item(50, "y")] }];

@@ -3,7 +3,7 @@
 import type { Source } from "./api";
 import { lineFor, type PackedLine } from "./report-lines";
 import type { ReportBlock } from "./report-blocks";
-import type { MediaData, MediaItem, MediaRequest, Panels, Problem, RunRow, RunsPage, RunsRequest, SeriesData, SeriesRequest } from "./schema";
+import type { GroupLinesRequest, MediaData, MediaItem, MediaRequest, Panels, Problem, RunRow, RunsPage, RunsRequest, SeriesData, SeriesRequest } from "./schema";
 
 export interface PackedAnswer {
   route: string;
@@ -83,6 +83,8 @@ function made(pack: Pack, route: string, asked: Record<string, unknown>): unknow
   switch (route) {
     case "POST /api/series":
       return seriesOf(pack, asked as unknown as SeriesRequest);
+    case "POST /api/compare/lines":
+      return groupLinesOf(pack, asked as unknown as GroupLinesRequest);
     case "POST /api/media":
       return mediaOf(pack, asked as unknown as MediaRequest);
     case "POST /api/runs":
@@ -109,6 +111,20 @@ export function seriesOf(pack: Pack, request: SeriesRequest): SeriesData {
   }
   const missing = lines.length > 0 && drawn.size === 0 ? [`this file has no ${request.x ?? "step"} axis for ${request.keys.join(", ")}`] : [];
   return { lines: [...drawn.values()], missing, partial: false };
+}
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((one) => b.includes(one));
+
+/** The mean and the band of groups of runs. The file knows a group by its runs; the page calls it by a name of its own. */
+export function groupLinesOf(pack: Pack, request: GroupLinesRequest): SeriesData {
+  const lines = request.groups.flatMap((group) =>
+    request.keys.flatMap((key) => {
+      const mine = pack.lines.filter((line) => line.group && line.key === key && sameSet(line.group, group.runs));
+      const drawn = mine.map((line) => lineFor(line, { ...request, runs: [] })).find((line) => line !== null);
+      return drawn ? [{ ...drawn, run: group.id }] : [];
+    }),
+  );
+  return { lines, missing: [], partial: false };
 }
 
 /** Each run's items at its newest step at or before the one that is asked for. */

@@ -8,6 +8,7 @@ import type { ReportRun, ShownFinding } from "../lib/schema";
 import { type PanelKind, type PanelProps, textOf } from "./panel";
 import { Asked } from "./parts/asked";
 import { RunName } from "./parts/run-name";
+import { standsAlone } from "./parts/standing";
 
 const FindingCard = lazily(() => import("../views/run/findings").then((chunk) => chunk.FindingCard));
 const MOST = 20;
@@ -56,7 +57,7 @@ function Findings({ found, runs }: { found: readonly Found[]; runs: number }) {
           <section key={run.id}>
             {runs > 1 ? <RunName run={run} /> : null}
             {shown.map((one) => (
-              <FindingCard key={one.id} finding={one} run={run.id} />
+              <FindingCard key={one.id} finding={one} run={run.id} linked={!standsAlone()} />
             ))}
           </section>
         );

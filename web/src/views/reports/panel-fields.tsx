@@ -116,25 +116,28 @@ function Completed({ label, hint, value, options, onValue, onEnter }: CompletedP
 
 /** Several names as chips. One alone is written as plain text, as people would. */
 function Several({ field, value, options, onValue }: { field: Field; value: unknown; options: readonly string[]; onValue(value: unknown): void }) {
-  const [typed, setTyped] = useState("");
   const columns = field.type === "columns";
-  const names = Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? (columns ? value.split(",").map((one) => one.trim()) : [value]) : [];
-  const put = (next: readonly string[]) => onValue(next.length === 0 ? undefined : next.length === 1 ? next[0] : columns && next.every((one) => !one.includes(",")) ? next.join(", ") : next);
-  const add = (name: string) => {
-    setTyped("");
-    if (!names.includes(name)) put([...names, name]);
+  const [typed, setTyped] = useState("");
+  const [names, setNames] = useState<readonly string[]>(() => (Array.isArray(value) ? value.map(String) : typeof value === "string" && value ? (columns ? value.split(",").map((one) => one.trim()) : [value]) : []));
+  // What is being typed counts already: nobody should have to know that a name wants an Enter.
+  const put = (chips: readonly string[], half: string) => {
+    setNames(chips);
+    setTyped(half);
+    const all = half.trim() && !chips.includes(half.trim()) ? [...chips, half.trim()] : chips;
+    onValue(all.length === 0 ? undefined : all.length === 1 ? all[0] : columns && all.every((one) => !one.includes(",")) ? all.join(", ") : all);
   };
+  const add = (name: string) => put(names.includes(name) ? names : [...names, name], "");
   return (
     <span class="chips">
       {names.map((name) => (
         <span key={name} class="chip">
           <span class="isolate">{visibleText(name)}</span>
-          <button type="button" aria-label={`Remove ${visibleText(name)}`} onClick={() => put(names.filter((other) => other !== name))}>
+          <button type="button" aria-label={`Remove ${visibleText(name)}`} onClick={() => put(names.filter((other) => other !== name), typed)}>
             <CloseIcon size={10} />
           </button>
         </span>
       ))}
-      <Completed label={field.label} hint={names.length ? "add another" : (field.hint ?? "")} value={typed} options={options.filter((one) => !names.includes(one))} onValue={setTyped} onEnter={add} />
+      <Completed label={field.label} hint={names.length ? "add another" : (field.hint ?? "")} value={typed} options={options.filter((one) => !names.includes(one))} onValue={(half) => put(names, half)} onEnter={add} />
     </span>
   );
 }

@@ -36,8 +36,9 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
   const set = (name: string, value: unknown) => setOptions((old) => ({ ...old, [name]: value }));
   const wanted = useMemo(() => ({ ...options, runs: bound === "runs" ? options.runs : undefined, query: bound === "query" ? options.query : undefined }), [options, bound]);
   const text = panelText(kind.kind, wanted);
-  const { block, fault } = useTried(`${front}${text}\n`, runs);
-  const logged = useLogged(block?.runs.map((run) => run.id) ?? []);
+  // The second block tells the runs even while the first is not complete: names are completed from them.
+  const { block, found, fault } = useTried(`${front}${text}\n\n${panelText("table", { runs: wanted.runs, query: wanted.query })}\n`, runs);
+  const logged = useLogged(found);
   const missing = kind.fields.find((field) => field.required && !filled(options[field.name]));
   return (
     <Dialog title={isNew ? `Add ${article(kind.title)}` : kind.title} onClose={onClose} wide>
@@ -73,7 +74,7 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
           <FieldRow field={{ name: "caption", label: "Caption", type: "text" }} value={options.caption} logged={logged} onValue={(value) => set("caption", value)} />
         </div>
         <div class="panel-form-preview" aria-live="polite">
-          {missing ? <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p> : fault ? <p role="alert">{String((fault as Error).message ?? fault)}</p> : block ? <Tried block={block} /> : null}
+          {missing ? <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p> : fault ? <p role="alert">{String((fault as Error).message ?? fault)}</p> : block ? <TriedPanel block={block} /> : null}
         </div>
         <footer class="panel-form-foot">
           <span class="spring" />
@@ -88,7 +89,7 @@ export function PanelForm({ kind, options: begin, front, runs, isNew, onDone, on
 }
 
 /** The panel keeps its place and its objects while the form changes, so that it is not built anew with every key. */
-function Tried({ block }: { block: PanelBlock }) {
+function TriedPanel({ block }: { block: PanelBlock }) {
   const [shown] = useShown(useMemo(() => [block], [block]));
   return shown?.kind === "panel" ? <ReportPanel key={shown.key + block.panel} block={shown.block} /> : null;
 }
@@ -96,15 +97,23 @@ function Tried({ block }: { block: PanelBlock }) {
 const filled = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && String(value).trim() !== "");
 const article = (title: string): string => `${/^[aeiou]/i.test(title) ? "an" : "a"} ${title.toLowerCase()}`;
 
+interface Tried {
+  block: PanelBlock | null;
+  /** The runs that it is bound to. */
+  found: readonly string[];
+  fault: unknown;
+}
+
 /** The panel as the server reads it, a moment after the last change. */
-function useTried(text: string, runs: readonly string[]): { block: PanelBlock | null; fault: unknown } {
-  const [state, setState] = useState<{ block: PanelBlock | null; fault: unknown }>({ block: null, fault: null });
+function useTried(text: string, runs: readonly string[]): Tried {
+  const [state, setState] = useState<Tried>({ block: null, found: [], fault: null });
   useEffect(() => {
     const stop = new AbortController();
     const timer = setTimeout(async () => {
       try {
         const answer = await call("POST /api/report/preview", { text, runs: [...runs] }, { signal: stop.signal });
-        setState({ block: answer.blocks.find((block) => block.kind === "panel") ?? null, fault: null });
+        const [block, table] = answer.blocks.filter((one) => one.kind === "panel");
+        setState({ block: block ?? null, found: table?.runs.map((run) => run.id) ?? [], fault: null });
       } catch (fault) {
         if (!isAbort(fault)) setState((old) => ({ ...old, fault }));
       }
