@@ -32,6 +32,11 @@ function partOf(id: PartId): Part {
   });
 }
 
+/** The part's code is on its way while the run itself is asked for. */
+function fetchSoon(id: PartId): void {
+  files[`./parts/${id}.tsx`]?.().catch(() => undefined); // the part will say so
+}
+
 const BODIES = Object.fromEntries(PARTS.map((id) => [id, partOf(id)])) as Record<PartId, Part>;
 
 describeKeys("Run", {
@@ -44,6 +49,7 @@ describeKeys("Run", {
 export function RunPage({ params }: { params: Record<string, string> }) {
   const id = params.id ?? "";
   useEffect(() => watchRun(id), [id]);
+  useEffect(() => fetchSoon(part.peek()), []);
   useEffect(() => leavePart, []);
   const step = (by: number) => () => goPart(PARTS[(PARTS.indexOf(part.peek()) + by + PARTS.length) % PARTS.length] as PartId);
   useKeys({
