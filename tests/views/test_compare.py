@@ -413,6 +413,8 @@ def test_long_lines_are_brought_to_as_many_places_as_are_drawn(ctx: Context, sto
         ask = GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"], x=x, buckets=100)
         line = compare_lines(ctx, ask).lines[0]
         assert 50 <= len(line.x) <= 210
-        assert abs(float(np.nanmean(np.array(line.value, dtype=float)))) < 0.1
+        assert np.isfinite(np.array(line.value, dtype=float)).mean() > 0.9
+        if x == "step":
+            assert abs(float(np.nanmean(np.array(line.value, dtype=float)))) < 0.1
     with pytest.raises(UsageError, match="buckets must be"):
         compare_lines(ctx, GroupLinesRequest(groups=[], keys=[], buckets=0))

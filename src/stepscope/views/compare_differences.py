@@ -211,7 +211,7 @@ def _surroundings(sides: tuple[Folders, Folders], explained: bool, same: list[st
     found = sorted((package_change(*one) for one in packages), key=lambda change: -change.score)
     out += found[:MOST_PACKAGES]
     if not found and facts[0][0]["Packages"]:
-        same.append(f"all {len(facts[0][0]['Packages'])} packages")
+        same.append(f"{len(facts[0][0]['Packages'])} packages")
     for section in ("Machine", "Environment"):
         differing = _section_changes([[one[section] for one in side] for side in facts])
         out += [environment_change(section, *one) for one in differing]

@@ -278,7 +278,8 @@ def _fill(detail: Significance, a: list[float], b: list[float]) -> None:
             else "the runs on each side are exactly alike, so there is no chance to test against"
         )
         return
-    detail.t, detail.df, detail.p, detail.low, detail.high = found.t, found.df, found.p, found.low, found.high
+    detail.t, detail.df, detail.p = found.t, found.df, found.p
+    detail.low, detail.high = found.interval()
     dealt = permutation_p(a, b)
     if dealt is not None:
         detail.permutation_p, detail.deals, detail.all_deals = dealt

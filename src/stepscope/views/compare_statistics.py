@@ -27,12 +27,18 @@ LEVEL = 0.95
 class Welch(msgspec.Struct, frozen=True):
     """Welch's t-test of `b` against `a`, two-sided."""
 
+    difference: float
+    """mean(b) - mean(a)"""
+    error: float
+    """The standard error of the difference."""
     t: float
     df: float
     p: float
-    low: float
-    """The 95 % interval of mean(b) - mean(a)."""
-    high: float
+
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the difference."""
+        reach = student_t(1 - (1 - LEVEL) / 2, self.df) * self.error
+        return self.difference - reach, self.difference + reach
 
 
 def welch(a: Sequence[float], b: Sequence[float]) -> Welch | None:
@@ -48,14 +54,14 @@ def welch(a: Sequence[float], b: Sequence[float]) -> Welch | None:
     with np.errstate(over="ignore", invalid="ignore"):
         va, vb = float(left.var(ddof=1)) / len(a), float(right.var(ddof=1)) / len(b)
         difference = float(right.mean() - left.mean())
-    error = va + vb
-    if not (error > 0 and math.isfinite(error) and math.isfinite(difference)):
+    variance = va + vb
+    if not (variance > 0 and math.isfinite(variance) and math.isfinite(difference)):
         return None
-    # By shares of the error: squares of tiny variances would vanish.
-    df = 1 / ((va / error) ** 2 / (len(a) - 1) + (vb / error) ** 2 / (len(b) - 1))
-    t = difference / math.sqrt(error)
-    reach = student_t(1 - (1 - LEVEL) / 2, df) * math.sqrt(error)
-    return Welch(t=t, df=df, p=student_p(t, df), low=difference - reach, high=difference + reach)
+    # By shares of the variance: squares of tiny ones would vanish.
+    df = 1 / ((va / variance) ** 2 / (len(a) - 1) + (vb / variance) ** 2 / (len(b) - 1))
+    error = math.sqrt(variance)
+    t = difference / error
+    return Welch(difference=difference, error=error, t=t, df=df, p=student_p(t, df))
 
 
 def student_p(t: float, df: float) -> float:

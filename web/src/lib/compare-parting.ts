@@ -44,6 +44,7 @@ function rangeOf(parting: Parting): [number, number] {
   const room = calm[1] - calm[0] || Math.abs(calm[0]) || 1;
   const low = Math.min(...ends.map((one) => one[0]));
   const high = Math.max(...ends.map((one) => one[1]));
+  if (low === high) return [low - 1, high + 1];
   return [Math.max(low, calm[0] - room), Math.min(high, calm[1] + room)];
 }
 
