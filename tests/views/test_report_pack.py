@@ -246,6 +246,7 @@ def test_answers_name_only_the_fields_that_matter(store: Path, ctx: Context) -> 
         "query": f'id in ("{run}")',
         "columns": ["config.lr", "loss.min"],
         "sort": "loss.min",
+        "descending": True,
     }
     assert answer["answer"]["rows"][0]["cells"] == [1, 2]
 

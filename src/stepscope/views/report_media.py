@@ -127,7 +127,7 @@ def _carried(ctx: Context, items: list[MediaItem], known: dict[str, str]) -> tup
 
 def _is_carried(item: MediaItem) -> bool:
     """What the viewer shows from its bytes. Texts travel as text; a logged page is run by no file of ours."""
-    return item.mime in _AS_DATA or item.kind == "embedding"
+    return item.mime in _AS_DATA
 
 
 def _bytes(ctx: Context, run: str, sha256: str, item: MediaItem) -> bytes:
@@ -143,8 +143,9 @@ def _told(item: MediaItem, blobs: dict[str, str]) -> MediaItem:
     """The item, with a word where its bytes are not in the file."""
     place = _place(item)
     if place is not None and place not in blobs and item.text is None and item.error is None:
-        too_large = "Too large for this file." if _is_carried(item) else "Only the app shows this."
-        item.error, item.url = too_large, None
+        item.url = None
+        if item.kind != "embedding":  # which is carried as its projection
+            item.error = "Too large for this file." if _is_carried(item) else "Only the app shows this."
     return item
 
 

@@ -87,9 +87,11 @@ class Packing:
         """Record what a route answers; the answer, or None when it refused (the panel then says so in the file).
 
         `hide` takes out what is nobody else's business: paths, hosts, users. `fits` names the fields a call has to
-        agree in; all that stand not at their default, if it is left out. What is not `needed` may be missing.
+        agree in; without it, all that do not stand at their default. What is not `needed` may be missing.
         """
-        about = {name: value for name, value in _given(request).items() if fits is None or name in fits}
+        about = (
+            _given(request) if fits is None else {name: msgspec.to_builtins(getattr(request, name)) for name in fits}
+        )
         key = (route, msgspec.json.encode(about, order="deterministic"))
         try:
             answer = self._routes[route].view(self.ctx, request)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
+from msgspec.structs import replace
+
 from stepscope.errors import NotFound
 from stepscope.plain_text import clean
 from stepscope.report.text import fence
 from stepscope.views.blob import BlobRequest, blob
 from stepscope.views.charts import MediaItem, MediaRequest
 from stepscope.views.media import media
-from stepscope.views.panels._asked import keys_of, need_keys
+from stepscope.views.panels._asked import folders, keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind
+from stepscope.views.projection import Projection, ProjectionRequest, projection
 from stepscope.views.report_pack import Packing
 from stepscope.views.report_pictures import Pictures, markdown_text
 
@@ -17,6 +22,7 @@ __all__ = ["PANEL", "MediaOptions", "check", "pack", "write"]
 
 _PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/apng": "png"}
 _MOST_TEXT = 4000
+_PROJECTION_S = 20.0
 
 
 class MediaOptions(Options, kw_only=True):
@@ -34,8 +40,27 @@ def check(bound: Bound) -> None:
 
 
 def pack(bound: Bound, packing: Packing) -> None:
-    for run in bound.runs:
-        packing.medium(run, bound.options.key, bound.options.step, max(1, min(bound.options.most_steps, 200)))
+    for folder in folders(bound):
+        packing.medium(folder.id, bound.options.key, bound.options.step, max(1, min(bound.options.most_steps, 200)))
+        if folder.media_keys().get(bound.options.key) == "embedding":
+            _pack_projections(bound, folder.id, packing)
+
+
+def _pack_projections(bound: Bound, run: str, packing: Packing) -> None:
+    """An embedding as a picture of its points, in the plane and in space."""
+    found = media(bound.ctx, MediaRequest(runs=[run], key=bound.options.key, step=bound.options.step)).items
+    for dims in (2, 3) if found else ():
+        request = ProjectionRequest(run=run, key=bound.options.key, step=found[0].step, dims=dims)
+        until = time.monotonic() + _PROJECTION_S
+        while not projection(bound.ctx, request).done and time.monotonic() < until:
+            time.sleep(0.05)
+        packing.ask("POST /api/projection", request, _only_pca, ("run", "key", "step", "method", "dims"))
+
+
+def _only_pca(found: Projection) -> Projection:
+    """What a file can draw: the one method it carries, with as many digits as a screen has places."""
+    x, y, z = ([float(f"{value:.5g}") for value in axis] for axis in (found.x, found.y, found.z))
+    return replace(found, x=x, y=y, z=z, methods=["pca"], done=True)
 
 
 def write(bound: Bound, out: Pictures) -> str:
