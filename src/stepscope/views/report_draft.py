@@ -27,6 +27,7 @@ __all__ = ["TEMPLATES", "Template", "draft", "draft_text"]
 
 MOST_RUNS = 50
 MOST_NAMED = 6
+MOST_LETTERS = 60
 _CHARTS = 4
 _COUNTERS = {"epoch", "step", "global_step", "iteration", "batch"}
 _MEDIA_KINDS = ("image", "figure")
@@ -129,7 +130,7 @@ def _front_value(value: str) -> str:
 
 
 def _title(about: _About, chosen: Template) -> str:
-    names = [clean(entry.name) for entry in about.entries]
+    names = [_name(entry) for entry in about.entries]
     if not names:
         return chosen.title
     if len(names) == 1:
@@ -138,6 +139,12 @@ def _title(about: _About, chosen: Template) -> str:
         return f"{names[0]} against {names[1]}"
     projects = {entry.project for entry in about.entries}
     return f"{clean(projects.pop())}: {len(names)} runs" if len(projects) == 1 else f"{len(names)} runs"
+
+
+def _name(entry: RunEntry) -> str:
+    """What a run is called, at a length that can be read."""
+    name = clean(entry.name).strip() or entry.id
+    return name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…"
 
 
 # -- the parts of a draft ---------------------------------------------------------------------------------------
@@ -217,7 +224,7 @@ def _block(panel: str, **options: Any) -> str:
 
 
 def _summary(about: _About) -> str:
-    names = [f"**{markdown_text(entry.name)}**" for entry in about.entries]
+    names = [f"**{markdown_text(_name(entry))}**" for entry in about.entries]
     listed = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
     projects = sorted({entry.project for entry in about.entries})
     where = f" of {markdown_text(projects[0])}" if len(projects) == 1 else ""

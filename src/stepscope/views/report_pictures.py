@@ -17,6 +17,7 @@ __all__ = ["Marked", "Pictures", "cell_text", "markdown_text", "told", "write_ma
 CANNOT_DRAW = "This panel could not be drawn when the file was made."
 """Why is for who wrote the report: it may name other runs, and folders."""
 _MARKS = re.compile(r"([\\`*_\[\]<>|#~])")
+_MOST_LETTERS = 200
 _NAMES = re.compile(r"[^a-z0-9]+")
 
 
@@ -121,4 +122,5 @@ def cell_text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _MOST_LETTERS else text[: _MOST_LETTERS - 1] + "…"
