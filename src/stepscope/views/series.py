@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import threading
 import time
 import weakref
@@ -17,7 +18,7 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.runs.points.downsample import Buckets, Floats
 from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
-from stepscope.views.charts import Line, SeriesData, SeriesRequest
+from stepscope.views.charts import Line, PackedColumns, SeriesData, SeriesRequest
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
@@ -106,15 +107,17 @@ def draw(found: Series, axis: Series | None, version: int, request: SeriesReques
     )
     nan, above, below = (np.flatnonzero(odd) for odd in (buckets.nan, buckets.pos_inf, buckets.neg_inf))
     places = _Places(found, request.x if axis is None else axis, buckets)
+    plain = not request.packed
     return Line(
         run=found.run,
         key=found.name,
         rank=found.rank,
-        x=buckets.x.tolist(),
-        value=buckets.value.tolist(),
-        low=buckets.low.tolist(),
-        high=buckets.high.tolist(),
-        smooth=None if buckets.smooth is None else buckets.smooth.tolist(),
+        x=buckets.x.tolist() if plain else [],
+        value=buckets.value.tolist() if plain else [],
+        low=buckets.low.tolist() if plain else [],
+        high=buckets.high.tolist() if plain else [],
+        smooth=buckets.smooth.tolist() if plain and buckets.smooth is not None else None,
+        packed=None if plain else pack(buckets),
         nan=nan.tolist(),
         inf=[*above.tolist(), *(-below - 1).tolist()],
         points=len(found),
@@ -124,6 +127,35 @@ def draw(found: Series, axis: Series | None, version: int, request: SeriesReques
         nan_x=places.first(np.isnan, nan),
         inf_x=[*places.first(np.isposinf, above), *places.first(np.isneginf, below)],
     )
+
+
+def pack(buckets: Buckets) -> PackedColumns:
+    """The columns as bytes in base64: a page with a hundred runs gets half the bytes and parses none of them."""
+    return PackedColumns(
+        x=_floats(buckets.x),
+        value=_floats(buckets.value),
+        low=_distance(buckets.value - buckets.low),
+        high=_distance(buckets.high - buckets.value),
+        smooth=None if buckets.smooth is None else _floats(buckets.smooth),
+    )
+
+
+def _floats(values: Floats) -> str:
+    with np.errstate(over="ignore"):
+        short = values.astype("<f4")
+    exact = np.array_equal(short, values, equal_nan=True)
+    return f"f{4 if exact else 8}:" + base64.b64encode((short if exact else values.astype("<f8")).tobytes()).decode()
+
+
+def _distance(values: Floats) -> str:
+    """How far an extreme is from the value: seven digits of that are more than a screen can show."""
+    if not np.any(values):  # NaN counts as something
+        return ""
+    with np.errstate(over="ignore"):
+        short = values.astype("<f4")
+    if np.any(np.isinf(short) & np.isfinite(values)):
+        return _floats(values)
+    return "f4:" + base64.b64encode(short.tobytes()).decode()
 
 
 class _Places:
@@ -162,7 +194,8 @@ class LineCache:
 
     def line(self, found: Series, axis: Series | None, version: int, request: SeriesRequest) -> Line:
         """The line of a series; its type says `Line`, what comes is its JSON, ready to be sent."""
-        key = (found.run, found.name, found.rank, request.x, request.lo, request.hi, request.buckets, request.smoothing)
+        wanted = (request.x, request.lo, request.hi, request.buckets, request.smoothing, request.packed)
+        key = (found.run, found.name, found.rank, *wanted)
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and kept.found() is found and kept.axis() is (found if axis is None else axis):

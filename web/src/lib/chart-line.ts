@@ -1,6 +1,7 @@
 /** A line as it is drawn: the server's columns as typed arrays, with null as NaN, and how to walk along it. */
 
-import type { Line } from "./schema";
+import type { Line, PackedColumns } from "./schema";
+import { unpack } from "./packed";
 
 export interface PlotLine {
   run: string;
@@ -35,6 +36,30 @@ function smoothColumn(smooth: readonly (number | null)[], value: readonly (numbe
   return column(smooth.map((v, i) => (value[i] === null ? null : v)));
 }
 
+type Columns = Pick<PlotLine, "x" | "value" | "low" | "high" | "smooth">;
+
+function columns(line: Line): Columns {
+  if (line.packed) return unpacked(line.packed);
+  return {
+    x: Float64Array.from(line.x),
+    value: column(line.value),
+    low: column(line.low),
+    high: column(line.high),
+    smooth: line.smooth ? smoothColumn(line.smooth, line.value) : null,
+  };
+}
+
+function unpacked(packed: PackedColumns): Columns {
+  const value = unpack(packed.value);
+  const beside = (text: string, sign: 1 | -1): Float64Array => {
+    if (text === "") return value;
+    const away = unpack(text);
+    return away.map((distance, i) => (value[i] as number) + sign * distance);
+  };
+  const smooth = packed.smooth ? unpack(packed.smooth).map((v, i) => (Number.isNaN(value[i]) ? Number.NaN : v)) : null;
+  return { x: unpack(packed.x), value, low: beside(packed.low, -1), high: beside(packed.high, 1), smooth };
+}
+
 export function plotLine(line: Line): PlotLine {
   const below = line.inf.findIndex((i) => i < 0);
   return {
@@ -42,11 +67,7 @@ export function plotLine(line: Line): PlotLine {
     key: line.key,
     rank: line.rank,
     superseded: line.superseded ?? false,
-    x: Float64Array.from(line.x),
-    value: column(line.value),
-    low: column(line.low),
-    high: column(line.high),
-    smooth: line.smooth ? smoothColumn(line.smooth, line.value) : null,
+    ...columns(line),
     nan: line.nan,
     posInf: line.inf.filter((i) => i >= 0),
     negInf: line.inf.filter((i) => i < 0).map((i) => -i - 1),

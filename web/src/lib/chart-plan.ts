@@ -26,8 +26,9 @@ export interface Need {
 }
 
 const MOST_KEYS = 24;
-const MOST_LINES = 1500;
-const MOST_CELLS = 60_000;
+/** So many lines in one request: with a hundred runs the first charts are there while others are still read. */
+const MOST_LINES = 400;
+const MOST_CELLS = 24_000;
 
 /** As many buckets as the panel has pixels, in steps so that small resizes ask nothing; fewer when there are many lines. */
 export function bucketsFor(width: number, lines: number): number {
@@ -66,5 +67,6 @@ function request(view: View, runs: readonly string[], keys: string[]): SeriesReq
     smoothing: view.smoothing,
     superseded: view.superseded,
     ranks: view.ranks,
+    packed: true,
   };
 }

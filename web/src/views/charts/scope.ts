@@ -88,6 +88,7 @@ export class ChartScope {
   }
 
   private panelsAsked = 0;
+  private panelsFlight = "";
 
   constructor(
     readonly runs: ReadonlySignal<readonly string[]>,
@@ -98,12 +99,16 @@ export class ChartScope {
   /** Which panels the runs have. A late answer to an older question is dropped. */
   async loadPanels(): Promise<void> {
     const runs = this.runs.peek();
+    if (this.panelsFlight !== "" && this.panelsFlight === runs.join()) return; // asked, and the answer is on its way
     const asked = ++this.panelsAsked;
     if (runs.length === 0) {
       this.panels.value = [];
       return;
     }
-    const answer = await this.guarded(call("POST /api/panels", { runs: [...runs] }));
+    this.panelsFlight = runs.join();
+    const answer = await this.guarded(call("POST /api/panels", { runs: [...runs] })).finally(() => {
+      if (asked === this.panelsAsked) this.panelsFlight = "";
+    });
     if (!answer || asked !== this.panelsAsked) return;
     const { accept, arrange } = this.options;
     const here = arrange ? arrange(answer.panels) : accept ? answer.panels.filter(accept) : answer.panels;
