@@ -49,10 +49,11 @@ def test_a_forest_explains_nothing_of_noise() -> None:
 def test_partial_dependence_follows_the_effect() -> None:
     rows, target = planted(300)
     forest = grow(rows, target, {2: 3})
-    line = partial(forest, 0, np.array([0.1, 0.5, 0.9]))
+    grid, names = np.array([0.1, 0.5, 0.9]), np.array([0.0, 1.0, 2.0])
+    line, _, by_name, flat = partial(forest, [grid, grid, names, grid])
     assert line[2] - line[0] == pytest.approx(0.8 * 3, rel=0.15)
-    by_name = partial(forest, 2, np.array([0.0, 1.0, 2.0]))
     assert by_name - by_name[0] == pytest.approx([0.0, 1.5, 0.2], abs=0.2)
+    assert np.ptp(flat) < 0.1
 
 
 def test_the_same_runs_give_the_same_numbers() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.views.context import Context
-from stepscope.views.importance_forest import Floats, Forest, grow, importances, partial
+from stepscope.views.importance_forest import Floats, grow, importances, partial
 from stepscope.views.importance_rank import draws, relation
 from stepscope.views.parameter_columns import ParameterColumn, column_of, is_log, parameter_columns
 from stepscope.views.parameters import Chosen, ParametersRequest, chosen_runs
@@ -153,9 +153,12 @@ def _model(answer: Importance, columns: Sequence[ParameterColumn], target: Float
     if forest.r2 <= 0:
         return
     found = importances(forest)
-    for at, (column, one) in enumerate(zip(columns, answer.parameters, strict=True)):
+    grids = [_grid(column) for column in columns]
+    expected = partial(forest, grids)
+    for at, one in enumerate(answer.parameters):
         one.importance, one.error = float(found.mean[at]), float(found.error[at])
-        one.effect = _effect(forest, column, at, answer.log)
+        height = 10 ** expected[at] if answer.log else expected[at]
+        one.effect = Effect(x=grids[at].tolist(), y=height.tolist())
 
 
 def _numbers(column: ParameterColumn) -> Floats:
@@ -164,10 +167,10 @@ def _numbers(column: ParameterColumn) -> Floats:
     return np.array([instead if value is None else value for value in column.values], np.float64)
 
 
-def _effect(forest: Forest, column: ParameterColumn, at: int, log: bool) -> Effect:
+def _grid(column: ParameterColumn) -> Floats:
+    """The values to ask the model about: all names, and of many numbers some at even shares of the runs."""
     known = np.array([value for value in column.values if value is not None], np.float64)
     grid = np.unique(known)
     if len(grid) > _GRID and column.kind == "number":
         grid = np.unique(np.quantile(known, np.linspace(0, 1, _GRID), method="nearest"))
-    expected = partial(forest, at, grid)
-    return Effect(x=grid.tolist(), y=(10**expected if log else expected).tolist())
+    return grid

@@ -4,10 +4,13 @@ A tree is grown on a bootstrap sample of the runs, all nodes of a level at once.
 random parameter and at the value of a random run, and takes the one that leaves the least variance. Runs outside a
 tree's sample (out of bag) judge it: how much their error grows with one parameter shuffled is the parameter's
 importance. Everything follows from one seed, so the same runs give the same numbers.
+
+Few numpy calls on long arrays, not many on short ones: beside a busy thread each call may wait for its turn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +30,10 @@ _DEPTH = 24
 _TRIES = 12
 """Splits tried in each node."""
 _SEED = 20261115
+_PARTIAL_TREES = 40
+"""The mean of so many trees is smooth enough for a line."""
+_PARTIAL_ROWS = 16_000
+"""So many guesses of each tree in all: with many parameters fewer runs stand behind each of them."""
 
 
 @dataclass(frozen=True)
@@ -146,34 +153,31 @@ class _Splits:
 
 
 def _best_splits(x: Floats, y: Floats, node: Ints, nodes: int, rng: np.random.Generator) -> _Splits:
-    """For every node of a level the best of some random splits."""
+    """For every node of a level the best of some random splits, all of them weighed at once."""
     size = np.bincount(node, minlength=nodes).astype(np.float64)
     total = np.bincount(node, weights=y, minlength=nodes)
-    squares = np.bincount(node, weights=y * y, minlength=nodes)
-    spread = squares - total * total / np.maximum(size, 1)
+    spread = np.bincount(node, weights=y * y, minlength=nodes) - total * total / np.maximum(size, 1)
     order = np.argsort(node, kind="stable")
     start = np.concatenate(([0], np.cumsum(size)[:-1])).astype(np.int64)
-    best = np.zeros(nodes)
-    feature, threshold = np.zeros(nodes, np.int64), np.zeros(nodes)
-    left_mean, right_mean = np.zeros(nodes), np.zeros(nodes)
-    every = np.arange(len(y))
-    for _ in range(_TRIES):
-        tried = rng.integers(0, x.shape[1], nodes)
-        run = order[start + (rng.random(nodes) * size).astype(np.int64)]
-        at = x[run, tried]
-        left = x[every, tried[node]] <= at[node]
-        n = np.bincount(node, weights=left, minlength=nodes)
-        s = np.bincount(node, weights=left * y, minlength=nodes)
-        m, rest = size - n, total - s
-        fits = (n >= 1) & (m >= 1)
-        gain = np.where(fits, s * s / np.maximum(n, 1) + rest * rest / np.maximum(m, 1) - total * total / size, 0.0)
-        better = gain > best
-        best = np.where(better, gain, best)
-        feature, threshold = np.where(better, tried, feature), np.where(better, at, threshold)
-        left_mean = np.where(better, s / np.maximum(n, 1), left_mean)
-        right_mean = np.where(better, rest / np.maximum(m, 1), right_mean)
-    split = (best > 1e-9 * np.maximum(spread, 1e-300)) & (size >= SMALLEST) & (spread > 0)
-    return _Splits(split, feature, threshold, left_mean, right_mean)
+    tried = rng.integers(0, x.shape[1], (_TRIES, nodes))
+    run = order[start + (rng.random((_TRIES, nodes)) * size).astype(np.int64)]
+    at = x[run, tried]
+    left = x[np.arange(len(y)), tried[:, node]] <= at[:, node]
+    place = (node + nodes * np.arange(_TRIES)[:, None]).ravel()
+    n = np.bincount(place, weights=left.ravel(), minlength=_TRIES * nodes).reshape(_TRIES, nodes)
+    s = np.bincount(place, weights=(left * y).ravel(), minlength=_TRIES * nodes).reshape(_TRIES, nodes)
+    m, rest = size - n, total - s
+    gain = s * s / np.maximum(n, 1) + rest * rest / np.maximum(m, 1) - total * total / size
+    gain = np.where((n >= 1) & (m >= 1), gain, 0.0)
+    best, every = np.argmax(gain, axis=0), np.arange(nodes)
+    split = (gain[best, every] > 1e-9 * np.maximum(spread, 1e-300)) & (size >= SMALLEST) & (spread > 0)
+    return _Splits(
+        split=split,
+        feature=tried[best, every],
+        threshold=at[best, every],
+        left_mean=(s / np.maximum(n, 1))[best, every],
+        right_mean=(rest / np.maximum(m, 1))[best, every],
+    )
 
 
 def importances(forest: Forest, seed: int = _SEED) -> Importances:
@@ -184,30 +188,39 @@ def importances(forest: Forest, seed: int = _SEED) -> Importances:
     worse = np.zeros((len(forest.trees), columns))
     for number, tree in enumerate(forest.trees):
         unseen = tree.out_of_bag
-        if len(unseen) < 2:
+        used = np.unique(tree.feature[tree.feature >= 0])
+        if len(unseen) < 2 or not len(used):
             continue
         rows, truth = forest.rows[unseen], forest.target[unseen]
-        error = float(((tree.predict(rows) - truth) ** 2).mean())
-        used = np.unique(tree.feature[tree.feature >= 0])
-        for column in used:
-            shuffled = rows.copy()
-            shuffled[:, column] = rows[rng.permutation(len(rows)), column]
-            worse[number, column] = float(((tree.predict(shuffled) - truth) ** 2).mean()) - error
+        asked = np.tile(rows, (1 + len(used), 1)).reshape(1 + len(used), len(rows), columns)
+        for place, column in enumerate(used):
+            asked[1 + place, :, column] = rows[rng.permutation(len(rows)), column]
+        guesses = tree.predict(asked.reshape(-1, columns)).reshape(1 + len(used), len(rows))
+        errors = ((guesses - truth) ** 2).mean(axis=1)
+        worse[number, used] = errors[1:] - errors[0]
     return Importances(
         mean=worse.mean(axis=0) / variance,
         error=worse.std(axis=0) / variance / max(1.0, len(forest.trees) ** 0.5),
     )
 
 
-def partial(forest: Forest, column: int, grid: Floats, most: int = 80) -> Floats:
-    """What the forest expects on average with one parameter set to each value of a grid, all others as they were."""
-    step = max(1, len(forest.rows) // most)
-    rows = forest.rows[::step][:most]
-    asked = np.tile(rows, (len(grid), 1))
-    asked[:, column] = np.repeat(grid, len(rows))
-    trees = forest.trees[:: max(1, len(forest.trees) // 60)]
+def partial(forest: Forest, grids: Sequence[Floats]) -> list[Floats]:
+    """What the forest expects on average with a parameter set to each value of its grid, all others as they were.
+
+    One grid per parameter, in the order of the columns.
+    """
+    places = sum(map(len, grids))
+    most = max(16, min(80, _PARTIAL_ROWS // max(1, places)))
+    rows = forest.rows[:: max(1, len(forest.rows) // most)][:most]
+    asked = np.tile(rows, (places, 1))
+    start = 0
+    for column, grid in enumerate(grids):
+        end = start + len(grid) * len(rows)
+        asked[start:end, column] = np.repeat(grid, len(rows))
+        start = end
+    trees = forest.trees[:: max(1, len(forest.trees) // _PARTIAL_TREES)]
     total = np.zeros(len(asked))
     for tree in trees:
         total += tree.predict(asked)
-    expected: Floats = (total / len(trees)).reshape(len(grid), len(rows)).mean(axis=1)
-    return expected
+    expected = (total / len(trees)).reshape(-1, len(rows)).mean(axis=1)
+    return np.split(expected, np.cumsum([len(grid) for grid in grids])[:-1])

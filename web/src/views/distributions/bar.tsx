@@ -1,9 +1,8 @@
 /** How histograms are drawn, which layers are shown in which order, and the step that all of them mark. */
 
-import { Select, Slider, TextInput, Toggle } from "../../components";
-import { Segments } from "../../components/segments";
+import { IconButton, Select, Slider, TextInput, Toggle } from "../../components";
 import { CloseIcon, SearchIcon } from "../../components/icons";
-import { IconButton } from "../../components";
+import { Segments } from "../../components/segments";
 import { type LayerOrder, ORDER_WORDS, ORDERS, type SharedRange, stepsOf } from "../../lib/distributions";
 import { count, visibleText } from "../../lib/format";
 import type { Distributions } from "../../lib/schema";
@@ -56,7 +55,7 @@ function Across({ data, runs }: { data: Distributions; runs: readonly string[] }
         value={settings.across.value}
         options={[
           { value: "families", label: "One run", about: "Weights, gradients and activations of one run side by side" },
-          { value: "runs", label: "Runs side by side", about: "The same of every run side by side" },
+          { value: "runs", label: "All runs", about: "The same of every run side by side" },
         ]}
         onChange={(value) => (settings.across.value = value)}
       />
