@@ -1,7 +1,7 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
-Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `nan`, `alert TEXT`,
-`find TEXT`, `end`; ends with stdin.
+Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `nan`, `print TEXT`,
+`alert TEXT`, `find TEXT`, `end`; ends with stdin.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from stepscope.records import Alert, End, Finding, FindingEvent, RunMeta
+from stepscope.records import Alert, Console, End, Finding, FindingEvent, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
@@ -37,6 +37,12 @@ class Training:
 
     def nan(self) -> None:
         self.writer.keyset(("train/loss",)).write(self.step, (math.nan,))
+
+    def say_line(self, text: str) -> None:
+        """What the script prints; `\\n` stands for a line break, a `\\r` at its start writes over the line before."""
+        rewrite = text.startswith("\\r")
+        plain = text.removeprefix("\\r").replace("\\n", "\n")
+        self.writer.console(Console(time=time.time(), stream="stdout", text=plain, rewrite=rewrite, step=self.step))
 
     def alert(self, text: str) -> None:
         self.writer.event(Alert(time=time.time(), title=text, text="see the loss", level="error"))
@@ -69,6 +75,8 @@ def main(store: Path) -> None:
                 training.log()
             elif training is not None and command == "nan":
                 training.nan()
+            elif training is not None and command == "print":
+                training.say_line(rest)
             elif training is not None and command == "alert":
                 training.alert(rest)
             elif training is not None and command == "find":
