@@ -1,6 +1,5 @@
 /** One cell of the metric table, and the card that tells how its test was made. */
 
-import { useRef, useState } from "preact/hooks";
 import { Popover, Skeleton } from "../../components";
 import { isBest } from "../../lib/compare-export";
 import { changeOf, changeWords, CLEAR, pWords, valueWords } from "../../lib/compare-table";
@@ -24,12 +23,10 @@ interface CellProps {
   at: number;
   base: number;
   grouped: boolean;
-  ask: Ask;
 }
 
-export function MetricCell({ row, at, base, grouped, ask }: CellProps) {
-  const [open, setOpen] = useState(false);
-  const anchor = useRef<HTMLButtonElement>(null);
+/** A pure function of its numbers: a table may hold thousands. */
+export function MetricCell({ row, at, base, grouped }: CellProps) {
   const value = row.value[at];
   const change = changeOf(row, at, base);
   const p = row.p_holm[at] ?? null;
@@ -52,18 +49,29 @@ export function MetricCell({ row, at, base, grouped, ask }: CellProps) {
   return (
     <td data-best={isBest(row, at) || undefined} data-base={at === base || undefined}>
       {testable ? (
-        <button ref={anchor} type="button" class="metric-cell" aria-haspopup="dialog" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <button type="button" class="metric-cell" data-at={at} aria-haspopup="dialog">
           {inside}
         </button>
       ) : (
         <span class="metric-cell">{inside}</span>
       )}
-      {open ? (
-        <Popover anchor={anchor.current} label={`${row.key}: is it chance?`} align="end" class="test-card" onClose={() => setOpen(false)}>
-          <TestCard metric={row.key} a={ask.columns[base]?.id ?? ""} b={ask.columns[at]?.id ?? ""} ask={ask} holm={p} />
-        </Popover>
-      ) : null}
     </td>
+  );
+}
+
+/** The cell that was clicked. */
+export interface OpenCell {
+  row: MetricRow;
+  at: number;
+  anchor: HTMLElement;
+}
+
+export function TestPopover({ open, base, ask, onClose }: { open: OpenCell; base: number; ask: Ask; onClose(): void }) {
+  const { row, at, anchor } = open;
+  return (
+    <Popover anchor={anchor} label={`${row.key}: is it chance?`} align="end" class="test-card" onClose={onClose}>
+      <TestCard metric={row.key} a={ask.columns[base]?.id ?? ""} b={ask.columns[at]?.id ?? ""} ask={ask} holm={row.p_holm[at] ?? null} />
+    </Popover>
   );
 }
 

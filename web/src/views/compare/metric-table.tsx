@@ -1,19 +1,19 @@
 /** Metrics by run or group: values, the best marked, the change against a baseline, and what may be chance. */
 
+import { memo } from "preact/compat";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Button, IconButton, Menu, Select, TextInput, Toggle } from "../../components";
-import { copyText } from "../../components";
+import { Button, copyText, IconButton, Menu, Select, TextInput, Toggle } from "../../components";
 import { ArrowDownIcon, ArrowUpIcon, DownloadIcon, PinIcon, SearchIcon } from "../../components/icons";
 import { fileName, saveText } from "../../charts/download";
 import { metricsCsv, metricsLatex, metricsMarkdown } from "../../lib/compare-export";
 import { EVERYTHING } from "../../lib/compare-by";
 import { nextOrder, type Order, OWN_ORDER, shownRows } from "../../lib/compare-table";
 import { count, visibleText } from "../../lib/format";
-import { visibleSpan } from "../../lib/rows";
+import { type Span, visibleSpan } from "../../lib/rows";
 import type { MetricRow, MetricsTable } from "../../lib/schema";
 import { useAnswer } from "./answer";
 import { ColumnName, labelOf, useColours } from "./column-name";
-import { MetricCell } from "./metric-cell";
+import { MetricCell, type OpenCell, TestPopover } from "./metric-cell";
 import { Waiting } from "./section";
 import { type Stat, STATS } from "./state";
 
@@ -101,18 +101,26 @@ interface GridProps extends Omit<MetricTableProps, "base"> {
 
 function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
+  const [span, setSpan] = useState<Span>(() => visibleSpan(0, 600, ROW, rows.length, 8));
+  const [open, setOpen] = useState<OpenCell | null>(null);
   const colours = useColours(table.compared);
-  useEffect(() => {
+  const look = () => {
     const element = scroller.current;
-    if (element) setView({ top: element.scrollTop, height: element.clientHeight });
-  }, [rows.length]);
+    if (!element) return;
+    const next = visibleSpan(element.scrollTop, element.clientHeight, ROW, rows.length, 8);
+    setSpan((old) => (old.start === next.start && old.end === next.end ? old : next));
+  };
+  useEffect(look, [rows.length]);
+  const onClick = (event: MouseEvent) => {
+    const anchor = event.target instanceof Element ? event.target.closest<HTMLElement>("button.metric-cell") : null;
+    const row = anchor ? rows.find((one) => one.key === anchor.closest("tr")?.dataset.key) : undefined;
+    if (anchor && row) setOpen(open?.anchor === anchor ? null : { row, at: Number(anchor.dataset.at), anchor });
+  };
   const { columns } = table.compared;
-  const span = visibleSpan(view.top, view.height, ROW, rows.length, 8);
   const grouped = table.compared.by.length > 0;
   const arrow = (by: Order["by"]) => (order.by === by ? order.descending === (by !== "name") ? <ArrowDownIcon size={12} /> : <ArrowUpIcon size={12} /> : null);
   return (
-    <div ref={scroller} class="metric-grid" tabIndex={0} role="region" aria-label="Metrics by run" onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}>
+    <div ref={scroller} class="metric-grid" tabIndex={0} role="region" aria-label="Metrics by run" onScroll={look} onClick={onClick}>
       <table aria-rowcount={rows.length + 1} aria-colcount={places.length + 1}>
         <thead>
           <tr>
@@ -146,23 +154,40 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
         <tbody>
           {span.start > 0 ? <tr style={{ height: span.start * ROW }} aria-hidden="true" /> : null}
           {rows.slice(span.start, span.end).map((row, index) => (
-            <tr key={row.key} aria-rowindex={span.start + index + 2}>
-              <th scope="row" title={visibleText(row.key)}>
-                <span class="isolate metric-key">{visibleText(row.key)}</span>
-                <GoalMark row={row} stat={props.stat ?? "last"} />
-              </th>
-              {places.map((at) => (
-                <MetricCell key={columns[at]?.id} row={row} at={at} base={base} grouped={grouped} ask={{ runs: props.runs, by: props.by ?? [], stat: props.stat ?? "last", columns }} />
-              ))}
-            </tr>
+            <Row key={row.key} row={row} index={span.start + index} places={places} base={base} grouped={grouped} stat={props.stat ?? "last"} />
           ))}
           {span.end < rows.length ? <tr style={{ height: (rows.length - span.end) * ROW }} aria-hidden="true" /> : null}
         </tbody>
       </table>
       {rows.length === 0 ? <p class="compare-note">No metric fits.</p> : null}
+      {open ? <TestPopover open={open} base={base} ask={{ runs: props.runs, by: props.by ?? [], stat: props.stat ?? "last", columns }} onClose={() => setOpen(null)} /> : null}
     </div>
   );
 }
+
+interface RowProps {
+  row: MetricRow;
+  index: number;
+  places: readonly number[];
+  base: number;
+  grouped: boolean;
+  stat: Stat;
+}
+
+/** Drawn once, however often the table scrolls. */
+const Row = memo(function Row({ row, index, places, base, grouped, stat }: RowProps) {
+  return (
+    <tr aria-rowindex={index + 2} data-key={row.key}>
+      <th scope="row" title={visibleText(row.key)}>
+        <span class="isolate metric-key">{visibleText(row.key)}</span>
+        <GoalMark row={row} stat={stat} />
+      </th>
+      {places.map((at) => (
+        <MetricCell key={at} row={row} at={at} base={base} grouped={grouped} />
+      ))}
+    </tr>
+  );
+});
 
 function GoalMark({ row, stat }: { row: MetricRow; stat: Stat }) {
   const words = [row.goal ? (row.goal === "min" ? "less is better" : "more is better") : "", stat === "best" || stat !== row.stat ? row.stat : ""].filter(Boolean);
