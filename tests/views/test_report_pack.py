@@ -243,7 +243,7 @@ def test_answers_name_only_the_fields_that_matter(store: Path, ctx: Context) -> 
     (answer,) = packed["answers"]
     assert answer["route"] == "POST /api/runs"
     assert answer["request"] == {
-        "query": f'id in ("{run}")',
+        "runs": [run],
         "columns": ["config.lr", "loss.min"],
         "sort": "loss.min",
         "descending": True,
@@ -306,3 +306,13 @@ def test_groups_are_carried_as_their_mean_and_band(store: Path, ctx: Context) ->
     assert (by_size[2]["value"], by_size[2]["low"], by_size[2]["high"]) == ([2, 4], [1, 2], [3, 6])
     assert by_size[1]["value"] == [5, 10]
     assert [one["route"] for one in packed["answers"]] == ["POST /api/compare/columns"]
+
+
+def test_a_table_holds_as_many_runs_as_a_panel_may_have(store: Path, ctx: Context) -> None:
+    for number in range(70):
+        write_run(store, f"run {number}", {"loss": [float(number)]}, config={"lr": number})
+    report = bind(ctx, cut("---\nquery: created > 0\nmost: 200\n---\n" + panel("table") + panel("bars", "key: loss")))
+    found = made_page(ctx, report)
+    assert found.faults == []
+    rows = [len(one["answer"]["rows"]) for one in unpacked(found.data)["answers"] if "rows" in one["answer"]]
+    assert rows == [70, 70, 70][: len(rows)]

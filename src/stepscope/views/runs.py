@@ -8,7 +8,7 @@ import msgspec
 
 from stepscope.errors import QueryError
 from stepscope.records import Status
-from stepscope.runs.catalogue.columns import default_columns
+from stepscope.runs.catalogue.columns import default_columns, run_columns
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.ordering import grouped
 from stepscope.runs.query.query import Field, parse_field
@@ -73,6 +73,8 @@ class RunGroup(msgspec.Struct):
 
 class RunsRequest(msgspec.Struct):
     query: str = ""
+    runs: list[str] = []
+    """Only these; none for all that match the query."""
     sort: str = "created"
     descending: bool = True
     columns: list[str] = []
@@ -108,6 +110,8 @@ class Columns(msgspec.Struct):
 class ColumnsRequest(msgspec.Struct):
     query: str = ""
     """Only the columns that runs matching this have."""
+    runs: list[str] = []
+    """Only those of these runs."""
 
 
 @route("POST", "/api/runs")
@@ -116,6 +120,9 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
     catalogue = ctx.catalogue
     version = catalogue.version  # before the entries: a change in between is then seen as news
     found = catalogue.entries(request.query, request.sort, request.descending, request.group_by)
+    if request.runs:
+        wanted = set(request.runs)
+        found = [entry for entry in found if entry.id in wanted]
     if not request.archived:
         found = [entry for entry in found if ARCHIVED not in entry.tags]
     start = max(0, request.offset)
@@ -130,19 +137,23 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
         ids=[entry.id for entry in found[:MAX_IDS]],
         groups=None if request.group_by is None else _groups(found, parse_field(request.group_by), now),
         version=version,
-        best=best_values(catalogue, (version, request.query, request.archived), found, fields),
+        best=best_values(catalogue, (version, request.query, request.archived, tuple(request.runs)), found, fields),
     )
 
 
 @route("POST", "/api/columns")
 def columns(ctx: Context, request: ColumnsRequest) -> Columns:
     """What the table can show, and what to show first."""
-    found = ctx.catalogue.columns(request.query)
+    entries = ctx.catalogue.entries(request.query)
+    if request.runs:
+        wanted = set(request.runs)
+        entries = [entry for entry in entries if entry.id in wanted]
+    found = run_columns(entries) if request.runs else ctx.catalogue.columns(request.query)
     shown = [
         RunColumn(key=one.key, label=one.label, source=one.source, type=one.type, distinct=one.distinct)
         for one in found
     ]
-    return Columns(columns=shown, default=default_columns(found, ctx.catalogue.entries(request.query)))
+    return Columns(columns=shown, default=default_columns(found, entries))
 
 
 def cell(value: object) -> Cell:

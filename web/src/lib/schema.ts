@@ -323,6 +323,8 @@ export interface Columns {
 export interface ColumnsRequest {
   /** Only the columns that runs matching this have. */
   query?: string;
+  /** Only those of these runs. */
+  runs?: string[];
 }
 
 /** A run, or a group of runs. */
@@ -854,7 +856,7 @@ export interface HistogramsRequest {
   key: string;
   rows?: number;
   bins?: number;
-  /** The share of a histogram that may lie beyond the edges; it is counted in the outermost bins. */
+  /** The share of each histogram that may lie beyond the edges, uncounted: a few far values do not squeeze the rest. */
   tails?: number;
 }
 
@@ -1961,6 +1963,8 @@ export interface RunsPage {
 
 export interface RunsRequest {
   query?: string;
+  /** Only these; none for all that match the query. */
+  runs?: string[];
   sort?: string;
   descending?: boolean;
   columns?: string[];

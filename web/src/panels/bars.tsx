@@ -7,13 +7,13 @@ import { lookOfRun } from "../state";
 import { type PanelKind, type PanelProps, textOf } from "./panel";
 import { Asked } from "./parts/asked";
 import { RunName } from "./parts/run-name";
-import { columnLabel, idQuery } from "./parts/runs-query";
+import { columnLabel } from "./parts/column-label";
 
 const columnOf = ({ options }: PanelProps): string => `${textOf(options, "key")}.${textOf(options, "stat") || "last"}`;
 
 function ask(props: PanelProps, stop: AbortSignal): Promise<RunsPage> {
   const { runs } = props;
-  return call("POST /api/runs", { query: idQuery(runs), sort: "created", descending: true, columns: [columnOf(props)], limit: runs.length, archived: true }, { signal: stop });
+  return call("POST /api/runs", { runs: runs.map((run) => run.id), sort: "created", descending: true, columns: [columnOf(props)], limit: runs.length, archived: true }, { signal: stop });
 }
 
 function Panel(props: PanelProps) {

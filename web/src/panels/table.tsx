@@ -7,7 +7,7 @@ import type { Cell, RunRow, RunsPage } from "../lib/schema";
 import { now } from "../clock";
 import { namesOf, type PanelKind, type PanelProps, textOf } from "./panel";
 import { Asked } from "./parts/asked";
-import { columnLabel, idQuery } from "./parts/runs-query";
+import { columnLabel } from "./parts/column-label";
 import { RunName } from "./parts/run-name";
 
 const PLAIN = ["status", "created", "duration"];
@@ -18,11 +18,11 @@ interface Found {
 }
 
 async function ask({ options, runs }: PanelProps, stop: AbortSignal): Promise<Found> {
-  const query = idQuery(runs);
+  const ids = runs.map((run) => run.id);
   const wanted = namesOf(options, "columns");
-  const columns = wanted.length ? wanted : (await call("POST /api/columns", { query }, { signal: stop })).default;
+  const columns = wanted.length ? wanted : (await call("POST /api/columns", { runs: ids }, { signal: stop })).default;
   const request = {
-    query,
+    runs: ids,
     sort: textOf(options, "sort") || "created",
     descending: options.descending !== false,
     columns: columns.filter((key) => key !== "name"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,16 +9,7 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.panels._panel import Bound, listed
 
-__all__ = ["by_ids", "folders", "keys_of", "need_keys", "smooth_words"]
-
-
-def by_ids(runs: Iterable[str]) -> str:
-    """The query that finds exactly these runs; the page writes it in the same letters.
-
-    >>> by_ids(["A", "B"])
-    'id in ("A", "B")'
-    """
-    return f"id in ({', '.join(json.dumps(run) for run in runs)})"
+__all__ = ["folders", "keys_of", "need_keys", "smooth_words"]
 
 
 def folders(bound: Bound) -> list[RunFolder]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from stepscope.report.draw_bars import draw_bars
 from stepscope.runs.query.fields import Field, field_key
-from stepscope.views.panels._asked import by_ids, keys_of, need_keys
+from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels.table import without_notes
 from stepscope.views.report_pack import Packing
@@ -29,8 +29,8 @@ def check(bound: Bound) -> None:
 def pack(bound: Bound, packing: Packing) -> None:
     columns = [f"{bound.options.key}.{bound.options.stat}", field_key(_field(bound))]
     for column in dict.fromkeys(columns):
-        request = RunsRequest(query=by_ids(bound.runs), columns=[column], archived=True)
-        packing.ask("POST /api/runs", request, without_notes, ("query", "columns"))
+        request = RunsRequest(runs=bound.runs, columns=[column], archived=True)
+        packing.ask("POST /api/runs", request, without_notes, ("runs", "columns"))
 
 
 def write(bound: Bound, out: Pictures) -> str:

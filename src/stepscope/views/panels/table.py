@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from stepscope.errors import QueryError, UsageError
 from stepscope.runs.query.query import parse_field
-from stepscope.views.panels._asked import by_ids
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report_pack import Packing
 from stepscope.views.report_pictures import Marked, Pictures
@@ -39,20 +38,18 @@ def check(bound: Bound) -> None:
 
 
 def pack(bound: Bound, packing: Packing) -> None:
-    query = by_ids(bound.runs)
     names = [name for name in names_of(bound.options.columns) if name != "name"]
     if not names:
-        found = packing.ask("POST /api/columns", ColumnsRequest(query=query), _few_columns)
+        found = packing.ask("POST /api/columns", ColumnsRequest(runs=bound.runs), _few_columns)
         names = [name for name in found.default if name != "name"] if found else []
-    packing.ask("POST /api/runs", _request(bound, names), without_notes, ("query", "columns", "sort", "descending"))
+    packing.ask("POST /api/runs", _request(bound, names), without_notes, ("runs", "columns", "sort", "descending"))
 
 
 def _request(bound: Bound, names: list[str]) -> RunsRequest:
     """A run that was archived is shown all the same: the report names it."""
     options: TableOptions = bound.options
-    query = by_ids(bound.runs)
     return RunsRequest(
-        query=query,
+        runs=bound.runs,
         columns=names,
         sort=options.sort,
         descending=options.descending,
@@ -62,11 +59,9 @@ def _request(bound: Bound, names: list[str]) -> RunsRequest:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    query = by_ids(bound.runs)
-    known = {one.key: one for one in columns(bound.ctx, ColumnsRequest(query=query)).columns}
-    names = [name for name in names_of(bound.options.columns) if name != "name"] or [
-        name for name in columns(bound.ctx, ColumnsRequest(query=query)).default if name != "name"
-    ]
+    there = columns(bound.ctx, ColumnsRequest(runs=bound.runs))
+    known = {one.key: one for one in there.columns}
+    names = [name for name in names_of(bound.options.columns) or there.default if name != "name"]
     page = runs(bound.ctx, _request(bound, names))
     head = ["run", "status", *(known[name].label if name in known else name for name in names)]
     rows = []
