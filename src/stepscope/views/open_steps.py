@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from stepscope.errors import BadData, NotFound
 from stepscope.inspect.arguments import argument_text
 from stepscope.inspect.logged import STEP_KIND, read_logged
+from stepscope.inspect.nonfinite import Birth, births, is_bad
 from stepscope.inspect.step import Step
 from stepscope.inspect.tally import op_time
 from stepscope.inspect.visit import Lookup, OpView
-from stepscope.record.nonfinite import Birth, births, is_bad
 
 if TYPE_CHECKING:
     from stepscope.records import Media
@@ -53,6 +53,8 @@ class OpenStep:
         self.lookup = Lookup(record)
         self.step = Step(record)
         self.lock = threading.RLock()
+        self.found: dict[object, list[OpLine]] = {}
+        """The ops that passed the filters asked for last, in their order."""
 
     @property
     def has_stats(self) -> bool:

@@ -147,7 +147,7 @@ def step_ops(ctx: Context, request: StepOpsRequest) -> StepOps:
     """A window of the table of ops."""
     opened = ctx.steps.get(ctx.runs.get(request.run), request.key, request.step)
     with opened.lock:
-        found = _ordered(_filtered(opened.lines, request), request.sort, request.descending)
+        found = _found(opened, request)
         start = max(0, min(request.start, len(found)))
         window = found[start : start + max(0, min(request.count, MAX_WINDOW))]
         born = {birth.op.index: birth for birth in reversed(opened.births)}
@@ -170,6 +170,16 @@ def _both(sums: Tally) -> int | None:
     if sums.flops is None and sums.backward_flops is None:
         return None
     return (sums.flops or 0) + (sums.backward_flops or 0)
+
+
+def _found(opened: OpenStep, request: StepOpsRequest) -> list[OpLine]:
+    """What passes, in order; kept, because a person who scrolls asks for the same again and again."""
+    key = (request.search, request.module, request.phase, request.kind, request.bad, request.sort, request.descending)
+    if key not in opened.found:
+        while len(opened.found) >= 4:
+            opened.found.pop(next(iter(opened.found)))
+        opened.found[key] = _ordered(_filtered(opened.lines, request), request.sort, request.descending)
+    return opened.found[key]
 
 
 def _filtered(lines: list[OpLine], request: StepOpsRequest) -> list[OpLine]:

@@ -11,7 +11,7 @@ from stepscope.inspect.tally import op_time
 from stepscope.inspect.visit import OpView, place
 
 if TYPE_CHECKING:
-    from stepscope.record.nonfinite import Birth
+    from stepscope.inspect.nonfinite import Birth
     from stepscope.records.step import Op, Stats, TensorInfo
     from stepscope.views.open_steps import OpenStep
 

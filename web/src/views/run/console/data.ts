@@ -2,7 +2,7 @@
 
 import { batch, signal } from "@preact/signals";
 import { ApiError, call, isAbort } from "../../../lib/api";
-import { onLive } from "../../../lib/live";
+import { liveState, onLive } from "../../../lib/live";
 import type { ConsoleFindRequest, ConsoleFound, ConsoleLine, ConsoleWindow } from "../../../lib/schema";
 import { type Filters, filters } from "./settings";
 
@@ -26,19 +26,25 @@ export class ConsoleLines {
   private applied: Filters = filters.peek();
   private closed = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private readonly stopLive: () => void;
+  private readonly stopLive: (() => void)[];
 
   constructor(readonly run: string) {
-    this.stopLive = onLive((event) => {
-      if (this.timer || !event.changed.some((one) => one.id === run)) return;
-      this.timer = setTimeout(() => ((this.timer = undefined), void this.renew()), PULSE_MS);
-    });
+    this.stopLive = [
+      onLive((event) => {
+        if (this.timer || !event.changed.some((one) => one.id === run)) return;
+        this.timer = setTimeout(() => ((this.timer = undefined), void this.renew()), PULSE_MS);
+      }),
+      // The server is back: what could not be fetched is asked for again.
+      liveState.subscribe((state) => {
+        if (state.kind === "live" && this.fault.peek()) void this.renew();
+      }),
+    ];
   }
 
   close(): void {
     this.closed = true;
     clearTimeout(this.timer);
-    this.stopLive();
+    for (const stop of this.stopLive) stop();
     for (const control of this.asked.values()) control.abort();
   }
 

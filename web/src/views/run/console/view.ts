@@ -51,7 +51,9 @@ export class ConsoleView {
   }
 
   async goToMatch(what: "next" | "previous"): Promise<void> {
-    const at = this.match.peek()?.row ?? (what === "next" ? this.topRow() - 1 : this.topRow() + 1);
+    // Without a match that is looked at: from what is on the screen.
+    const seen = Math.ceil(this.size.peek().height / LINE);
+    const at = this.match.peek()?.row ?? (what === "next" ? this.topRow() - 1 : this.topRow() + seen + 1);
     await guarded(async () => {
       const found = await this.lines.find(what, { row: at });
       if (!found || found.row === null) return;
