@@ -164,7 +164,7 @@ class HistogramsRequest(msgspec.Struct):
     rows: int = 60
     bins: int = 48
     tails: float = 0.0
-    """The share of a histogram that may lie beyond the edges; it is counted in the outermost bins."""
+    """The share of each histogram that may lie beyond the edges, uncounted: few far values do not squeeze the rest."""
 
 
 class Histograms(msgspec.Struct):

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { addRange, brushWords, countPassing, isBrushes, NO_BRUSH, passing, withBrush } from "./param-brush";
 import { ramp } from "./param-ramp";
 import { canLog, scaleOf } from "./param-scale";
-import { bestSoFar, cellOf, ranking, readTable, shades, usualAxes } from "./param-table";
+import { strength, usualAxes } from "./param-strength";
+import { bestSoFar, cellOf, columnOfKey, metricOfKey, ranking, readTable, shades } from "./param-table";
 import type { ParameterColumn, Parameters } from "./schema";
 
 const column = (key: string, values: (number | null)[], more: Partial<ParameterColumn> = {}): ParameterColumn => ({
@@ -32,7 +33,12 @@ describe("columns", () => {
     const cells = [0, 2, 3].map((run) => [read.metric, read.byKey.get("config.lr"), read.byKey.get("config.opt")].map((one) => one && cellOf(one, run)));
     expect(cells).toEqual([[3, 0.1, "adam"], [2, null, "sgd"], ["NaN", 0.001, "adam"]]); // prettier-ignore
   });
-  test("the metric is drawn last", () => expect(usualAxes(read)).toEqual(["config.lr", "config.opt", "loss.min"]));
+  test("the metric is drawn last", () => expect(usualAxes(read).at(-1)).toBe("loss.min"));
+  test("keys of metrics are read back", () => {
+    expect([metricOfKey("config.lr"), metricOfKey("val/acc.max"), metricOfKey('"a \\"b\\"".last')]).toEqual([null, "val/acc", 'a "b"']);
+    expect(columnOfKey(read, "loss.best")?.key).toBe("loss.min");
+    expect(columnOfKey(read, "acc.best")).toBeUndefined();
+  });
   test("the best come first, those without a value last", () => {
     expect([...ranking(read.metric as never, "min")]).toEqual([1, 2, 0, 3]);
     expect([...ranking(read.metric as never, "max")]).toEqual([0, 2, 1, 3]);
@@ -40,6 +46,22 @@ describe("columns", () => {
   test("the best has the last colour, and what is broken none", () => {
     expect([...shades(read.metric, false, "min", 4)]).toEqual([0, 63, 32, 255]);
     expect([...shades(null, false, null, 2)]).toEqual([255, 255]);
+  });
+});
+
+describe("what the metric goes with", () => {
+  const size = 60;
+  const each = (make: (at: number) => number) => Array.from({ length: size }, (_, at) => make(at));
+  const noise = (at: number) => ((at * 7919) % 61) / 61;
+  const metric = column("loss.min", each((at) => (at / size - 0.5) ** 2 + 0.02 * noise(at)), { source: "metric" });
+  const read = table([metric, column("config.middle", each((at) => at)), column("config.chance", each((at) => noise(at + 3))), column("config.few", each((at) => at % 3))]);
+  test("stands beside it, also where the best lies in the middle", () => expect(usualAxes(read).slice(-2)).toEqual(["config.middle", "loss.min"]));
+  test("is between nothing and all", () => {
+    const ranks = Float64Array.from(read.metric?.values ?? []);
+    const [middle, chance] = ["config.middle", "config.chance"].map((key) => strength(read.byKey.get(key) as never, ranks));
+    expect(middle).toBeGreaterThan(0.7);
+    expect(middle).toBeLessThanOrEqual(1);
+    expect(chance).toBeLessThan(0.2);
   });
 });
 

@@ -113,11 +113,20 @@ export function readColumn(column: ParameterColumn): ParamColumn {
   };
 }
 
-/** The columns to draw first: config that differs, at most `most` of it, and the metric last. */
-export function usualAxes(table: ParamTable, most = 8): string[] {
-  const config = table.columns.filter((column) => column.source === "config").slice(0, most);
-  const others = table.columns.filter((column) => column.source === "metric" && column !== table.metric);
-  return [...config, ...others, ...(table.metric ? [table.metric] : [])].map((column) => column.key);
+/** The metric behind a column's key: `val/loss.min` is of val/loss, `"odd name".last` of odd name. Null for config. */
+export function metricOfKey(key: string): string | null {
+  if (key.startsWith("config.")) return null;
+  const bare = key.replace(/\.(best|last|min|max|mean)$/, "");
+  const quoted = /^"(.*)"$/s.exec(bare)?.[1];
+  return quoted === undefined ? bare : quoted.replace(/\\(.)/g, "$1");
+}
+
+/** A column by its key; `loss.best` is whatever of the loss is here. */
+export function columnOfKey(table: ParamTable, key: string): ParamColumn | undefined {
+  const found = table.byKey.get(key);
+  if (found || !key.endsWith(".best")) return found;
+  const metric = metricOfKey(key);
+  return table.columns.find((column) => column.source === "metric" && metricOfKey(column.key) === metric);
 }
 
 /** Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among the middle 96 %; 255 without one. */

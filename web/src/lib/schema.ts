@@ -856,7 +856,7 @@ export interface HistogramsRequest {
   key: string;
   rows?: number;
   bins?: number;
-  /** The share of each histogram that may lie beyond the edges, uncounted: a few far values do not squeeze the rest. */
+  /** The share of each histogram that may lie beyond the edges, uncounted: few far values do not squeeze the rest. */
   tails?: number;
 }
 

@@ -50,15 +50,16 @@ def decode_histogram(data: bytes) -> Histogram:
     return Histogram(edges, counts)
 
 
-def rebin(histogram: Histogram, edges: Floats) -> Floats:
+def rebin(histogram: Histogram, edges: Floats, beyond: bool = True) -> Floats:
     """The counts between other edges, as if a bin's content were spread evenly over it. Nothing is lost: what lies
-    beyond the new edges goes into the outermost bins.
+    beyond the new edges goes into the outermost bins, unless `beyond` is False.
 
     >>> rebin(Histogram(np.array([0.0, 2.0]), np.array([4.0])), np.array([0.0, 1.0, 2.0]))
     array([2., 2.])
     """
     below = _below(histogram, edges)
-    below[0], below[-1] = 0.0, histogram.counts.sum()
+    if beyond:
+        below[0], below[-1] = 0.0, histogram.counts.sum()
     return np.diff(below)
 
 
@@ -111,8 +112,8 @@ def percentiles(histogram: Histogram, percents: Sequence[float] = PERCENTS) -> F
 
 
 def ridge(histograms: Sequence[Histogram], bins: int = 48, tails: float = 0.0) -> Ridge:
-    """Histograms of one key over time, ready to be drawn behind each other; see `common_edges` for `tails`."""
+    """Histograms of one key over time, ready to be drawn behind each other. What `tails` leave out is not counted."""
     edges = common_edges(histograms, bins, tails)
-    counts = np.array([rebin(one, edges) for one in histograms]).reshape(-1, bins)
+    counts = np.array([rebin(one, edges, beyond=tails == 0) for one in histograms]).reshape(-1, bins)
     lines = np.array([percentiles(one) for one in histograms]).reshape(-1, len(PERCENTS))
     return Ridge(edges, counts, lines)

@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import { Button, Checkbox, Popover, TextInput } from "../../components";
 import { ColumnsIcon, SearchIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
-import { usualAxes } from "../../lib/param-table";
+import { metricOfKey } from "../../lib/param-table";
 import type { ParamScope } from "./scope";
 
 const MOST = 80;
@@ -25,7 +25,7 @@ export function AxisPicker({ scope }: { scope: ParamScope }) {
   const wanted = search.value.trim().toLowerCase();
   const choices = choicesOf(scope).filter((choice) => choice.label.toLowerCase().includes(wanted));
   const toggle = (key: string, on: boolean) => {
-    const keys = (scope.settings.axes.peek().length ? scope.settings.axes.peek() : usualAxes(table)).filter((other) => other !== key);
+    const keys = scope.axes.peek().map((column) => column.key).filter((other) => other !== key);
     // New ones go before the metric, which people look for at the right.
     const at = on && keys[keys.length - 1] === table.metric?.key ? keys.length - 1 : keys.length;
     if (on) keys.splice(at, 0, key);
@@ -64,7 +64,7 @@ export function AxisPicker({ scope }: { scope: ParamScope }) {
 /** Columns that are here, and metrics that would have to be asked for. */
 function choicesOf(scope: ParamScope): Choice[] {
   const { columns, metrics, metricName } = scope.table.value;
-  const here = new Set(columns.filter((column) => column.source === "metric").map((column) => column.label.replace(/\.(min|max|mean)$/, "")));
+  const here = new Set(columns.map((column) => metricOfKey(column.key)));
   const more = metrics.filter((name) => name !== metricName && !here.has(name));
   return [
     ...columns.map((column) => ({ key: column.key, label: column.label, source: column.source })),

@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import { ApiError, call, isAbort } from "../../lib/api";
 import { type Brushes, isBrushes } from "../../lib/param-brush";
-import { type ParamTable, readTable } from "../../lib/param-table";
+import { metricOfKey, type ParamTable, readTable } from "../../lib/param-table";
 import { onLive } from "../../lib/live";
 import { caretColumn, inProject } from "../../lib/query";
 import type { Importance, ParametersRequest } from "../../lib/schema";
@@ -50,16 +50,8 @@ function request(): ParametersRequest & { query: string } {
     metric: metric.value,
     stat: stat.value,
     goal: goal.value === "" ? null : goal.value,
-    metrics: axes.value.flatMap(metricOf),
+    metrics: axes.value.map(metricOfKey).filter((name) => name !== null),
   };
-}
-
-/** The metric behind an axis that is one: `val/loss.min` is of val/loss. Names with other letters are quoted. */
-function metricOf(key: string): string[] {
-  if (key.startsWith("config.")) return [];
-  const bare = key.replace(/\.(last|min|max|mean)$/, "");
-  const quoted = /^"(.*)"$/s.exec(bare)?.[1];
-  return [quoted === undefined ? bare : quoted.replace(/\\(.)/g, "$1")];
 }
 
 let control: AbortController | null = null;

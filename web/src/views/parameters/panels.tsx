@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { Button, Skeleton } from "../../components";
 import { call, isAbort } from "../../lib/api";
 import { count, visibleText } from "../../lib/format";
-import { type ParamColumn, type ParamTable, readTable } from "../../lib/param-table";
+import { columnOfKey, metricOfKey, type ParamColumn, type ParamTable, readTable } from "../../lib/param-table";
 import type { Importance, ParametersRequest } from "../../lib/schema";
 import "../../style/parameters.css";
 import "../../style/parameters-more.css";
@@ -24,11 +24,14 @@ export interface ParamPanelProps {
   goal?: "min" | "max" | null;
   /** Keys of columns (`config.lr`, `val/loss.min`), in order; none for the usual ones. */
   axes?: readonly string[];
+  /** More metrics to have as columns. */
+  metrics?: readonly string[];
 }
 
 /** What is asked for; equal for the same words, so that a shared file finds its answer. */
-function requestOf({ query = "", runs = [], metric = "", stat = "best", goal = null }: ParamPanelProps): ParametersRequest {
-  return { query, runs: [...runs], metric, stat, goal, metrics: [] };
+function requestOf({ query = "", runs = [], metric = "", stat = "best", goal = null, axes = [], metrics = [] }: ParamPanelProps): ParametersRequest {
+  const named = [...metrics, ...axes.map(metricOfKey).filter((name) => name !== null)];
+  return { query, runs: [...runs], metric, stat, goal, metrics: [...new Set(named)].filter((name) => name !== metric) };
 }
 
 function useAnswer<T>(ask: (stop: AbortSignal) => Promise<T>, what: string): { answer: T | null; error: string | null; retry(): void } {
@@ -100,7 +103,9 @@ export interface ScatterPanelProps extends ParamPanelProps {
   y?: string;
 }
 
-export function ScatterPanel({ x, y, ...props }: ScatterPanelProps) {
+export function ScatterPanel({ x, y, ...given }: ScatterPanelProps) {
+  const named = [y, x].map((name) => (name === undefined || name.startsWith("config.") ? null : metricOfKey(name))).filter((name) => name !== null);
+  const props = { ...given, metric: given.metric || named[0] || "", metrics: [...(given.metrics ?? []), ...named] };
   const { scope, table, error, retry } = useScope(props);
   if (!scope || !table) return <Cover error={error} retry={retry} />;
   const why = nothing(table);
@@ -118,7 +123,7 @@ export function ScatterPanel({ x, y, ...props }: ScatterPanelProps) {
 }
 
 function columnNamed(table: ParamTable, name: string): ParamColumn | undefined {
-  return table.byKey.get(name) ?? table.byKey.get(`config.${name}`) ?? table.columns.find((column) => column.label === name || column.label.replace(/\.(min|max|mean)$/, "") === name);
+  return columnOfKey(table, name) ?? table.byKey.get(`config.${name}`) ?? table.columns.find((column) => column.label === name || metricOfKey(column.key) === (metricOfKey(name) ?? ""));
 }
 
 export function ImportancePanel(props: ParamPanelProps) {

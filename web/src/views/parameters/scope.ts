@@ -4,7 +4,8 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { type Brush, type Brushes, countPassing, NO_BRUSH, passing, withBrush } from "../../lib/param-brush";
 import { ramp } from "../../lib/param-ramp";
 import { canLog, type ParamScale, scaleOf } from "../../lib/param-scale";
-import { type ParamColumn, type ParamTable, ranking, shades, usualAxes } from "../../lib/param-table";
+import { usualAxes } from "../../lib/param-strength";
+import { columnOfKey, type ParamColumn, type ParamTable, ranking, shades } from "../../lib/param-table";
 import { isDark } from "../../theme";
 
 export interface ScopeSettings {
@@ -47,10 +48,11 @@ export class ParamScope {
       return shades(metric, metric !== null && this.isLog(metric), goal, size);
     });
     this.ramp = computed(() => ramp(isDark.value));
-    this.axes = computed(() => this.columnsOf(settings.axes.value.length ? settings.axes.value : usualAxes(table.value)));
+    this.axes = computed(() => this.columnsOf(settings.axes.value.length ? settings.axes.value : this.usual()));
     this.dims = computed(() => {
       const { metric } = table.value;
-      const others = this.axes.value.filter((column) => column !== metric).slice(0, DIMS - (metric ? 1 : 0));
+      // The last ones stand beside the metric: those that matter most, unless a person moved them.
+      const others = this.axes.value.filter((column) => column !== metric).slice(-(DIMS - (metric ? 1 : 0)));
       return metric ? [...others, metric] : others;
     });
     this.ranking = computed(() => {
@@ -60,7 +62,18 @@ export class ParamScope {
   }
 
   private columnsOf(keys: readonly string[]): ParamColumn[] {
-    return [...new Set(keys)].map((key) => this.table.value.byKey.get(key)).filter((column) => column !== undefined);
+    const found = keys.map((key) => columnOfKey(this.table.value, key)).filter((column) => column !== undefined);
+    return [...new Set(found)];
+  }
+
+  private settled: { of: string; keys: string[] } = { of: "", keys: [] };
+
+  /** The usual axes; while runs come in they stay where they are as long as the columns and the metric do. */
+  private usual(): string[] {
+    const table = this.table.value;
+    const of = [table.metric?.key, ...table.columns.map((column) => column.key)].sort().join("\n");
+    if (this.settled.of !== of) this.settled = { of, keys: usualAxes(table) };
+    return this.settled.keys;
   }
 
   isLog(column: ParamColumn): boolean {
