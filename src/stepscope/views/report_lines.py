@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -178,7 +179,11 @@ def _relative(series: Series, seen: Buckets) -> list[float]:
     """The time at the middle point of each bucket."""
     places = seen.starts + (seen.count - 1) // 2
     times = series.times if seen.order is None else series.times[seen.order]
-    return np.round(times[places] - series.start, 2).tolist() if len(places) else []
+    if not len(places):
+        return []
+    since = times[places] - series.start
+    digits = 6 - math.ceil(math.log10(max(float(np.abs(since).max()), 1e-3)))  # a chart has fewer than 10**6 places
+    return np.round(since, max(0, digits)).tolist()  # type: ignore[no-any-return]
 
 
 def _same(a: Floats, b: Floats) -> bool:
