@@ -170,6 +170,20 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await context.close();
   });
 
+  test("a server that was started anew is found again, once the browser has its new token", async () => {
+    const { page, context } = await openTab(server, "#/runs?q=status+=+failed");
+    await page.getByText("1 of 25 runs").waitFor();
+    await server.restart();
+    await page.getByText(/Access ended/).waitFor();
+    expect(await page.locator("[data-run]").count()).toBe(1); // what was known stays on the screen
+    const other = await context.newPage();
+    await other.goto(server.address);
+    await page.getByRole("status").getByText("Live").waitFor();
+    await server.tell("start after-the-restart");
+    await page.getByText("1 of 26 runs").waitFor();
+    await context.close();
+  });
+
   test("on a phone the pages are in a menu and nothing is cut off", async () => {
     const { page, context } = await openTab(server);
     await page.setViewportSize({ width: 390, height: 800 });

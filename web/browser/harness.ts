@@ -40,38 +40,43 @@ if (noBrowser) {
   console.warn(`browser tests skipped: ${words}`);
 }
 
-export type StoreKind = "usual" | "reports" | "run" | "many" | "hostile" | "empty" | "charts" | "compare" | "media" | "media_hostile" | "model" | "profile" | "timeline" | "distributions" | "parameters" | "inside" | "everything";
+export type StoreKind = "usual" | "reports" | "run" | "many" | "hostile" | "empty" | "charts" | "compare" | "media" | "media_hostile" | "model" | "profile" | "timeline" | "distributions" | "parameters" | "inside" | "everything" | "gallery" | "stories";
 
-function python(script: string, ...args: string[]): void {
-  const done = spawnSync(PYTHON, [join(import.meta.dirname, script), ...args], { encoding: "utf8" });
+/** What a script beside this file prints. */
+export function python(script: string, ...args: string[]): string {
+  const done = spawnSync(PYTHON, [join(import.meta.dirname, script), ...args], { encoding: "utf8", maxBuffer: 1 << 26 });
   if (done.status !== 0) throw new Error(`${script} ${args.join(" ")} failed:\n${done.stderr}`);
+  return done.stdout;
 }
 
 /** One server with its own store, in a folder that goes away with it. */
 export class Server {
-  readonly url: string;
   private constructor(
     readonly folder: string,
-    readonly process: ChildProcess,
-    private readonly lines: Interface,
-    readonly address: string,
-    url: string,
-  ) {
-    this.url = url;
-  }
+    public process: ChildProcess,
+    private lines: Interface,
+    /** What a person opens: with the token. */
+    public address: string,
+    readonly url: string,
+  ) {}
 
   static async start(kind: StoreKind, count = 0): Promise<Server> {
     const folder = mkdtempSync(join(MEMORY, "stepscope-browser-"));
     const store = join(folder, "stepscope-runs");
     python("make_store.py", kind, store, ...(count ? [String(count)] : []));
-    const env = { ...process.env, STEPSCOPE_CACHE: join(folder, "cache") };
-    const child = spawn(PYTHON, [join(import.meta.dirname, "serve.py"), store], {
-      env,
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    const lines = createInterface({ input: child.stdout });
-    const said = JSON.parse(await nextLine(lines, child)) as { address: string; url: string };
+    const { child, lines, said } = await serve(folder);
     return new Server(folder, child, lines, said.address, said.url);
+  }
+
+  /** Killed and started anew at the same place, with a new token, or with its own as when it is kept in a file. */
+  async restart(token: "new token" | "same token" = "new token"): Promise<void> {
+    this.kill();
+    await this.gone();
+    const { port, searchParams } = new URL(this.address);
+    const { child, lines, said } = await serve(this.folder, port, token === "same token" ? (searchParams.get("token") ?? "") : "");
+    this.process = child;
+    this.lines = lines;
+    this.address = said.address;
   }
 
   /** Tells the training that goes on: `start NAME`, `log` or `end`; waits until it has. */
@@ -86,14 +91,26 @@ export class Server {
     this.process.kill("SIGKILL");
   }
 
-  async stop(): Promise<void> {
-    const gone = new Promise((done) =>
+  private gone(): Promise<unknown> {
+    return new Promise((done) =>
       this.process.exitCode !== null || this.process.signalCode ? done(null) : this.process.once("exit", done),
     );
+  }
+
+  async stop(): Promise<void> {
     this.process.stdin?.end();
-    await gone;
+    await this.gone();
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+async function serve(folder: string, port = "0", token = "") {
+  const env = { ...process.env, STEPSCOPE_CACHE: join(folder, "cache") };
+  const args = [join(import.meta.dirname, "serve.py"), join(folder, "stepscope-runs"), port, token];
+  const child = spawn(PYTHON, args, { env, stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout });
+  const said = JSON.parse(await nextLine(lines, child)) as { address: string; url: string };
+  return { child, lines, said };
 }
 
 function nextLine(lines: Interface, child: ChildProcess): Promise<string> {

@@ -1,7 +1,7 @@
 """Serve a store for the browser tests, and play a training that is going on.
 
 Prints the address as one line of JSON, then obeys lines on stdin: `start NAME`, `log`, `nan`, `print TEXT`,
-`alert TEXT`, `find TEXT`, `end`; ends with stdin.
+`alert TEXT`, `find TEXT`, `end`; ends with stdin. A port and a token after the store make it the server it was before.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from stepscope.records import Alert, Console, End, Finding, FindingEvent, RunMeta
@@ -60,11 +61,12 @@ def say(answer: dict[str, str]) -> None:
     sys.stdout.flush()
 
 
-def main(store: Path) -> None:
+def main(store: Path, port: int = 0, token: str = "") -> None:
     training: Training | None = None
     built = os.environ.get("STEPSCOPE_STATIC")  # an app that was built elsewhere than into the package
     settings = Settings(poll_s=0.2, static=Path(built)) if built else Settings(poll_s=0.2)
-    with running([store], settings) as server:
+    settings = replace(settings, token=token) if token else settings
+    with running([store], settings, port) as server:
         say({"address": server.address, "url": server.url})
         for line in sys.stdin:
             command, _, rest = line.strip().partition(" ")
@@ -87,4 +89,4 @@ def main(store: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int((sys.argv[2:3] or ["0"])[0]), "".join(sys.argv[3:4]))

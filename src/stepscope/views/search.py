@@ -212,10 +212,10 @@ def _inside(run: Shallow, deep: Deep, words: list[str]) -> Iterator[tuple[float,
     for name, kind in deep.artifacts:
         score = score_of(name.lower(), words)
         if score:
-            yield score, Hit("artifact", name, f"{kind} · {entry.name}", run=entry.id, key=name)
+            yield score, Hit("artifact", name, f"{kind} · {entry.name}", run=entry.id, key=name.replace(":v", ":"))
     for line in reversed(deep.console):
         if all(word in line.lower() for word in words):
-            yield 1.0, Hit("console", _around(line, words[0]), entry.name, run=entry.id)
+            yield 1.0, Hit("console", _around(line, words[0]), entry.name, run=entry.id, key=max(words, key=len))
             break  # one line says that it is there; the run's console shows the others
 
 

@@ -32,7 +32,7 @@ function blockView(block: Block, at: number, deeper: number) {
       return <p key={at}>{block.children.map(inlineView)}</p>;
     case "code":
       return (
-        <pre key={at}>
+        <pre key={at} tabIndex={0}>
           <code>{visibleText(block.text)}</code>
         </pre>
       );

@@ -246,9 +246,9 @@ function pickHit(hit: Hit): void {
     case "finding":
       return go(`/run/${hit.run}`, { part: "findings", finding: hit.key });
     case "console":
-      return go(`/run/${hit.run}`, { part: "console" });
+      return go(`/run/${hit.run}`, { part: "console", grep: hit.key });
     case "artifact":
-      return go(`/run/${hit.run}`, { part: "files" });
+      return go(`/run/${hit.run}`, { part: "files", artifact: hit.key });
     case "report":
       return go(`/report/${hit.key}`);
     case "project":
