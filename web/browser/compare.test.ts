@@ -139,20 +139,3 @@ describe.skipIf(noBrowser)("compare", () => {
     expect(tab.errors).toEqual([]);
   });
 });
-
-describe.skipIf(noBrowser)("compare with hostile names", () => {
-  test("nothing in a run's words does anything", async () => {
-    const server = await Server.start("hostile");
-    const tab = await openTab(server, "#/compare");
-    for (const title of ["Metrics", "Config", "Code", "Environment"]) {
-      await go(tab.page, title);
-      await tab.page.waitForTimeout(200);
-    }
-    await tab.page.locator(".fact-table").first().waitFor();
-    expect(await tab.page.title()).toBe("Compare · Stepscope");
-    expect([tab.errors, tab.strangers]).toEqual([[], []]);
-    await tab.context.close();
-    await closeBrowser();
-    await server.stop();
-  });
-});

@@ -48,6 +48,19 @@ describe.skipIf(noBrowser)("hostile names", () => {
     await context.close();
   });
 
+  test("are text in a comparison, of runs and of groups", async () => {
+    const { page, context, errors, strangers } = await openTab(server, "#/compare");
+    for (const id of ["changed", "metrics", "config", "code", "environment"]) await page.locator(`#compare-${id}`).scrollIntoViewIfNeeded();
+    await page.locator(".fact-table").first().waitFor();
+    await page.locator(".metric-key", { hasText: SCRIPT }).waitFor();
+    await page.goto(`${server.url}/#/compare?by=tags,project`);
+    await page.locator(".compare-chip", { hasText: "img src=x" }).first().waitFor();
+    expect(await page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
+    expect(await page.title()).toBe("Compare · Stepscope");
+    expect([errors, strangers]).toEqual([[], []]);
+    await context.close();
+  });
+
   test("in the address are harmless too", async () => {
     const { page, context, errors } = await openTab(
       server,
