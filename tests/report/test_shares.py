@@ -59,10 +59,12 @@ def test_damaged_lines_open_nothing_and_hide_nothing(found: store.Found, tmp_pat
     _, token = shares.make_share(found)
     with open(found.path / "shares.log", "ab") as file:
         file.write(b'\xff\xfe{"made": {"id": 1}}\n{"made"\n' + b"[" * 5000 + b'\n{"made":null,"revoked":"nobody"')
+        file.write('\n{"made":{"id":"x","sha256":"é","label":"","created":1}}'.encode())
     _, later = shares.make_share(found)
     assert shares.report_of_token([tmp_path], token) == found
     assert shares.report_of_token([tmp_path], later) == found
-    assert len(shares.active_shares(found)) == 2
+    assert len(shares.active_shares(found)) == 3
+    assert shares.report_of_token([tmp_path], "A" * 43) is None
 
 
 @pytest.mark.parametrize("days", [0, -1, 1e9, float("nan")])

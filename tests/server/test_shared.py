@@ -145,6 +145,8 @@ def test_a_download_is_a_file_and_not_a_page(client: Caller) -> None:
     assert answer.headers["content-disposition"] == "attachment; filename*=UTF-8''saved.html"
     assert answer.headers["content-type"] == "application/octet-stream"
     assert client.get(f"/api/report/file?id={id}&format=exe").status_code == 400
+    for size in ("nan", "inf", "0", "-1"):
+        assert client.get(f"/api/report/file?id={id}&max_mb={size}").status_code == 400, size
 
 
 def test_a_conflict_is_told_with_its_status(client: Caller) -> None:

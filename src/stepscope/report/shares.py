@@ -84,7 +84,7 @@ def report_of_token(stores: Iterable[Path], token: str) -> Found | None:
     opened: Found | None = None
     for found in reports_in(stores):
         for share in active_shares(found):
-            if hmac.compare_digest(share.sha256, given):
+            if hmac.compare_digest(share.sha256.encode("utf-8", "replace"), given.encode()):
                 opened = found
     return opened
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from stepscope.errors import UsageError
 from stepscope.report import store
 from stepscope.report.page import page, template_bytes
 from stepscope.report.text import cut
@@ -24,6 +25,7 @@ __all__ = ["FileFormat", "MadePage", "made_page", "made_pictures", "made_zip", "
 FileFormat = Literal["html", "zip", "md", "pdf"]
 MAX_BYTES = 5_000_000
 """Of a whole page, unless somebody asks for more."""
+LEAST_MB, MOST_MB = 0.5, 500.0
 _MIME = {"html": "text/html", "zip": "application/zip", "pdf": "application/pdf", "md": "text/markdown"}
 
 
@@ -47,6 +49,8 @@ class MadePage:
 @route("GET", "/api/report/file")
 def report_file(ctx: Context, request: ReportFileRequest) -> Download:
     """A report as a file."""
+    if not LEAST_MB <= request.max_mb <= MOST_MB:
+        raise UsageError(f"max_mb must be {LEAST_MB:g} to {MOST_MB:g}, not {request.max_mb:g}")
     found = store.find(ctx.catalogue.stores, request.id)
     name = f"{_file_name(found.id)}.{request.format}"
     if request.format in ("html", "pdf"):
