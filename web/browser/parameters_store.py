@@ -54,7 +54,7 @@ def _accuracy(config: dict[str, Any], rng: random.Random) -> float:
 
 
 def _write(store: Path, name: str, config: dict[str, Any], created: float, rng: random.Random) -> None:
-    meta = RunMeta(id=new_run_id(created), project="cifar", name=name, created=created, config=config, host="gpu-03")
+    meta = RunMeta(id=new_run_id(created), project="cifar100", name=name, created=created, config=config, host="gpu-03")
     writer = RunWriter(create_run(store, meta), run_id=meta.id, heartbeat_s=0, fsync_s=0)
     diverges = config["lr"] > DIVERGED and config["optimizer"] != "sgd"
     reach = _accuracy(config, rng)
