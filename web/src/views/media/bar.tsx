@@ -9,6 +9,7 @@ import { kindCounts, kindWords } from "../../lib/media-kinds";
 import type { MediaKey } from "../../lib/schema";
 import { useKeys } from "../../keys";
 import { ContrastIcon, FlowIcon, GridIcon } from "./icons";
+import { keepArrows } from "./look-place";
 import * as settings from "./settings";
 
 export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey[]; shown: number; columns: boolean; several: boolean }) {
@@ -17,7 +18,7 @@ export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey
   useKeys({ "/": () => box.current?.focus(), "+": () => scale(1.25), "=": () => scale(1.25), "-": () => scale(0.8) });
   const pictures = keys.some((key) => ["image", "video", "figure"].includes(key.kind) && (settings.kind.value === "" || settings.kind.value === key.kind));
   return (
-    <div class="charts-bar media-bar" role="toolbar" aria-label="Media">
+    <div class="charts-bar media-bar" role="toolbar" aria-label="Media" onKeyDown={keepArrows}>
       <div class="find">
         <TextInput
           inputRef={box}
@@ -108,7 +109,7 @@ function AdjustButton() {
       </button>
       {open ? (
         <Popover anchor={anchor.current} label="Adjust pictures" align="end" onClose={() => setOpen(false)}>
-          <div class="adjust-box">
+          <div class="adjust-box" onKeyDown={keepArrows}>
             <AdjustFields />
           </div>
         </Popover>

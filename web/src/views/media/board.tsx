@@ -63,7 +63,7 @@ export function MediaBoard({ runs }: { runs: readonly string[] }) {
           </button>
         </p>
       ) : null}
-      <div ref={place} class="media-scroll charts-scroll" data-columns={columns || undefined} tabIndex={-1}>
+      <div ref={place} class="media-scroll charts-scroll" data-columns={columns || undefined} data-single={shown.length === 1 || undefined} tabIndex={-1}>
         {runs.length > shown.length ? (
           <p class="media-more">
             The first {MOST_RUNS} of {count(runs.length, "run")} are shown; choose fewer to see others.

@@ -9,6 +9,8 @@ export interface Looking {
   index: number;
   /** The run whose picture was clicked: first among the panes. */
   run: string;
+  /** Whose lightbox it is. */
+  owner: string;
 }
 
 export type LookMode = "side" | "wipe" | "difference";
@@ -19,6 +21,6 @@ export const looking = signal<Looking | null>(null);
 export const mode = signal<LookMode>("side");
 export const against = signal<Against>("runs");
 
-export function openLarge(item: MediaItem): void {
-  looking.value = { key: item.key, kind: item.kind, index: item.index, run: item.run };
+export function openLarge(item: MediaItem, owner: string): void {
+  looking.value = { key: item.key, kind: item.kind, index: item.index, run: item.run, owner };
 }

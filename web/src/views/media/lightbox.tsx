@@ -16,6 +16,7 @@ import { Pane } from "./lightbox-pane";
 import { type Shown, useShown } from "./lightbox-pictures";
 import { Readout } from "./lightbox-readout";
 import { against, type Looking, looking, type LookMode, mode } from "./lightbox-state";
+import { useLookPlace, useStep } from "./look-place";
 import { pictureName } from "./pictures";
 import { RunName, runName } from "./run-heads";
 import * as settings from "./settings";
@@ -23,8 +24,9 @@ import { StepBar, useSteps } from "./step-bar";
 
 export function Lightbox({ runs, steps }: { runs: readonly string[]; steps: readonly number[] }) {
   const at = looking.value;
-  useEffect(() => () => void (looking.value = null), []);
-  return at ? <Open key={at.key} at={at} runs={runs} steps={steps} /> : null;
+  const { owner } = useLookPlace();
+  useEffect(() => () => void (looking.peek()?.owner === owner && (looking.value = null)), [owner]);
+  return at?.owner === owner ? <Open key={at.key} at={at} runs={runs} steps={steps} /> : null;
 }
 
 const MODES: readonly { value: LookMode; label: string }[] = [
@@ -113,7 +115,7 @@ function Pager({ index, most }: { index: number; most: number }) {
 function usePair(at: Looking, runs: readonly string[], steps: readonly number[]) {
   const other = useSignal<number | null>(steps[0] ?? null);
   const partner = useSignal<string>("");
-  const now = useItems(runs, at.key, settings.step.value, true);
+  const now = useItems(runs, at.key, useStep().value, true);
   const then = useItems(runs, at.key, other.value, against.value === "steps");
   const own = (data: { items: readonly MediaItem[] } | null) => (data?.items ?? []).filter((item) => item.kind === at.kind && item.index === Math.min(at.index, item.count - 1));
   const here = ordered(own(now.data), at.run);

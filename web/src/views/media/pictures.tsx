@@ -8,6 +8,7 @@ import { boxesOf } from "../../lib/image-boxes";
 import type { MediaItem } from "../../lib/schema";
 import { Cells, type ContentProps } from "./content";
 import { openLarge } from "./lightbox-state";
+import { useLookPlace } from "./look-place";
 import { runName } from "./run-heads";
 import * as settings from "./settings";
 
@@ -45,7 +46,8 @@ export function Pictures({ items, runs, columns, step }: ContentProps) {
   );
 }
 
-export function Picture({ item, onOpen }: { item: MediaItem; onOpen?: () => void }) {
+export function Picture({ item }: { item: MediaItem }) {
+  const { owner } = useLookPlace();
   const [failed, setFailed] = useState(false);
   const [asked, setAsked] = useState(false);
   useEffect(() => setFailed(false), [item.url]);
@@ -61,7 +63,7 @@ export function Picture({ item, onOpen }: { item: MediaItem; onOpen?: () => void
   const name = pictureName(item);
   return (
     <figure class="media-pic">
-      <button type="button" class="media-open" style={{ aspectRatio: ratio }} aria-label={`Look closely at ${name}`} onClick={onOpen ?? (() => openLarge(item))}>
+      <button type="button" class="media-open" style={{ aspectRatio: ratio }} aria-label={`Look closely at ${name}`} onClick={() => openLarge(item, owner)}>
         {isNeutral(settings.adjust.value) ? (
           <img src={item.url} alt={name} data-small={isSmall(item) || undefined} decoding="async" draggable={false} onError={() => setFailed(true)} />
         ) : (

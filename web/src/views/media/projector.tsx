@@ -9,6 +9,7 @@ import type { MediaItem } from "../../lib/schema";
 import { lookOfRun } from "../../state";
 import { isDark } from "../../theme";
 import { StepNote } from "./content";
+import { keepArrows } from "./look-place";
 import { useOneRun } from "./one-run";
 import { CloudView } from "./projector-cloud";
 import { type Method, useNear, useProjection, type Wanted } from "./projector-data";
@@ -47,7 +48,7 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
   const places = useMemo(() => new Map(data?.rows.map((r, i) => [r, i])), [data?.rows]);
   return (
     <div class="media-together projector">
-      <div class="together-bar">
+      <div class="together-bar" onKeyDown={keepArrows}>
         {chips}
         <StepNote items={[item]} step={step} />
         <Select label="Method" value={wanted.method} options={METHODS.filter(({ value }) => value !== "umap" || data?.methods.includes("umap"))} onChange={(method) => setWanted({ ...wanted, method })} />

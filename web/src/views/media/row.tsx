@@ -9,7 +9,7 @@ import type { MediaItem, MediaKey } from "../../lib/schema";
 import { useVisible } from "../charts/visible";
 import { Content } from "./content";
 import { useItems, usePrefetch } from "./data";
-import * as settings from "./settings";
+import { useStep } from "./look-place";
 import { forward } from "./step-bar";
 
 export interface RowProps {
@@ -24,16 +24,19 @@ export interface RowProps {
 /** Kinds whose next pictures are fetched before they are asked for. */
 const AHEAD = new Set(["image", "video", "figure", "confusion", "curve", "text"]);
 
+/** Where there is one run, several of these stand beside each other. */
+const SMALL = new Set(["image", "video", "figure", "audio", "file"]);
+
 export function KeyRow({ entry, runs, steps, columns }: RowProps) {
   const place = useRef<HTMLElement>(null);
   const visible = useVisible(place);
-  const step = settings.step.value;
+  const step = useStep().value;
   const items = useItems(runs, entry.key, step, visible);
   const stop = stopOf(steps, step);
   usePrefetch(runs, entry.key, neighbours(steps, stop, forward), visible && AHEAD.has(entry.kind) && items.data !== null);
   const missing = runs.length - entry.runs.length;
   return (
-    <section ref={place} class="media-key" data-kind={entry.kind} data-key={entry.key} aria-label={`${visibleText(entry.key)}, ${kindWord(entry.kind)}`}>
+    <section ref={place} class="media-key" data-kind={entry.kind} data-key={entry.key} data-one={(SMALL.has(entry.kind) && entry.most === 1) || undefined} aria-label={`${visibleText(entry.key)}, ${kindWord(entry.kind)}`}>
       <h3 class="media-title">
         <span class="isolate ellipsis" title={visibleText(entry.key)}>
           {visibleText(entry.key)}

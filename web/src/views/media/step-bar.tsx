@@ -6,7 +6,7 @@ import { count } from "../../lib/format";
 import { stepAt, stopOf } from "../../lib/media-steps";
 import { useKeys } from "../../keys";
 import { FirstIcon, LastIcon, PauseIcon, PlayIcon } from "./icons";
-import * as settings from "./settings";
+import { useStep } from "./look-place";
 
 const FRAME_MS = 450;
 const MOST_MARKS = 200;
@@ -15,17 +15,18 @@ const MOST_MARKS = 200;
 export let forward = true;
 
 export function useSteps(steps: readonly number[]) {
-  const stop = stopOf(steps, settings.step.value);
+  const step = useStep();
+  const stop = stopOf(steps, step.value);
   const to = (next: number) => {
     const held = Math.max(0, Math.min(steps.length - 1, next));
     forward = held >= stop;
-    settings.step.value = stepAt(steps, held);
+    step.value = stepAt(steps, held);
   };
-  return { stop, to };
+  return { stop, to, newest: step.value === null };
 }
 
 export function StepBar({ steps, quiet = false }: { steps: readonly number[]; quiet?: boolean }) {
-  const { stop, to } = useSteps(steps);
+  const { stop, to, newest } = useSteps(steps);
   const [playing, setPlaying] = useState(false);
   const latest = useRef({ stop, to });
   latest.current = { stop, to };
@@ -44,7 +45,6 @@ export function StepBar({ steps, quiet = false }: { steps: readonly number[]; qu
   };
   useKeys(quiet || steps.length < 2 ? {} : { ArrowLeft: () => to(stop - 1), ArrowRight: () => to(stop + 1), Home: () => to(0), End: () => to(steps.length - 1), Space: play });
   if (steps.length < 2) return null;
-  const newest = settings.step.value === null;
   return (
     <div class="step-bar" role="group" aria-label="Step">
       <IconButton label={playing ? "Stop playing" : "Play through the steps (space)"} pressed={playing} onClick={play}>

@@ -8,8 +8,8 @@ import { type DiffLine, diffTexts } from "../../lib/text-diff";
 import { TextView } from "../charts/text-view";
 import { StepNote } from "./content";
 import { useItems } from "./data";
+import { useStep } from "./look-place";
 import { RunName, runName } from "./run-heads";
-import * as settings from "./settings";
 
 type View = "read" | "runs" | "steps";
 
@@ -73,7 +73,7 @@ function BetweenRuns({ items }: { items: readonly MediaItem[] }) {
 function BetweenSteps({ items }: { items: readonly MediaItem[] }) {
   const runs = [...new Set(items.map((item) => item.run))];
   const key = items[0]?.key ?? "";
-  const now = useItems(runs, key, settings.step.value, true);
+  const now = useItems(runs, key, useStep().value, true);
   const steps = [...new Set(now.data?.steps.flatMap((one) => one.steps))].sort((a, b) => a - b);
   const [chosen, setChosen] = useState<number | null>(null);
   const since = chosen ?? steps[0] ?? 0;

@@ -9,6 +9,7 @@ import { clockOf } from "../../lib/wave";
 import { type Clip, openClip } from "./clip";
 import { Cells, type ContentProps } from "./content";
 import { PauseIcon, PlayIcon } from "./icons";
+import { keepArrows } from "./look-place";
 import { isSmall, pictureName } from "./pictures";
 
 interface Clock {
@@ -51,7 +52,7 @@ export function Videos({ items, runs, columns, step }: ContentProps) {
 function Controls({ clock, frames }: { clock: Clock; frames: number }) {
   const { part, playing, length } = clock;
   return (
-    <div class="clip-bar" role="group" aria-label="Clips">
+    <div class="clip-bar" role="group" aria-label="Clips" onKeyDown={keepArrows}>
       <IconButton label={playing.value ? "Stop the clips" : "Play the clips"} pressed={playing.value} onClick={() => (playing.value = !playing.value)}>
         {playing.value ? <PauseIcon size={13} /> : <PlayIcon size={13} />}
       </IconButton>
