@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.views.conftest import write_run
 
-from stepscope.records import Finding, FindingEvent
+from stepscope.records import Console, Finding, FindingEvent
+from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.search import Hit, SearchRequest, score_of, search
 
@@ -53,6 +54,27 @@ def test_it_is_found_by(ctx: Context, otter: str, text: str, kind: str, title: s
     [hit] = hits(ctx, text)[kind]
     assert hit.title == title
     assert kind == "project" or hit.run == otter
+
+
+def test_what_was_printed_and_kept_is_found_in_the_newest_runs(ctx: Context, store: Path) -> None:
+    import stepscope
+
+    run = stepscope.init(dir=store, name="printer", system=False, git=False, console=False)
+    run.log({"loss": 1.0})
+    (store.parent / "best.pt").write_bytes(b"weights")
+    run.log_artifact(store.parent / "best.pt", name="best.pt", type="model")
+    run.finish()
+    assert run.path is not None
+    writer = RunWriter(run.path, run_id=run.path.name, role="edit", heartbeat_s=0, fsync_s=0)
+    for text in ("epoch 1\n", "  0%|  |\r", "CUDA out of ", "memory. Tried to allocate 2 GiB\nbye\n"):
+        writer.console(Console(time=1.0, stream="stdout", text=text, rewrite=text.endswith("\r")))
+    writer.close()
+    ctx.look()
+    [line] = hits(ctx, "memory cuda")["console"]
+    assert (line.title, line.run, line.key) == ("CUDA out of memory. Tried to allocate 2 GiB", run.path.name, "memory")
+    [kept] = hits(ctx, "best")["artifact"]
+    assert (kept.title, kept.key) == ("best.pt:v0", "best.pt:0")
+    assert "console" not in hits(ctx, "0%")
 
 
 def test_the_beginning_of_a_name_comes_before_its_middle_and_a_tag(ctx: Context, store: Path) -> None:

@@ -209,13 +209,15 @@ def _inside(run: Shallow, deep: Deep, words: list[str]) -> Iterator[tuple[float,
         if score:
             detail = " · ".join(part for part in (rule, place, entry.name) if part)
             yield score, Hit("finding", message[:MAX_LINE], detail, run=entry.id, key=f"{rule}:{seen[rule]}")
-    for name, kind in deep.artifacts:
-        score = score_of(name.lower(), words)
+    for name, version, kind in deep.artifacts:
+        score = score_of(f"{name}:v{version}".lower(), words)
         if score:
-            yield score, Hit("artifact", name, f"{kind} · {entry.name}", run=entry.id, key=name.replace(":v", ":"))
+            detail = f"{kind} · {entry.name}"
+            yield score, Hit("artifact", f"{name}:v{version}", detail, run=entry.id, key=f"{name}:{version}")
     for line in reversed(deep.console):
         if all(word in line.lower() for word in words):
-            yield 1.0, Hit("console", _around(line, words[0]), entry.name, run=entry.id, key=max(words, key=len))
+            word = max(words, key=len)
+            yield 1.0, Hit("console", _around(line, words[0]), entry.name, run=entry.id, key=word)
             break  # one line says that it is there; the run's console shows the others
 
 

@@ -41,8 +41,8 @@ class Deep(NamedTuple):
     command: str
     findings: list[tuple[str, str, str]]
     """Rule, message, place."""
-    artifacts: list[tuple[str, str]]
-    """Name, type."""
+    artifacts: list[tuple[str, int, str]]
+    """Name, version, type."""
     console: list[str]
 
 
@@ -116,7 +116,7 @@ def _deep(folder: RunFolder) -> Deep:
         (one.rule, one.message, f"{one.file}:{one.line}" if one.file and one.line else one.file or "")
         for one in folder.findings
     ]
-    artifacts = [(f"{one.name}:v{one.version}", one.type) for one in folder.artifacts]
+    artifacts = [(one.name, one.version, one.type) for one in folder.artifacts]
     return Deep(" ".join(folder.meta.command), findings, artifacts, _console(folder))
 
 

@@ -6,7 +6,7 @@ import { Button, EmptyState, ErrorState, IconButton, Menu, type MenuItem, Skelet
 import { ChevronDownIcon, PlusIcon, ReportIcon, ResetIcon, SearchIcon, TrashIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { ApiError, call } from "../../lib/api";
-import { count, formatAge, formatTime, visibleText } from "../../lib/format";
+import { count, formatAge, formatTimeZone, visibleText } from "../../lib/format";
 import type { ReportRow, Reports, ReportTemplate } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { project, selected } from "../../state";
@@ -114,7 +114,7 @@ function Table({ rows, editable, deleted, onChange }: TableProps) {
               {row.error ? <small class="reports-error isolate">{visibleText(row.error)}</small> : null}
             </th>
             <td class="isolate">{visibleText(row.project)}</td>
-            <td title={formatTime(row.changed)}>{formatAge(row.changed, now.value)}</td>
+            <td title={formatTimeZone(row.changed)}>{formatAge(row.changed, now.value)}</td>
             <td class="isolate">{visibleText(row.author)}</td>
             <td data-number>{row.version}</td>
             <td data-number>{row.shares || ""}</td>

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../../components";
 import { ChevronLeftIcon, HistoryIcon, PencilIcon } from "../../components/icons";
 import { now } from "../../clock";
-import { formatAge, formatTime, visibleText } from "../../lib/format";
+import { formatAge, formatTime, formatTimeZone, visibleText } from "../../lib/format";
 import { beginsWithTitle, headingsOf } from "../../lib/report-blocks";
 import type { ReportPage } from "../../lib/schema";
 import { useKeys } from "../../keys";
@@ -35,7 +35,7 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
         </a>
         <span class="report-editing isolate ellipsis">{visibleText(page.title)}</span>
         <span class="spring" />
-        <Button kind="quiet" title={formatTime(page.changed)} onClick={() => setVersions(true)}>
+        <Button kind="quiet" title={formatTimeZone(page.changed)} onClick={() => setVersions(true)}>
           <HistoryIcon size={14} /> Version {page.version}
           <span class="report-age"> · {formatAge(page.changed, now.value)}</span>
         </Button>

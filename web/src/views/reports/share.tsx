@@ -6,7 +6,7 @@ import { Button, copyText, Dialog, EmptyState, ErrorState, Menu, type MenuItem, 
 import { CopyIcon, DownloadIcon, ShareIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { ApiError, call, callBytes } from "../../lib/api";
-import { formatAge, formatBytes, formatTime, visibleText } from "../../lib/format";
+import { formatAge, formatBytes, formatTime, formatTimeZone, visibleText } from "../../lib/format";
 import type { ReportPage, ReportShare } from "../../lib/schema";
 
 const FORMATS = {
@@ -149,7 +149,7 @@ function LinkTable({ shares, editable, onRevoke }: { shares: readonly ReportShar
         {shares.map((share) => (
           <tr key={share.id}>
             <td class="isolate">{visibleText(share.label) || <span class="quiet">anybody</span>}</td>
-            <td title={formatTime(share.created)}>{formatAge(share.created, now.value)}</td>
+            <td title={formatTimeZone(share.created)}>{formatAge(share.created, now.value)}</td>
             <td>{share.expires === null ? "it is revoked" : formatTime(share.expires)}</td>
             <td data-number>
               {editable ? (

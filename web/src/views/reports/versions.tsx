@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button, Dialog, ErrorState, Skeleton } from "../../components";
 import { now } from "../../clock";
 import { call } from "../../lib/api";
-import { formatAge, formatBytes, formatTime, visibleText } from "../../lib/format";
+import { formatAge, formatBytes, formatTimeZone, visibleText } from "../../lib/format";
 import type { ReportPage, ReportVersion } from "../../lib/schema";
 import { DiffView } from "./diff-view";
 
@@ -62,7 +62,7 @@ export function Versions({ page, onRead, onBringBack, onClose }: VersionsProps) 
 function VersionRow({ one, newest, chosen, onPick }: { one: ReportVersion; newest: boolean; chosen: boolean; onPick(): void }) {
   return (
     <li>
-      <button type="button" aria-pressed={chosen} onClick={onPick} title={formatTime(one.time)}>
+      <button type="button" aria-pressed={chosen} onClick={onPick} title={formatTimeZone(one.time)}>
         <strong>{one.version}</strong>
         <span>
           {formatAge(one.time, now.value)}

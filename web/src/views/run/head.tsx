@@ -5,7 +5,7 @@ import { Button, copyText, Menu, type MenuItem, StatusDot } from "../../componen
 import { ChartIcon, CheckIcon, ChevronLeftIcon, ColumnsIcon, CopyIcon, FolderIcon, MoreIcon, PencilIcon, PlusIcon, ReportIcon, TrashIcon } from "../../components/icons";
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { now } from "../../clock";
-import { formatAge, formatDuration, formatTime, visibleText } from "../../lib/format";
+import { formatAge, formatDuration, formatTime, formatTimeZone, visibleText } from "../../lib/format";
 import type { RunDetail } from "../../lib/schema";
 import { go, linkTo } from "../../router";
 import { lookOfRun, selected, selectedSet, setSelected, toggleSelected } from "../../state";
@@ -96,7 +96,7 @@ function Facts({ run }: { run: RunDetail }) {
         <StatusDot status={run.status} />
       </span>
       <span title={`Took ${formatDuration(seconds)}${run.ended ? `, until ${formatTime(run.ended)}` : ""}`}>{formatDuration(seconds)}</span>
-      <span class="quiet" title={formatTime(run.created)}>
+      <span class="quiet" title={formatTimeZone(run.created)}>
         {formatAge(run.created, now.value)}
       </span>
       <span class="isolate quiet ellipsis run-project" title="Project">

@@ -3,7 +3,7 @@
 import { memo } from "preact/compat";
 import { type Ink, markSpans, parseAnsi, readableInk, type Span, type Style } from "../../../lib/ansi";
 import { clockText, sinceText } from "../../../lib/console-scroll";
-import { formatTime } from "../../../lib/format";
+import { formatTimeZone } from "../../../lib/format";
 import type { ConsoleLine } from "../../../lib/schema";
 import { isDark } from "../../../theme";
 import type { Stamps } from "./settings";
@@ -45,7 +45,7 @@ export const Line = memo(function Line(props: LineProps) {
         {line.number + 1}
       </button>
       {stamps === "none" ? null : (
-        <time class="con-time" title={formatTime(line.time)}>
+        <time class="con-time" title={formatTimeZone(line.time)}>
           {stamps === "clock" ? clockText(line.time) : sinceText(line.time, began)}
         </time>
       )}
