@@ -11,7 +11,7 @@ import { meet, newest, project, remember } from "../../state";
 /** More columns than this are not looked at together. */
 export const MOST_RUNS = 24;
 const REST_MS = 40;
-const BEAT_MS = 1500;
+const BEAT_MS = 600;
 
 export const cache = new MediaCache((runs, key, step) => call("POST /api/media", { runs: [...runs], key, step }));
 /** Grows when runs on the board went on. */

@@ -47,12 +47,12 @@ function Open({ at, runs, steps }: { at: Looking; runs: readonly string[]; steps
     return () => before instanceof HTMLElement && before.focus();
   }, []);
   const pair = usePair(at, runs, steps);
-  const { stop, to } = useSteps(steps);
+  const { move } = useSteps(steps);
   const keys = (event: KeyboardEvent) => {
     if (event.target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey) return;
     const slider = event.target instanceof HTMLInputElement;
     const does: Record<string, () => void> = { "0": () => (camera.value = FIT) };
-    if (!slider) Object.assign(does, { ArrowLeft: () => to(stop - 1), ArrowRight: () => to(stop + 1) });
+    if (!slider) Object.assign(does, { ArrowLeft: () => move(-1), ArrowRight: () => move(1) });
     const act = does[event.key];
     if (!act) return;
     event.preventDefault();

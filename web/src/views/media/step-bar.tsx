@@ -19,14 +19,16 @@ export function useSteps(steps: readonly number[]) {
   const stop = stopOf(steps, step.value);
   const to = (next: number) => {
     const held = Math.max(0, Math.min(steps.length - 1, next));
-    forward = held >= stop;
+    forward = held >= stopOf(steps, step.peek());
     step.value = stepAt(steps, held);
   };
-  return { stop, to, newest: step.value === null };
+  // From where the slider is now, not from where it was drawn: two quick presses are two steps.
+  const move = (by: number) => to(stopOf(steps, step.peek()) + by);
+  return { stop, to, move, newest: step.value === null };
 }
 
 export function StepBar({ steps, quiet = false }: { steps: readonly number[]; quiet?: boolean }) {
-  const { stop, to, newest } = useSteps(steps);
+  const { stop, to, move, newest } = useSteps(steps);
   const [playing, setPlaying] = useState(false);
   const latest = useRef({ stop, to });
   latest.current = { stop, to };
@@ -43,7 +45,7 @@ export function StepBar({ steps, quiet = false }: { steps: readonly number[]; qu
     if (!playing && stop >= steps.length - 1) to(0);
     setPlaying(!playing);
   };
-  useKeys(quiet || steps.length < 2 ? {} : { ArrowLeft: () => to(stop - 1), ArrowRight: () => to(stop + 1), Home: () => to(0), End: () => to(steps.length - 1), Space: play });
+  useKeys(quiet || steps.length < 2 ? {} : { ArrowLeft: () => move(-1), ArrowRight: () => move(1), Home: () => to(0), End: () => to(steps.length - 1), Space: play });
   if (steps.length < 2) return null;
   return (
     <div class="step-bar" role="group" aria-label="Step">
