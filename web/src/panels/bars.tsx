@@ -9,7 +9,10 @@ import { Asked } from "./parts/asked";
 import { RunName } from "./parts/run-name";
 import { columnLabel } from "./parts/column-label";
 
-const columnOf = ({ options }: PanelProps): string => `${textOf(options, "key")}.${textOf(options, "stat") || "last"}`;
+const statOf = ({ options }: PanelProps): string => textOf(options, "stat") || "last";
+
+/** In quotes, whatever the name holds. Files that were shared look answers up by it: change it on both sides or on none. */
+const columnOf = (props: PanelProps): string => `"${textOf(props.options, "key").replace(/["\\]/g, "\\$&")}".${statOf(props)}`;
 
 function ask(props: PanelProps, stop: AbortSignal): Promise<RunsPage> {
   const { runs } = props;
@@ -20,12 +23,12 @@ function Panel(props: PanelProps) {
   const ids = props.runs.map((run) => run.id);
   return (
     <Asked question={JSON.stringify([props.options, ids])} runs={ids} height={28 * Math.min(ids.length, 12)} ask={(stop) => ask(props, stop)}>
-      {(page) => <Bars page={page} column={columnOf(props)} titled={textOf(props.options, "title") !== ""} />}
+      {(page) => <Bars page={page} title={columnLabel(`${textOf(props.options, "key")}.${statOf(props)}`)} titled={textOf(props.options, "title") !== ""} />}
     </Asked>
   );
 }
 
-function Bars({ page, column, titled }: { page: RunsPage; column: string; titled: boolean }) {
+function Bars({ page, title, titled }: { page: RunsPage; title: string; titled: boolean }) {
   const rows = page.rows.map((row) => ({ row, value: typeof row.cells[0] === "number" ? row.cells[0] : null }));
   const values = rows.flatMap(({ value }) => (value === null ? [] : [value]));
   const low = Math.min(0, ...values);
@@ -33,7 +36,7 @@ function Bars({ page, column, titled }: { page: RunsPage; column: string; titled
   const best = page.best[0] ?? null;
   return (
     <table class="report-bars">
-      <caption class={titled ? "visually-hidden" : ""}>{columnLabel(column)}</caption>
+      <caption class={titled ? "visually-hidden" : ""}>{title}</caption>
       <tbody>
         {[...rows]
           .sort((a, b) => (b.value ?? Number.NEGATIVE_INFINITY) - (a.value ?? Number.NEGATIVE_INFINITY))

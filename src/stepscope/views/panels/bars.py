@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 from stepscope.report.draw_bars import draw_bars
-from stepscope.runs.query.fields import Field, field_key
+from stepscope.runs.query.fields import Field
 from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels.table import without_notes
@@ -19,7 +20,6 @@ __all__ = ["PANEL"]
 class BarsOptions(Options, kw_only=True):
     key: str = ""
     stat: Literal["last", "min", "max", "mean"] = "last"
-    group: str = ""
 
 
 def check(bound: Bound) -> None:
@@ -27,10 +27,10 @@ def check(bound: Bound) -> None:
 
 
 def pack(bound: Bound, packing: Packing) -> None:
-    columns = [f"{bound.options.key}.{bound.options.stat}", field_key(_field(bound))]
-    for column in dict.fromkeys(columns):
-        request = RunsRequest(runs=bound.runs, columns=[column], archived=True)
-        packing.ask("POST /api/runs", request, without_notes, ("runs", "columns"))
+    name = bound.options.key.replace("\\", "\\\\").replace('"', '\\"')
+    column = f'"{name}".{bound.options.stat}'
+    request = RunsRequest(runs=bound.runs, columns=[column], limit=len(bound.runs), archived=True)
+    packing.ask("POST /api/runs", request, without_notes, ("runs", "columns"))
 
 
 def write(bound: Bound, out: Pictures) -> str:
@@ -39,6 +39,7 @@ def write(bound: Bound, out: Pictures) -> str:
     for entry in bound.entries:
         value = entry.value(field)
         bars.append((entry.name, out.hues.get(entry.id, 0), float(value) if isinstance(value, (int, float)) else None))
+    bars.sort(key=lambda bar: -math.inf if bar[2] is None or math.isnan(bar[2]) else bar[2], reverse=True)
     title = bound.title or f"{bound.options.key} ({bound.options.stat})"
     return out.picture(title, "svg", draw_bars(bars, title).encode("utf-8", "replace"), title)
 

@@ -29,8 +29,6 @@ class MediaOptions(Options, kw_only=True):
     key: str = ""
     step: int | None = None
     """Each run shows its newest at or before this step; without it, its newest."""
-    index: int | None = None
-    """Which of several that were logged together; without it, all."""
     most_steps: int = 12
     """How many steps a file carries for the slider."""
 
@@ -69,8 +67,7 @@ def write(bound: Bound, out: Pictures) -> str:
     found = media(bound.ctx, MediaRequest(runs=bound.runs, key=options.key, step=options.step)).items
     by_run: dict[str, list[MediaItem]] = {}
     for item in found:
-        if options.index is None or item.index == options.index:
-            by_run.setdefault(item.run, []).append(item)
+        by_run.setdefault(item.run, []).append(item)
     if not by_run:
         return f"*{markdown_text(options.key)}: nothing up to step {options.step}.*\n"
     names = {entry.id: entry.name for entry in bound.entries}
