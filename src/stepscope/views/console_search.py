@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.views.console_screen import plain_line
-from stepscope.views.safe_pattern import compile_pattern
+from stepscope.views.safe_pattern import compile_pattern, needed_text
 
 if TYPE_CHECKING:
     from stepscope.views.console_index import ConsoleIndex
@@ -25,15 +25,17 @@ class Search:
     """Which lines hold a text or fit a pattern. A line never changes, so what was looked at stays valid."""
 
     def __init__(self, text: str, regex: bool) -> None:
-        self._text = text
         self._fold = text == text.lower()
-        self._fits: Callable[[str], bool] = _bounded(compile_pattern(text)) if regex else self._holds
-        self._regex = regex
+        self._fits: Callable[[str], bool] = self._bounded(compile_pattern(text)) if regex else self._holds
+        self._needed = needed_text(text) if regex else text
         self._found: npt.NDArray[np.bool_] = np.zeros(0, bool)
         self._pieces = 0
 
     def _holds(self, line: str) -> bool:
-        return self._text in (line.lower() if self._fold else line)
+        return self._needed in (line.lower() if self._fold else line)
+
+    def _bounded(self, fits: Callable[[str], bool]) -> Callable[[str], bool]:
+        return lambda line: self._holds(line) and fits(line[:LONGEST])
 
     def advance(self, index: ConsoleIndex, budget_s: float) -> int:
         """Look at lines that were not looked at yet, for about so long; up to which line all are known."""
@@ -44,7 +46,7 @@ class Search:
         until = time.monotonic() + budget_s
         while self._pieces < len(index.pieces):
             piece = self._pieces
-            if self._regex or self._holds(plain_line(index.pieces[piece].text)):
+            if self._holds(plain_line(index.pieces[piece].text)):
                 for number, line in index.lines_of(piece):
                     self._found[number] = self._fits(plain_line(line))
             self._pieces += 1
@@ -58,7 +60,3 @@ class Search:
 
     def has(self, number: int) -> bool:
         return bool(self._found[number])
-
-
-def _bounded(fits: Callable[[str], bool]) -> Callable[[str], bool]:
-    return lambda line: fits(line[:LONGEST])

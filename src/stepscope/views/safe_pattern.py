@@ -12,7 +12,7 @@ from typing import Literal
 
 from stepscope.errors import QueryError
 
-__all__ = ["compile_pattern"]
+__all__ = ["compile_pattern", "needed_text"]
 
 Test = Callable[[str], bool]
 Anchor = Literal["start", "end", "word"]
@@ -54,6 +54,46 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     done = _Node(done=True)
     first = _Parser(pattern).parse(done)
     return _Machine(first).occurs_in
+
+
+def needed_text(pattern: str) -> str:
+    """A text without which the pattern cannot fit, or "": most lines are passed over by looking for it alone.
+
+    >>> needed_text(r"loss: (nan|inf) at step \\d+"), needed_text("a|b"), needed_text("colou?r")
+    (' at step ', '', 'colo')
+    """
+    runs, run, depth, at = [], "", 0, 0
+    while at < len(pattern):
+        letter, width = pattern[at], 1
+        literal = depth == 0 and letter not in "()[]{}.*+?^$|"
+        if letter == "|" and depth == 0:
+            return ""
+        if letter == "\\":
+            width, letter = 2, pattern[at + 1 : at + 2]
+            literal = depth == 0 and not letter.isalnum()
+        elif letter == "[":
+            width = _set_width(pattern, at)
+        elif letter == "{":
+            width = max(1, pattern.find("}", at) + 1 - at)
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+        after = pattern[at + width : at + width + 1]
+        if literal and after not in ("*", "?", "{"):
+            run += letter
+        else:
+            runs, run = [*runs, run], ""
+        at += width
+    return max([*runs, run], key=len)
+
+
+def _set_width(pattern: str, at: int) -> int:
+    """How many letters `[...]` takes; a `]` that comes first belongs to it."""
+    end = at + 1 + pattern.startswith("^", at + 1)
+    first = True
+    while end < len(pattern) and (pattern[end] != "]" or first):
+        end += 2 if pattern[end] == "\\" else 1
+        first = False
+    return end + 1 - at
 
 
 def _is_word(letter: str) -> bool:
