@@ -9,6 +9,7 @@ import { ApiError, call } from "../../lib/api";
 import { type Range, rowAt } from "../../lib/distributions";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import type { DistributionCell, Histograms } from "../../lib/schema";
+import { turns } from "../../lib/turns";
 import { lookOfRun, nameOf } from "../../state";
 import { Canvas, type Size } from "../charts/canvas";
 import { useVisible } from "../charts/visible";
@@ -38,9 +39,12 @@ export interface DistributionPanelProps {
 export function DistributionPanel({ run, name, mode = "ridges", cell, range = null, logCounts = false, step = null, beat = 0, onPick }: DistributionPanelProps) {
   const place = useRef<HTMLDivElement>(null);
   const visible = useVisible(place);
-  const [seen, setSeen] = useState(false);
-  useEffect(() => setSeen(visible), [visible]);
-  const { data, error, retry } = useHistograms(run, name, seen, beat, range === null ? TAILS : 0);
+  const { data, error, retry } = useHistograms(run, name, visible, beat, range === null ? TAILS : 0);
+  const [drawn, setDrawn] = useState(false);
+  useEffect(() => {
+    if (!visible || data === null) return setDrawn(false);
+    return turns.take(() => setDrawn(true));
+  }, [visible, data === null]);
   const [spot, setSpot] = useState<HistogramSpot | null>(null);
   const colour = lookOfRun(run).colour;
   const mark = data ? rowAt(data.steps, step) : null;
@@ -71,7 +75,7 @@ export function DistributionPanel({ run, name, mode = "ridges", cell, range = nu
         <div class="dist-cover">
           <p>Its histograms are damaged or were dropped.</p>
         </div>
-      ) : data && visible ? (
+      ) : data && drawn ? (
         <Canvas
           label={`${visibleText(name)} of ${visibleText(nameOf(run))}: histograms at ${count(data.steps.length, "step")}`}
           draw={draw}
@@ -84,7 +88,7 @@ export function DistributionPanel({ run, name, mode = "ridges", cell, range = nu
           }}
         />
       ) : (
-        <div class="canvas">{seen ? <Skeleton width="50%" /> : null}</div>
+        <div class="canvas">{visible && !data ? <Skeleton width="50%" /> : null}</div>
       )}
     </div>
   );
