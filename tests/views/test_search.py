@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.views.conftest import write_run
 
-from stepscope.records import Console, Finding, FindingEvent
+from stepscope.records import Console, End, Finding, FindingEvent
 from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.search import Hit, SearchRequest, score_of, search
@@ -33,6 +33,7 @@ def otter(store: Path) -> str:
         config={"optimizer": {"name": "lion"}},
         command=["python", "train.py", "--amp"],
         events=[FindingEvent(time=1.0, finding=finding)],
+        end=End(time=time.time(), status="failed", error="OverflowError: too large"),
     )
 
 
@@ -44,6 +45,7 @@ def otter(store: Path) -> str:
         ("warm longer", "run", "brave-otter"),
         ("lion", "run", "brave-otter"),
         ("--amp", "run", "brave-otter"),
+        ("overflow", "run", "brave-otter"),
         ("val acc", "metric", "val/acc"),
         ("pile", "finding", "gradients pile up"),
         ("no-zero-grad", "finding", "gradients pile up"),

@@ -200,8 +200,10 @@ def _title(text: str) -> str:
 
 def _inside(run: Shallow, deep: Deep, words: list[str]) -> Iterator[tuple[float, Hit]]:
     entry = run.entry
-    if all(word in deep.command.lower() for word in words):
-        yield 0.5, Hit("run", entry.name, deep.command[:MAX_LINE], run=entry.id)
+    for text, score in ((deep.error, 0.8), (deep.command, 0.5)):
+        if all(word in text.lower() for word in words):
+            yield score, Hit("run", entry.name, _around(text, words[0]), run=entry.id)
+            break
     seen: Counter[str] = Counter()
     for rule, message, place in deep.findings:
         seen[rule] += 1

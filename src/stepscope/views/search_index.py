@@ -39,6 +39,8 @@ class Deep(NamedTuple):
     """What is in a run's folder."""
 
     command: str
+    error: str
+    """The exception that ended it, in one line."""
     findings: list[tuple[str, str, str]]
     """Rule, message, place."""
     artifacts: list[tuple[str, int, str]]
@@ -87,7 +89,7 @@ class SearchIndex:
         try:
             deep = _deep(ctx.runs.get(entry.id))
         except (StepscopeError, OSError):  # gone or unreadable: nothing to find in it
-            deep = Deep("", [], [], [])
+            deep = Deep("", "", [], [], [])
         with self._lock:
             self._deep.pop(entry.id, None)
             self._deep[entry.id] = (entry.version, deep)
@@ -117,7 +119,8 @@ def _deep(folder: RunFolder) -> Deep:
         for one in folder.findings
     ]
     artifacts = [(one.name, one.version, one.type) for one in folder.artifacts]
-    return Deep(" ".join(folder.meta.command), findings, artifacts, _console(folder))
+    error = folder.standing.error or ""
+    return Deep(" ".join(folder.meta.command), error, findings, artifacts, _console(folder))
 
 
 def _console(folder: RunFolder) -> list[str]:
