@@ -45,6 +45,9 @@ export function Editor({ editing, runs, onSaved, onDone }: EditorProps) {
     change(block ? replaceSpan(editing.text.peek(), block, text) : insertBlock(editing.text.peek(), before, text));
     setAsking(null);
   };
+  // A moment later: as long as a dialog is open nothing behind it can have the focus.
+  const backToText = () => void setTimeout(() => box.current?.focus());
+  const close = () => (setAsking(null), backToText());
   const move = (block: PanelBlock, before: number) => change(moveSpan(editing.text.peek(), block, before));
   return (
     <div class="report-editor" data-side={side.value} onKeyDown={(event) => isSave(event) && (event.preventDefault(), save())}>
@@ -73,8 +76,8 @@ export function Editor({ editing, runs, onSaved, onDone }: EditorProps) {
           onMove={move}
         />
       </div>
-      {asking ? <PanelForm kind={asking.kind} options={asking.block?.options ?? {}} front={frontOf(editing.text.peek())} runs={runs} isNew={asking.block === null} onDone={done} onClose={() => setAsking(null)} /> : null}
-      {editing.conflict.value ? <Conflict editing={editing} onSave={save} /> : null}
+      {asking ? <PanelForm kind={asking.kind} options={asking.block?.options ?? {}} front={frontOf(editing.text.peek())} runs={runs} isNew={asking.block === null} onDone={done} onClose={close} /> : null}
+      {editing.conflict.value ? <Conflict editing={editing} onSave={save} onLeave={backToText} /> : null}
     </div>
   );
 }
@@ -118,8 +121,9 @@ function useLeaveGuard(editing: Editing): void {
 }
 
 /** Somebody else saved meanwhile: both texts are shown, none is lost. */
-function Conflict({ editing, onSave }: { editing: Editing; onSave(): void }) {
+function Conflict({ editing, onSave, onLeave }: { editing: Editing; onSave(): void; onLeave(): void }) {
   const theirs = editing.conflict.value;
+  useEffect(() => onLeave, []);
   if (!theirs) return null;
   return (
     <Dialog title="Somebody saved before you" onClose={() => (editing.conflict.value = null)} wide>

@@ -42,6 +42,10 @@ function type(box: HTMLTextAreaElement, from: number, to: number, text: string):
 
 export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handle, problems }: TextBoxProps) {
   const box = useRef<HTMLTextAreaElement>(null);
+  // Never renewed: writing it again would cut what one undo takes back into single letters.
+  const first = useRef(text).current;
+  // A modal dialog takes the selection away; who comes back from it wants to go on where they were.
+  const caret = useRef(0);
   const [slash, setSlash] = useState<{ from: number; word: string } | null>(null);
   const [at, setAt] = useState(0);
   const found = slash ? PANELS.filter((one) => `${one.kind} ${one.title}`.toLowerCase().includes(slash.word.trim())) : [];
@@ -50,7 +54,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
     if (box.current && box.current.value !== text) box.current.value = text;
   }, [text]);
   useEffect(() => setAt(0), [slash?.word]);
-  useImperativeHandle(handle, () => handleOf(box), []);
+  useImperativeHandle(handle, () => handleOf(box, caret), []);
 
   const look = () => {
     const element = box.current;
@@ -86,12 +90,15 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
         aria-controls={open ? "report-slash" : undefined}
         aria-activedescendant={open ? `report-slash-${found[at]?.kind}` : undefined}
         spellcheck
-        defaultValue={text}
+        defaultValue={first}
         onInput={(event) => (onText(event.currentTarget.value), look())}
         onKeyDown={onKey}
         onKeyUp={(event) => ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End", "PageUp", "PageDown"].includes(event.key) && !open && look()}
         onClick={look}
-        onBlur={() => setSlash(null)}
+        onBlur={(event) => {
+          caret.current = event.currentTarget.selectionEnd;
+          setSlash(null);
+        }}
       />
       <p id="report-write-hint" class="visually-hidden">
         A slash at the start of a line offers panels. Control S saves a version.
@@ -113,7 +120,7 @@ export function TextBox({ text, onText, onSave, onEscape, onPanel, onLine, handl
           ))}
         </ul>
       ) : null}
-      {problems.size > 0 ? <Problems problems={problems} onGo={(line) => handleOf(box).select(line, line + 1)} /> : null}
+      {problems.size > 0 ? <Problems problems={problems} onGo={(line) => handleOf(box, caret).select(line, line + 1)} /> : null}
     </div>
   );
 }
@@ -162,7 +169,7 @@ function continueList(event: KeyboardEvent, box: HTMLTextAreaElement): void {
   type(box, at, at, `\n${item[1]}${mark} `);
 }
 
-function handleOf(box: { current: HTMLTextAreaElement | null }): TextBoxHandle {
+function handleOf(box: { current: HTMLTextAreaElement | null }, caret: { current: number }): TextBoxHandle {
   const withBox = (use: (element: HTMLTextAreaElement) => void) => box.current && use(box.current);
   return {
     change: (next) =>
@@ -194,6 +201,12 @@ function handleOf(box: { current: HTMLTextAreaElement | null }): TextBoxHandle {
         const height = Number.parseFloat(getComputedStyle(element).lineHeight) || 20;
         element.scrollTop = Math.max(0, line * height - element.clientHeight / 3);
       }),
-    focus: () => box.current?.focus(),
+    focus: () =>
+      withBox((element) => {
+        const at = caret.current;
+        element.blur();
+        element.focus();
+        element.setSelectionRange(at, at);
+      }),
   };
 }
