@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from stepscope.views.panels._asked import keys_of, need_keys
@@ -11,7 +13,7 @@ from stepscope.views.parameters import Parameters, ParametersRequest, parameters
 from stepscope.views.report_pack import Packing
 from stepscope.views.report_pictures import Pictures
 
-__all__ = ["PANEL", "as_table", "request"]
+__all__ = ["PANEL", "alone", "as_table", "metric_of", "request"]
 
 _MOST_ROWS = 50
 
@@ -29,14 +31,33 @@ def check(bound: Bound) -> None:
 
 
 def request(bound: Bound) -> ParametersRequest:
-    return ParametersRequest(runs=bound.runs, metric=bound.options.metric)
+    """As the page asks: the metric, and those that an axis is."""
+    metric = bound.options.metric
+    named = [name for key in names_of(bound.options.columns) if (name := metric_of(key)) is not None]
+    return ParametersRequest(
+        runs=bound.runs, metric=metric, metrics=[one for one in dict.fromkeys(named) if one != metric]
+    )
+
+
+def metric_of(key: str) -> str | None:
+    """The metric behind a column's key, as web/src/lib/param-table.ts reads it.
+
+    >>> metric_of("val/loss.min"), metric_of('"odd name".last'), metric_of("config.lr")
+    ('val/loss', 'odd name', None)
+    """
+    if key.startswith("config."):
+        return None
+    bare = re.sub(r"\.(best|last|min|max|mean)$", "", key)
+    quoted = re.fullmatch(r'"(.*)"', bare, re.DOTALL)
+    return bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted[1])
 
 
 def pack(bound: Bound, packing: Packing) -> None:
-    packing.ask("POST /api/parameters", request(bound), _alone)
+    packing.ask("POST /api/parameters", request(bound), alone, ("runs", "metric", "metrics"))
 
 
-def _alone(found: Parameters) -> Parameters:
+def alone(found: Parameters) -> Parameters:
+    """Without what is about the whole store."""
     return replace(found, version=0)
 
 

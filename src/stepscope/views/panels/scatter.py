@@ -17,12 +17,12 @@ class ScatterOptions(Options, kw_only=True):
     x: str = ""
     """A config key or a metric, as the runs table names it: `config.lr`, `val/loss.min`."""
     y: str = ""
-    colour: str = ""
     metric: str = ""
+    """What the runs are judged by; without it, what `y` is, or what they seem to be about."""
 
 
 def check(bound: Bound) -> None:
-    for name in (bound.options.x, bound.options.y, bound.options.colour):
+    for name in (bound.options.x, bound.options.y):
         try:
             if name:
                 parse_field(name)
@@ -31,19 +31,21 @@ def check(bound: Bound) -> None:
 
 
 def request(bound: Bound) -> ParametersRequest:
-    """The chosen metric, and every other that an axis names."""
-    named = [parse_field(name) for name in (bound.options.y, bound.options.x, bound.options.colour) if name]
-    metrics = list(dict.fromkeys(one.name for one in named if one.source == "metric"))
-    metric = bound.options.metric or (metrics[0] if metrics else "")
-    return ParametersRequest(runs=bound.runs, metric=metric, metrics=[one for one in metrics if one != metric])
+    """As the page asks: the chosen metric, and every other that an axis names."""
+    options: ScatterOptions = bound.options
+    named = [name for key in (options.y, options.x) if key and (name := parallel.metric_of(key)) is not None]
+    metric = options.metric or (named[0] if named else "")
+    return ParametersRequest(
+        runs=bound.runs, metric=metric, metrics=[one for one in dict.fromkeys(named) if one != metric]
+    )
 
 
 def pack(bound: Bound, packing: Packing) -> None:
-    packing.ask("POST /api/parameters", request(bound), fits=("runs", "metric"))
+    packing.ask("POST /api/parameters", request(bound), parallel.alone, ("runs", "metric", "metrics"))
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    chosen = [name for name in (bound.options.x, bound.options.y, bound.options.colour) if name]
+    chosen = [name for name in (bound.options.x, bound.options.y) if name]
     return parallel.as_table(parameters(bound.ctx, request(bound)), chosen, out)
 
 
