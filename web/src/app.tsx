@@ -6,6 +6,7 @@ import { type Action, useActions } from "./actions";
 import { copyText, EmptyState, ErrorState, Toasts } from "./components";
 import { Help, helpOpen } from "./components/help";
 import { Palette } from "./components/palette";
+import { QueryHelp, queryHelpOpen } from "./components/query-help";
 import { askDelete, DeleteDialog, setArchived } from "./components/run-actions";
 import { describePageKeys, info, TopBar } from "./components/topbar";
 import { TrashDialog, trashOpen } from "./components/trash";
@@ -36,6 +37,7 @@ function everywhere(): Action[] {
   return [
     ...themes,
     { id: "help.keys", title: "Keyboard shortcuts", keys: "?", words: "help keys", run: () => (helpOpen.value = true) },
+    { id: "help.queries", title: "How to write queries", words: "help filter language examples", run: () => (queryHelpOpen.value = true) },
     { id: "undo", title: "Undo", keys: "Ctrl Z", run: () => void takeBack() },
     { id: "redo", title: "Do again", keys: "Ctrl Shift Z", words: "redo", run: () => void again() },
     { id: "link", title: "Copy a link to this page", words: "share url address", run: () => void copyText(location.href, "Link copied") },
@@ -89,6 +91,7 @@ export function App() {
       </main>
       <Help />
       <Palette pages={pages} />
+      <QueryHelp />
       <DeleteDialog />
       <TrashDialog />
       <Toasts />

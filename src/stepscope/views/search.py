@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
@@ -21,6 +22,7 @@ DEEP_RUNS = 300
 """Runs that are looked into, the newest of those in the project."""
 DEEP_S = 0.6
 MAX_LINE = 240
+_SIGNS = re.compile(r"[*_`#>|]+")
 
 HitKind = Literal["run", "metric", "finding", "console", "artifact", "report", "project"]
 
@@ -224,12 +226,14 @@ def _inside(run: Shallow, deep: Deep, words: list[str]) -> Iterator[tuple[float,
 
 
 def _line(text: str, word: str) -> str:
-    line = next((line for line in text.splitlines() if word in line.lower()), "")
-    return _around(line.strip(), word)
+    """The line of a report with a word, in its prose if it is there, without the signs of Markdown."""
+    prose = text.split("```")[::2]
+    lines = [line for part in (*prose, text) for line in part.splitlines() if word in line.lower()]
+    return _around(_SIGNS.sub("", lines[0]).strip(), word) if lines else ""
 
 
 def _around(text: str, word: str) -> str:
     """A long line cut to where the word is."""
     at = max(0, text.lower().find(word) - 60)
-    cut = text[at : at + MAX_LINE].strip()
+    cut = " ".join(text[at : at + MAX_LINE].split())
     return f"…{cut}" if at else cut

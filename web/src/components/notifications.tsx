@@ -9,12 +9,12 @@ import { onLive } from "../lib/live";
 import { isMuted, KIND_WORDS, keyOf, merged, type Mute, type NoticeKind, partOf, unread } from "../lib/notices";
 import type { Notice } from "../lib/schema";
 import { readStored, writeStored } from "../lib/stored";
-import { linkTo, place } from "../router";
+import { linkTo } from "../router";
 import { Button, IconButton } from "./button";
 import { Toggle } from "./fields";
 import { BellIcon, BellOffIcon } from "./icons";
 import { Popover } from "./popover";
-import { toast } from "./toast";
+import { closeLinked, toast } from "./toast";
 
 const AT_ONCE = 3;
 
@@ -89,7 +89,10 @@ export function Bell() {
   const count = fresh.value;
   const words = count === 0 ? "Notifications" : `Notifications, ${count} new`;
   const toggle = () => {
-    if (!open) void readNotices();
+    if (!open) {
+      closeLinked();
+      void readNotices();
+    }
     setOpen(!open);
   };
   return (
@@ -128,8 +131,7 @@ export function Bell() {
 function List({ onGo }: { onGo(): void }) {
   const [kind, setKind] = useState<NoticeKind | "">("");
   const [quiet, setQuiet] = useState(false);
-  const here = place.value.query.project ?? "";
-  const all = notices.value.filter((notice) => here === "" || notice.project === here);
+  const all = notices.value; // of every project, as the bell counts them
   const kinds = [...new Set(all.map((notice) => notice.kind))];
   const shown = all.filter((one) => (kind === "" || one.kind === kind) && (quiet || !isMuted(one, mutes.value)));
   const hidden = all.length - all.filter((one) => !isMuted(one, mutes.value)).length;

@@ -62,6 +62,11 @@ function close(id: number): void {
   hold(false);
 }
 
+/** Closes messages that lead to a place where all of them are listed. */
+export function closeLinked(): void {
+  toasts.value = toasts.peek().filter((one) => one.href === undefined);
+}
+
 export function Toasts() {
   return (
     <div
