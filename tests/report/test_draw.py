@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from stepscope.report.draw_axes import PALETTE, nice_ticks, scale_for
 from stepscope.report.draw_bars import draw_bars
 from stepscope.report.draw_lines import DrawnLine, draw_lines
+from stepscope.report.draw_points import DrawnPoint, draw_points
 from stepscope.report.draw_ridges import draw_ridges
 
 HOSTILE = "</title><script>alert(1)</script>\x1b[31m\u202e&'\""
@@ -77,11 +78,21 @@ def test_names_cannot_become_markup() -> None:
         draw_lines([drawn], HOSTILE, x_words=HOSTILE),
         draw_bars([(HOSTILE, 0, 1.0)], HOSTILE),
         draw_ridges([0], [0, 1], [[1]], HOSTILE),
+        draw_points([DrawnPoint(HOSTILE, 0, 1.0, 2.0)], HOSTILE, x_words=HOSTILE, y_words=HOSTILE),
     ):
         root = ElementTree.fromstring(svg)
         assert not [node for node in root.iter() if node.tag.endswith("script")]
         assert "\x1b" not in svg
         assert "\u202e" not in svg
+
+
+def test_points_stand_in_proportion_and_those_without_a_place_are_left_out() -> None:
+    points = [DrawnPoint("a", 0, x, y) for x, y in ((1, 0.0), (10, 5.0), (100, 10.0), (0, 1.0), (5, math.nan))]
+    svg = draw_points(points, "t", x_words="x", y_words="y", log_x=True)
+    places = [(float(x), float(y)) for x, y in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', svg)]
+    (left, low), (middle, half), (right, high) = places
+    assert middle == pytest.approx((left + right) / 2, abs=0.1)
+    assert half == pytest.approx((low + high) / 2, abs=0.1)
 
 
 def test_bars_are_as_long_as_their_values() -> None:

@@ -131,7 +131,10 @@ def test_distributions_are_ridges(two: None, ctx: Context) -> None:
 
 def test_parameters_are_a_table(two: None, ctx: Context) -> None:
     assert "| run |" in written(ctx, "parallel").text
-    assert "| first |" in written(ctx, "scatter", x="config.lr", y="loss.min").text
+    assert "| first |" in written(ctx, "scatter").text
+    (picture,) = written(ctx, "scatter", x="config.lr", y="loss.min").files.values()
+    assert picture.count(b"<circle") == 2
+    assert {"lr", "loss.min"} <= set(numbers(picture))
 
 
 def test_a_note_is_markdown_that_stands_out(ctx: Context) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from stepscope.errors import QueryError, UsageError
+from stepscope.report.draw_points import DrawnPoint, draw_points
 from stepscope.runs.query.query import parse_field
 from stepscope.views.panels import parallel
 from stepscope.views.panels._panel import Bound, Options, PanelKind
-from stepscope.views.parameters import ParametersRequest, parameters
+from stepscope.views.parameter_columns import ParameterColumn
+from stepscope.views.parameters import Parameters, ParametersRequest, parameters
 from stepscope.views.report_pack import Packing
 from stepscope.views.report_pictures import Pictures
 
@@ -45,8 +47,28 @@ def pack(bound: Bound, packing: Packing) -> None:
 
 
 def write(bound: Bound, out: Pictures) -> str:
-    chosen = [name for name in (bound.options.x, bound.options.y) if name]
-    return parallel.as_table(parameters(bound.ctx, request(bound)), chosen, out)
+    """Of two columns of numbers a picture; else all of them as a table."""
+    found = parameters(bound.ctx, request(bound))
+    x, y = (_column(found, name) for name in (bound.options.x, bound.options.y))
+    if x is None or y is None:
+        chosen = [name for name in (bound.options.x, bound.options.y) if name]
+        return parallel.as_table(found, chosen, out)
+    points = [
+        DrawnPoint(name, out.hues.get(run, 0) % 12, across, up)
+        for run, name, across, up in zip(found.ids, found.names, x.values, y.values, strict=True)
+        if across is not None and up is not None
+    ]
+    title = bound.title or f"{y.label} over {x.label}"
+    picture = draw_points(points, title, x_words=x.label, y_words=y.label, log_x=x.log, log_y=y.log)
+    return out.picture(title, "svg", picture.encode("utf-8", "replace"), title)
+
+
+def _column(found: Parameters, name: str) -> ParameterColumn | None:
+    """A column of numbers by its key, or by its bare name."""
+    for one in found.columns:
+        if name and one.kind == "number" and name in (one.key, one.label, one.key.removeprefix("config.")):
+            return one
+    return None
 
 
 PANEL = PanelKind("scatter", "Two numbers of each run against each other", ScatterOptions, pack, write, check)
