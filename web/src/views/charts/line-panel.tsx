@@ -237,7 +237,7 @@ function Condition({ scope, info, data, empty }: { scope: ChartScope; info: Pane
   if (!empty) return null;
   return (
     <div class="panel-cover">
-      <p>{data.missing[0] ?? (scope.drawnRuns.value.length === 0 ? "All runs are hidden." : "The shown runs did not log this.")}</p>
+      <p>{data.missing[0] ?? (scope.drawnRuns.value.length === 0 ? "All runs are hidden." : scope.drawn.value.length === 0 ? "There is no group to draw." : "The shown runs did not log this.")}</p>
     </div>
   );
 }

@@ -33,7 +33,10 @@ export interface MetricTableProps {
 }
 
 const ROW = 44;
-const MOST_COLUMNS = 20;
+/** More columns than this have one width, so that only those on the screen are drawn. */
+const NATURAL = 24;
+const COLUMN = 148;
+const SPARE = 3;
 const STAT_WORDS: Readonly<Record<Stat, string>> = { last: "Last value", best: "Best by its goal", min: "Least", max: "Greatest", mean: "Mean" };
 
 export function MetricTable(props: MetricTableProps) {
@@ -55,14 +58,13 @@ interface TableProps extends MetricTableProps {
 function Table({ table, waiting, system, onSystem, ...props }: TableProps) {
   const [find, setFind] = useState("");
   const [order, setOrder] = useState<Order>(OWN_ORDER);
-  const [wide, setWide] = useState(false);
   const { columns } = table.compared;
   const base = Math.max(0, columns.findIndex((column) => column.id === table.base));
   const rows = useMemo(() => shownRows(table.rows, find, props.onlyDiffering ?? false, order, base), [table, find, props.onlyDiffering, order, base]);
   const places = useMemo(() => {
-    const some = columns.map((_, at) => at).slice(0, wide ? columns.length : MOST_COLUMNS);
-    return some.includes(base) ? some : [base, ...some.slice(0, -1)];
-  }, [columns, wide, base]);
+    const all = columns.map((_, at) => at);
+    return all.length > NATURAL ? [base, ...all.filter((at) => at !== base)] : all;
+  }, [columns, base]);
   if (columns.length === 0) return <p class="quiet">None of these runs is in this store any more.</p>;
   if (table.rows.length === 0) return <p class="quiet">These runs have logged no metrics.</p>;
   return (
@@ -77,14 +79,6 @@ function Table({ table, waiting, system, onSystem, ...props }: TableProps) {
         <ExportMenu table={table} rows={rows} base={base} />
       </div>
       <Grid {...props} table={table} rows={rows} places={places} base={base} order={order} onOrder={setOrder} />
-      {columns.length > places.length ? (
-        <p class="compare-note">
-          {count(columns.length - places.length, "more column")} not shown.{" "}
-          <button type="button" class="link" onClick={() => setWide(true)}>
-            Show all {columns.length}
-          </button>
-        </p>
-      ) : null}
       <Footnotes table={table} {...(props.onBy ? { onBy: props.onBy } : {})} />
     </div>
   );
@@ -101,16 +95,22 @@ interface GridProps extends Omit<MetricTableProps, "base"> {
 
 function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const wide = places.length > NATURAL;
   const [span, setSpan] = useState<Span>(() => visibleSpan(0, 600, ROW, rows.length, 8));
+  const [across, setAcross] = useState<Span>({ start: 0, end: NATURAL });
   const [open, setOpen] = useState<OpenCell | null>(null);
   const colours = useColours(table.compared);
   const look = () => {
     const element = scroller.current;
     if (!element) return;
     const next = visibleSpan(element.scrollTop, element.clientHeight, ROW, rows.length, 8);
-    setSpan((old) => (old.start === next.start && old.end === next.end ? old : next));
+    setSpan((old) => same(old, next));
+    const beside = visibleSpan(element.scrollLeft, element.clientWidth, COLUMN, places.length, SPARE, 2);
+    setAcross((old) => same(old, beside));
   };
-  useEffect(look, [rows.length]);
+  useEffect(look, [rows.length, places.length]);
+  const shown = useMemo(() => (wide ? places.slice(across.start, across.end) : places), [places, wide, across]);
+  const [before, after] = wide ? [across.start * COLUMN, (places.length - Math.min(across.end, places.length)) * COLUMN] : [0, 0];
   const onClick = (event: MouseEvent) => {
     const anchor = event.target instanceof Element ? event.target.closest<HTMLElement>("button.metric-cell") : null;
     const row = anchor ? rows.find((one) => one.key === anchor.closest("tr")?.dataset.key) : undefined;
@@ -120,7 +120,7 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
   const grouped = table.compared.by.length > 0;
   const arrow = (by: Order["by"]) => (order.by === by ? order.descending === (by !== "name") ? <ArrowDownIcon size={12} /> : <ArrowUpIcon size={12} /> : null);
   return (
-    <div ref={scroller} class="metric-grid" tabIndex={0} role="region" aria-label="Metrics by run" onScroll={look} onClick={onClick}>
+    <div ref={scroller} class="metric-grid" data-wide={wide || undefined} tabIndex={0} role="region" aria-label="Metrics by run" onScroll={look} onClick={onClick}>
       <table aria-rowcount={rows.length + 1} aria-colcount={places.length + 1}>
         <thead>
           <tr>
@@ -129,7 +129,8 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
                 Metric {arrow("name")}
               </button>
             </th>
-            {places.map((at) => {
+            <Gap width={before} head />
+            {shown.map((at) => {
               const column = columns[at];
               if (!column) return null;
               const isBase = at === base;
@@ -149,12 +150,13 @@ function Grid({ table, rows, places, base, order, onOrder, ...props }: GridProps
                 </th>
               );
             })}
+            <Gap width={after} head />
           </tr>
         </thead>
         <tbody>
           {span.start > 0 ? <tr style={{ height: span.start * ROW }} aria-hidden="true" /> : null}
           {rows.slice(span.start, span.end).map((row, index) => (
-            <Row key={row.key} row={row} index={span.start + index} places={places} base={base} grouped={grouped} stat={props.stat ?? "last"} />
+            <Row key={row.key} row={row} index={span.start + index} places={shown} before={before} after={after} base={base} grouped={grouped} stat={props.stat ?? "last"} />
           ))}
           {span.end < rows.length ? <tr style={{ height: (rows.length - span.end) * ROW }} aria-hidden="true" /> : null}
         </tbody>
@@ -169,25 +171,39 @@ interface RowProps {
   row: MetricRow;
   index: number;
   places: readonly number[];
+  /** The width of columns that are not drawn, on either side. */
+  before: number;
+  after: number;
   base: number;
   grouped: boolean;
   stat: Stat;
 }
 
 /** Drawn once, however often the table scrolls. */
-const Row = memo(function Row({ row, index, places, base, grouped, stat }: RowProps) {
+const Row = memo(function Row({ row, index, places, before, after, base, grouped, stat }: RowProps) {
   return (
     <tr aria-rowindex={index + 2} data-key={row.key}>
       <th scope="row" title={visibleText(row.key)}>
         <span class="isolate metric-key">{visibleText(row.key)}</span>
         <GoalMark row={row} stat={stat} />
       </th>
+      <Gap width={before} />
       {places.map((at) => (
         <MetricCell key={at} row={row} at={at} base={base} grouped={grouped} />
       ))}
+      <Gap width={after} />
     </tr>
   );
 });
+
+/** Holds the place of columns that are off the screen. */
+function Gap({ width, head = false }: { width: number; head?: boolean }) {
+  if (width <= 0) return null;
+  const style = { width, minWidth: width, maxWidth: width };
+  return head ? <th class="metric-gap" style={style} aria-hidden="true" /> : <td style={style} aria-hidden="true" />;
+}
+
+const same = (old: Span, next: Span): Span => (old.start === next.start && old.end === next.end ? old : next);
 
 function GoalMark({ row, stat }: { row: MetricRow; stat: Stat }) {
   const words = [row.goal ? (row.goal === "min" ? "less is better" : "more is better") : "", stat === "best" || stat !== row.stat ? row.stat : ""].filter(Boolean);

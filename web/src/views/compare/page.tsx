@@ -68,7 +68,14 @@ export function Compare() {
   if (fault.value && !shown) return <ErrorState error={fault.value} onRetry={() => void loadRuns()} />;
   if (!shown) return <Waiting />;
   if (shown.length === 0) return <EmptyStore />;
-  if (answer.fault) return <ErrorState error={answer.fault} onRetry={answer.again} />;
+  if (answer.fault) {
+    return (
+      <div class="compare">
+        <CompareBar compared={null} />
+        <ErrorState error={answer.fault} onRetry={answer.again} />
+      </div>
+    );
+  }
   return (
     <div class="compare">
       <CompareBar compared={answer.data} />
