@@ -2,8 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { ErrorState } from "../../components";
-import { Skeleton } from "../../components";
+import { ErrorState, Skeleton } from "../../components";
 import { chartRuns, hiddenSet, newest, project, selected } from "../../state";
 import { EmptyStore } from "../runs/empty";
 import { MediaBoard } from "./board";
@@ -17,7 +16,12 @@ export function MediaPage() {
   });
   if (fault && newest.value === null && selected.value.length === 0) return <ErrorState error={fault} onRetry={load} />;
   if (chartRuns.value.length === 0) return newest.value === null ? <Waiting /> : <EmptyStore />;
-  return <MediaBoard runs={chartRuns.value.filter((id) => !hiddenSet.value.has(id))} />;
+  return (
+    <>
+      <h1 class="visually-hidden">Media</h1>
+      <MediaBoard runs={chartRuns.value.filter((id) => !hiddenSet.value.has(id))} />
+    </>
+  );
 }
 
 function Waiting() {

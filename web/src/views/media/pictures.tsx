@@ -63,14 +63,16 @@ export function Picture({ item }: { item: MediaItem }) {
   const name = pictureName(item);
   return (
     <figure class="media-pic">
-      <button type="button" class="media-open" style={{ aspectRatio: ratio }} aria-label={`Look closely at ${name}`} onClick={() => openLarge(item, owner)}>
-        {isNeutral(settings.adjust.value) ? (
-          <img src={item.url} alt={name} data-small={isSmall(item) || undefined} decoding="async" draggable={false} onError={() => setFailed(true)} />
-        ) : (
-          <AdjustedPicture item={item} name={name} onFault={() => setFailed(true)} />
-        )}
+      <div class="media-frame">
+        <button type="button" class="media-open" style={{ aspectRatio: ratio }} aria-label={`Look closely at ${name}`} onClick={() => openLarge(item, owner)}>
+          {isNeutral(settings.adjust.value) ? (
+            <img src={item.url} alt={name} data-small={isSmall(item) || undefined} decoding="async" draggable={false} onError={() => setFailed(true)} />
+          ) : (
+            <AdjustedPicture item={item} name={name} onFault={() => setFailed(true)} />
+          )}
+        </button>
         <Boxes item={item} />
-      </button>
+      </div>
       {caption ? (
         <figcaption class="isolate ellipsis" title={caption}>
           {caption}
