@@ -140,3 +140,32 @@ def test_parameters_are_a_table(two: None, ctx: Context) -> None:
 def test_a_note_is_markdown_that_stands_out(ctx: Context) -> None:
     report = bind(ctx, cut(panel_text("note", {"text": "**Use** this", "tone": "good"})))
     assert write_markdown(report).text.endswith("> [!TIP]\n> **Use** this\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "expected"),
+    [
+        (
+            "table",
+            '{"columns": ["a", "b"], "rows": [[1, "x|y"], [2]]}',
+            "| a | b |\n| --- | --- |\n| 1 | x\\|y |\n| 2 |  |",
+        ),
+        ("confusion", '{"counts": [[5, 1], [0, 4]], "labels": ["cat"]}', "| cat | 5 | 1 |\n| 1 | 0 | 4 |"),
+        ("curve", '{"x": [0, 1, null], "y": [0, 1, 2]}', "![Curve"),
+        ("curve", '{"curves": {"cat": {"x": [0, 1], "y": [0, 1]}}}', "![Curve"),
+        ("table", '{"columns": "nope"}', '```text\n{"columns": "nope"}\n```'),
+        ("confusion", '{"counts": [[1], [2, 3]]}', "```text"),
+        ("curve", '{"x": [1e400, true], "y": [1, 2]}', "```text"),
+        ("curve", "[" * 5000, "```text"),
+        ("table", '{"columns": [], "rows": []}', "```text"),
+    ],
+)
+def test_logged_tables_matrices_and_curves_become_markdown(
+    store: Path, ctx: Context, kind: str, content: str, expected: str
+) -> None:
+    data = content.encode()
+    item = Media(key="eval/x", step=1, time=1.0, kind=kind, mime="application/json", size=len(data), data=data)
+    write_run(store, "a", media=[(item, data)])
+    report = bind(ctx, cut(panel_text("media", {"key": "eval/x", "runs": "a"})))
+    assert report.problems == []
+    assert expected in write_markdown(report).text

@@ -7,12 +7,11 @@ import time
 from msgspec.structs import replace
 
 from stepscope.errors import NotFound
-from stepscope.plain_text import clean
-from stepscope.report.text import fence
 from stepscope.views.blob import BlobRequest, blob
 from stepscope.views.charts import MediaItem, MediaRequest
 from stepscope.views.media import media
 from stepscope.views.panels._asked import folders, keys_of, need_keys
+from stepscope.views.panels._media_text import media_text
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.projection import Projection, ProjectionRequest, projection
 from stepscope.views.report_pack import Packing
@@ -21,7 +20,6 @@ from stepscope.views.report_pictures import Pictures, markdown_text
 __all__ = ["PANEL", "MediaOptions", "check", "pack", "write"]
 
 _PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/apng": "png"}
-_MOST_TEXT = 4000
 _PROJECTION_S = 20.0
 
 
@@ -93,9 +91,7 @@ def _shown(bound: Bound, item: MediaItem, out: Pictures) -> str:
             name = f"{item.key}-{item.step}-{item.index}"
             return out.picture(name, _PICTURES[item.mime], data, f"{item.key}, step {item.step}").rstrip("\n")
     if item.text is not None:
-        text = clean(item.text[:_MOST_TEXT], keep_newlines=True)
-        mark = fence(text)
-        return f"{mark}text\n{text}\n{mark}\n"
+        return media_text(item, bound.ctx.catalogue.entry(item.run).name, out)
     return f"*{markdown_text(item.kind)}: see it in the app.*"
 
 

@@ -53,8 +53,9 @@ def write(bound: Bound, out: Pictures) -> str:
     if x is None or y is None:
         chosen = [name for name in (bound.options.x, bound.options.y) if name]
         return parallel.as_table(found, chosen, out)
+    few = len(found.ids) <= 12  # beyond, colours say nothing
     points = [
-        DrawnPoint(name, out.hues.get(run, 0) % 12, across, up)
+        DrawnPoint(name, out.hues.get(run, 0) % 12 if few else 0, across, up)
         for run, name, across, up in zip(found.ids, found.names, x.values, y.values, strict=True)
         if across is not None and up is not None
     ]
