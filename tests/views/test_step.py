@@ -165,6 +165,7 @@ def test_ops_come_in_windows(ctx: Context, run: str) -> None:
 def test_ops_are_filtered_and_their_costs_summed(ctx: Context, run: str) -> None:
     assert ops(ctx, run, search="FC !mean") == [0]
     assert ops(ctx, run, search="train.py") == [2]
+    assert ops(ctx, run, search="net.py:12") == [1, 3]
     assert ops(ctx, run, module="fc") == [0]
     assert ops(ctx, run, phase="backward") == [3]
     assert ops(ctx, run, kind="log") == [1]

@@ -13,7 +13,7 @@ from stepscope.inspect.logged import STEP_KIND, read_logged
 from stepscope.inspect.nonfinite import Birth, births, is_bad
 from stepscope.inspect.step import Step
 from stepscope.inspect.tally import op_time
-from stepscope.inspect.visit import Lookup, OpView
+from stepscope.inspect.visit import Lookup, OpView, place
 
 if TYPE_CHECKING:
     from stepscope.records import Media
@@ -69,7 +69,7 @@ class OpenStep:
         site = view.site
         words = [op.name, view.module or "", argument_text(op.args)]
         if site is not None:
-            words += [site.file, site.function, site.text]
+            words += [site.file, place(site), site.function, site.text]
         return OpLine(
             index=op.index,
             name=op.name,

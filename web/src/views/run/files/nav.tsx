@@ -34,13 +34,13 @@ function Versions({ one, now }: { one: ArtifactName; now: string }) {
   const rest = one.versions.length - shown.length;
   return (
     <section class="files-name">
-      <h3>
+      <h2>
         <TagIcon size={13} />
         <span class="isolate ellipsis" title={visibleText(one.name)}>
           {visibleText(one.name)}
         </span>
         <span class="quiet isolate">{visibleText(one.type)}</span>
-      </h3>
+      </h2>
       {shown.map((version) => (
         <Item key={version.version} value={writeRef({ name: one.name, version: version.version })} now={now} note={version.references === version.files ? "reference" : formatBytes(version.bytes)}>
           <span class="files-version">v{version.version}</span>

@@ -96,7 +96,7 @@ export function RunFolder({ files }: { files: RunFiles }) {
         </section>
       ) : null}
       <Section title="The run folder" aside={<span class="quiet">{files.damage.length === 0 ? "all files are sound" : ""}</span>}>
-        <div class="metric-scroll">
+        <div class="metric-scroll" tabIndex={0} role="group" aria-label="Files of the run folder">
           <table class="metrics">
             <thead>
               <tr>

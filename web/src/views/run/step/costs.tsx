@@ -51,7 +51,7 @@ function CostTable({ rows, tree }: { rows: readonly CostRow[]; tree: boolean }) 
       <div class="step-cost-row step-head" role="row">
         {["", "Ops", ...(hasParams ? ["Parameters"] : []), "Time", "FLOPs", "Saved"].map((label, at) => (
           <span key={at} role="columnheader" class={at > 0 ? "number" : undefined}>
-            {label || (tree ? "Module" : "")}
+            {label || BY.find((one) => one.value === settings.costsBy.value)?.label}
           </span>
         ))}
       </div>
@@ -101,7 +101,7 @@ function CostName({ row }: { row: CostRow }) {
     if (by === "module") settings.module.value = row.path ?? "";
     else if (by === "type") settings.kind.value = row.label;
     else if (by === "phase") settings.phase.value = row.label;
-    else settings.search.value = row.label.split(":")[0] ?? "";
+    else settings.search.value = row.label;
     settings.view.value = "ops";
   };
   return (
