@@ -172,6 +172,9 @@ def test_missing_and_damaged_files_are_said_everywhere(ctx: Context, store: Path
     shown = artifact_preview(ctx, ArtifactPreviewRequest(run=run, name="model", version=0, path="bad.txt"))
     assert shown.kind == "problem"
     assert "damaged" in shown.note
+    for name, words in (("gone.txt", "missing"), ("short.txt", "3 bytes instead of 5"), ("bad.txt", "damaged")):
+        with pytest.raises(BadData, match=words):
+            artifact_file(ctx, ArtifactFileRequest(run=run, name="model", version=0, path=name))
     archive = saved(ctx, run)
     told = archive.read("NOT-COMPLETE.txt").decode()
     assert sorted(line.partition(":")[0] for line in told.splitlines()) == ["bad.txt", "gone.txt", "short.txt"]
@@ -184,6 +187,17 @@ def test_paths_that_lead_out_are_never_written_into_a_zip(ctx: Context, store: P
     put_bytes(ctx.runs.get(run).path, b"x")
     with pytest.raises(BadData, match="not to be trusted"):
         artifact_zip(ctx, ArtifactZipRequest(run=run, name="model", version=0))
+
+
+def test_a_hash_that_is_a_path_opens_nothing(ctx: Context, store: Path) -> None:
+    file = ArtifactFile(path="a", sha256="../../../etc/passwd", size=9)
+    run = write_run(store, events=[Artifact(time=1.0, name="model", version=0, digest="d", files=[file])])
+    ctx.look()
+    [entry] = artifact(ctx, ArtifactRequest(run=run, name="model", version=0)).entries
+    assert "no SHA-256" in entry.problem
+    assert "a: " in saved(ctx, run).read("NOT-COMPLETE.txt").decode()
+    with pytest.raises(BadData, match="no SHA-256"):
+        artifact_file(ctx, ArtifactFileRequest(run=run, name="model", version=0, path="a"))
 
 
 def hostile(path: str, **about: Any) -> Artifact:

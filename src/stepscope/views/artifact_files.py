@@ -236,6 +236,8 @@ def artifact_file(ctx: Context, request: ArtifactFileRequest) -> Download:
     file = _file(version_of(run, request.name, request.version), request.path)
     if file.reference is not None:
         raise NotFound(f"{file.path!r} was not copied into the run; it is at {file.reference}")
+    if problem := _problem(run, file):
+        raise BadData(f"{file.path!r} cannot be given out: {problem}")
     name = file.path.replace("\\", "/").rpartition("/")[2]
     if file.size > MAX_CHECKED:
         path = run.blob_path(file.sha256)
