@@ -49,13 +49,28 @@ export function Section({ id, title, about, aside, children }: SectionProps) {
   );
 }
 
-/** Goes to a section without changing the address's page. */
+const SETTLES_MS = 2500;
+let settled = (): void => undefined;
+
+/** Goes to a section without changing the address's page, and stays there while those above it are being filled. */
 export function goTo(id: string): void {
   if (shut.peek().includes(id)) shut.value = shut.peek().filter((other) => other !== id);
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const section = document.getElementById(`compare-${id}`);
-  section?.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
-  section?.querySelector<HTMLElement>(".compare-fold")?.focus({ preventScroll: true });
+  const scroller = section?.parentElement;
+  if (!section || !scroller) return;
+  settled();
+  const align = () => section.scrollIntoView({ block: "start" });
+  const watch = new ResizeObserver(align);
+  for (const one of scroller.children) watch.observe(one);
+  const moves = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
+  settled = () => {
+    watch.disconnect();
+    for (const move of moves) scroller.removeEventListener(move, settled);
+  };
+  for (const move of moves) scroller.addEventListener(move, settled, { passive: true });
+  setTimeout(settled, SETTLES_MS);
+  align();
+  section.querySelector<HTMLElement>(".compare-fold")?.focus({ preventScroll: true });
 }
 
 /** What stands in place of an answer that is not there: why, or that it comes. Null when it is. */
