@@ -51,6 +51,8 @@ def test_a_link_opens_the_page_without_the_token_and_sets_no_cookie(client: Call
     assert "allow-same-origin" not in policy
     assert "unsafe" not in policy
     assert policy.endswith(f"; {POLICY}; frame-ancestors 'none'")
+    assert answer.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in stranger.get(url, headers={"accept-encoding": "identity"}).headers
     head = stranger.request("HEAD", url)
     assert (head.status_code, head.headers["content-type"]) == (200, "text/html; charset=utf-8")
 

@@ -277,9 +277,9 @@ def test_without_the_viewer_the_error_says_what_to_do(store: Path, ctx: Context,
 
 def test_a_typical_report_is_small_and_quick(store: Path, ctx: Context) -> None:
     noise = np.random.default_rng(0)
-    for number in range(5):
-        curve = np.exp(-np.arange(5000) / 1000) + noise.normal(0, 0.02, 5000)
-        media = [image("samples", step, 64) for step in range(0, 5000, 500)]
+    for number in range(3):
+        curve = np.exp(-np.arange(4000) / 1000) + noise.normal(0, 0.02, 4000)
+        media = [image("samples", step, 64) for step in range(0, 4000, 500)]
         write_run(
             store, f"run {number}", {f"train/m{at}": curve.tolist() for at in range(5)}, media, config={"lr": number}
         )

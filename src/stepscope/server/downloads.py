@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import stat
@@ -43,11 +44,11 @@ _CHUNK = 1 << 18
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
-def download_response(download: Download, range_header: str = "") -> Response:
+def download_response(download: Download, range_header: str = "", accept_encoding: str = "") -> Response:
     """An answer that cannot act: sandboxed, never sniffed, saved unless its kind is harmless."""
     mime = download.mime.partition(";")[0].strip().lower()
     if download.document and mime == "text/html":
-        return _document(download.body or b"")
+        return _document(download.body or b"", accept_encoding)
     page = download.page and mime == "text/html"
     inline = page or (mime in INLINE and download.filename is None)
     if not inline and mime != "text/csv":
@@ -76,7 +77,7 @@ def download_response(download: Download, range_header: str = "") -> Response:
     return StreamingResponse(_pieces(file, start, end), 206 if partial else 200, headers)
 
 
-def _document(body: bytes) -> Response:
+def _document(body: bytes, accept_encoding: str) -> Response:
     """A page of ours. The policy it carries, which names its scripts by their hashes, is said in the header too."""
     found = _OWN_POLICY.search(body, 0, 4096)
     own = found[1].decode("ascii", "replace") if found else "default-src 'none'"
@@ -86,7 +87,11 @@ def _document(body: bytes) -> Response:
         "cross-origin-opener-policy": "unsafe-none",  # the other value and a sandbox do not go together
         "cache-control": "no-store",
         "x-robots-tag": "noindex, nofollow, noarchive",
+        "vary": "accept-encoding",
     }
+    if "gzip" in accept_encoding:
+        body = gzip.compress(body, 4, mtime=0)
+        headers["content-encoding"] = "gzip"
     return Response(body, headers=headers)
 
 

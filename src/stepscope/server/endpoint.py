@@ -34,7 +34,7 @@ def endpoint(route: Route, ctx: Context, settings: Settings, before: Callable[[]
         before()
         result = route.view(ctx, asked)
         if isinstance(result, Download):
-            return download_response(result, range_header)
+            return download_response(result, range_header, accept_encoding)
         return json_response(result, accept_encoding)
 
     async def answer(request: Request) -> Response:
