@@ -318,6 +318,12 @@ def test_columns_say_what_differs(three: Catalogue) -> None:
     assert "config.lr" not in {column.key for column in three.columns("name = run-1")}
 
 
+def test_the_first_columns_show_the_side_on_which_a_metric_is_good(store: Path, index: Index) -> None:
+    make_run(store, "one", series={"accuracy": [0.5, 0.9, 0.8]}, created=LONG_AGO)
+    with Catalogue(store, index=index) as catalogue:
+        assert default_columns(catalogue.columns(), catalogue.entries()) == ["accuracy.last", "accuracy.max"]
+
+
 def test_asking_for_an_unknown_run_says_so(three: Catalogue) -> None:
     with pytest.raises(NotFound, match="there is no run 'nope'"):
         three.get("nope")

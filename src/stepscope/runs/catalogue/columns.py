@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.goals import goal_of
 from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
 
 __all__ = ["RunColumn", "default_columns", "run_columns"]
@@ -46,8 +47,14 @@ def default_columns(columns: Iterable[RunColumn], entries: Sequence[RunEntry]) -
         if entry.main is not None:
             mains[entry.main] = mains.get(entry.main, 0) + 1
     best = sorted(mains, key=lambda name: -mains[name])[:2]
-    metrics = [field_key(Field("metric", name, stat)) for name in best for stat in ("last", "min")]
+    metrics = [field_key(Field("metric", name, stat)) for name in best for stat in ("last", _best_stat(name, entries))]
     return [one.key for one in differing[:6]] + metrics
+
+
+def _best_stat(name: str, entries: Sequence[RunEntry]) -> Literal["min", "max"]:
+    """The side on which a metric is good: as a run says, else as its name says; the least where nobody says."""
+    goal = next((entry.goals[name] for entry in entries if name in entry.goals), None) or goal_of(name)
+    return "max" if goal == "max" else "min"
 
 
 def _facts(entries: Sequence[RunEntry]) -> list[RunColumn]:
