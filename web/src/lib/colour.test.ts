@@ -50,6 +50,13 @@ test("of two chosen runs with one hue the later takes another; not chosen, it ke
   expect([...slotsOf(pair, false).values()]).toEqual([1, 13]);
 });
 
+test("two chosen runs whose hues are much alike are drawn far apart; many keep their own", () => {
+  const [orange, red] = [ids[1] as string, ids[7] as string];
+  expect([...slotsOf([orange, red]).values()]).toEqual([1, 0]);
+  expect([...slotsOf([orange, red], false).values()]).toEqual([1, 7]);
+  expect(slotsOf([...ids.slice(0, 4), red]).get(red)).toBe(7);
+});
+
 test("a run that is not known is grey, not somebody's colour", () => {
   expect(assignSlots(["x"], () => undefined, true).size).toBe(0);
   expect(PALETTE.map((ink) => ink.light)).not.toContain(lookOf(undefined, false).colour);

@@ -40,9 +40,15 @@ export function hashOf(word: string): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
+/** Hues that are hard to tell apart in a thin line, in one theme or the other (less than 0.115 in OKLab). */
+const NEAR: ReadonlySet<string> = new Set(["0-5", "1-4", "1-7", "1-9", "2-6", "2-8", "3-7", "3-11", "4-8", "4-9", "5-11", "6-10", "7-9", "9-10"]);
+/** So many chosen runs are drawn far apart from each other; with more, each keeps to its own hue where it can. */
+const FEW = 4;
+
 /**
  * One slot per run that is drawn. `hueOf` is the run's own hue, from the server: the same wherever it is shown.
- * A chosen run whose hue a run before it has takes the next free one (`recolour`), a run that was not chosen a dash.
+ * A chosen run whose hue a run before it has, or for the first few one much like it, takes the next free one
+ * (`recolour`), a run that was not chosen a dash.
  */
 export function assignSlots(
   ids: readonly string[],
@@ -54,11 +60,23 @@ export function assignSlots(
   for (const id of ids) {
     const hue = hueOf(id);
     if (hue === undefined) continue;
-    const slot = freeSlot(hue % PALETTE.length, taken, recolour ? PALETTE.length : 1);
+    const own = hue % PALETTE.length;
+    const apart = recolour && slots.size < FEW ? farSlot(own, taken) : null;
+    const slot = apart ?? freeSlot(own, taken, recolour ? PALETTE.length : 1);
     slots.set(id, slot);
     taken.add(slot);
   }
   return slots;
+}
+
+/** The first free hue from `wanted` on that is like none of those taken. */
+function farSlot(wanted: number, taken: ReadonlySet<number>): number | null {
+  for (let step = 0; step < PALETTE.length; step++) {
+    const slot = (wanted + step * 5) % PALETTE.length;
+    const like = [...taken].some((other) => other === slot || NEAR.has(other < slot ? `${other}-${slot}` : `${slot}-${other}`));
+    if (!like) return slot;
+  }
+  return null;
 }
 
 function freeSlot(wanted: number, taken: ReadonlySet<number>, hues: number): number {
