@@ -54,7 +54,7 @@ class RunRow(msgspec.Struct):
     cells: list[Cell]
     """Aligned with the request's `columns`."""
     spark: list[float | None]
-    """About 40 values of the main loss, for a tiny line; None where not finite."""
+    """About 40 values of the main metric, for a tiny line; None where not finite."""
     findings: int = 0
     dropped: int = 0
     version: int = 0

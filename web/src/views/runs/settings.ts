@@ -28,7 +28,7 @@ export const usual = signal<readonly string[]>([]);
 /** Columns that every row carries, so the server need not be asked for them. */
 const OWN: readonly RunColumn[] = [
   { key: "status", label: "Status", source: "run", type: "text", distinct: 0 },
-  { key: "spark", label: "Loss", source: "run", type: "line", distinct: 0 },
+  { key: "spark", label: "Trend", source: "run", type: "line", distinct: 0 },
   { key: "created", label: "Created", source: "run", type: "time", distinct: 0 },
   { key: "duration", label: "Duration", source: "run", type: "duration", distinct: 0 },
   { key: "tags", label: "Tags", source: "run", type: "tags", distinct: 0 },
