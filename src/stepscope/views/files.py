@@ -207,7 +207,11 @@ def _own_files(folder: RunFolder) -> list[OwnFile]:
     writers = {header.file_id.partition(".")[0]: header for header in folder.files}
     holes: dict[str, list[str]] = {}
     for path, hole in folder.damage.places:
-        holes.setdefault(path.name, []).append(f"bytes {hole.start:,} to {hole.end:,} cannot be read")
+        inside = path.parent != folder.path  # a compacted file: its folder stands for it
+        words = f"{path.name}: " if inside else ""
+        holes.setdefault(path.parent.name if inside else path.name, []).append(
+            f"{words}bytes {hole.start:,} to {hole.end:,} cannot be read"
+        )
     found = []
     for entry in _entries(folder.path):
         try:
@@ -278,13 +282,19 @@ def _damage(folder: RunFolder) -> list[str]:
     """What is wrong with the files, in words; what a killed process leaves behind is not."""
     damage = folder.damage
     said = [
-        (damage.holes, "damaged stretches; what stood there is lost, all the rest is sound"),
-        (damage.missing_frames, "records are missing that the logs' own count says were written"),
-        (damage.nameless_rows, "rows whose names were in a damaged place"),
-        (damage.unreadable_frames, "records cannot be understood"),
-        (damage.unknown_frames, "records are of a newer Stepscope: pip install -U stepscope"),
+        (damage.holes, "damaged stretch", "damaged stretches", "what stood there is lost, all the rest is sound"),
+        (damage.missing_frames, "missing record", "missing records", "the logs' own count says they were written"),
+        (damage.nameless_rows, "row without names", "rows without names", "the names stood in a damaged place"),
+        (damage.unreadable_frames, "unreadable record", "unreadable records", "nothing can be made of them"),
+        (
+            damage.unknown_frames,
+            "unknown record",
+            "unknown records",
+            "made by a newer Stepscope: pip install -U stepscope",
+        ),
     ]
-    return [f"{count:,} {words}" for count, words in said if count] + list(damage.errors[:20])
+    told = [f"{count:,} {one if count == 1 else many}: {words}" for count, one, many, words in said if count]
+    return told + list(damage.errors[:20])
 
 
 # -- what changed between two versions ------------------------------------------------------------------------------

@@ -12,9 +12,9 @@ import { RunFolder, SavedSteps } from "../files/own";
 import { arriveAt, chosen, readRef, writeRef } from "../files/settings";
 import { Version } from "../files/version";
 
-const KEEP = `run.log_artifact("checkpoints/best.pt", name="model", aliases="best")`;
-const KEEP_MANY = `run.log_artifact("outputs/", name="outputs")        # a folder
-run.log_artifact("s3://bucket/data.tar", reference=True)  # only where it is`;
+const KEEP = `run.log_artifact("best.pt", name="model", aliases="best")`;
+const KEEP_MANY = `run.log_artifact("outputs/", name="outputs")
+run.log_artifact("s3://bucket/data.tar", reference=True)`;
 
 export function FilesPart({ run }: { run: RunDetail }) {
   useMemo(() => arriveAt(run.id), [run.id]);
