@@ -1933,7 +1933,7 @@ export interface RunRow {
   notes: string;
   /** Aligned with the request's `columns`. */
   cells: Cell[];
-  /** About 40 values of the main loss, for a tiny line; None where not finite. */
+  /** About 40 values of the main metric, for a tiny line; None where not finite. */
   spark: (number | null)[];
   findings: number;
   dropped: number;
