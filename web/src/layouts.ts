@@ -45,6 +45,8 @@ export function keepLayouts(): void {
   let before: Record<string, string> = {};
   let timer: ReturnType<typeof setTimeout> | undefined;
   const opened = new Set<string>();
+  // Who came by a link sees what the sender saw, with the usual columns if it names none.
+  const linked = Object.keys(place.peek().query).some((name) => name !== "project");
 
   const settle = (at: string, now: Record<string, string>) => {
     if (JSON.stringify(now) === JSON.stringify(before)) return;
@@ -68,7 +70,7 @@ export function keepLayouts(): void {
         path = at;
         before = now;
         const key = `${project.peek()} ${at}`;
-        const first = pageKeys(at).length > 0 && !opened.has(key);
+        const first = !linked && pageKeys(at).length > 0 && !opened.has(key);
         opened.add(key);
         if (first && Object.keys(now).length === 0) {
           const kept = stored(at);

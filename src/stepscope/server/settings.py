@@ -32,7 +32,8 @@ class Settings:
     read_only: bool = False
     compact: bool = True
     """Compact ended runs in the background, where their folders can be written to."""
-    poll_s: float = 1.0
+    poll_s: float = 0.4
+    """How often to look while a page is open; a look that takes long is rested after for longer."""
     max_body: int = 4 << 20
     """A report has up to two million bytes, and JSON makes some of them two."""
     max_listeners: int = 64

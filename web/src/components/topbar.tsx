@@ -25,6 +25,7 @@ import { again, takeBack } from "./undo";
 /** What the server is; read again when the live line comes back. */
 export const info = signal<Info | null>(null);
 
+const INFO_MS = 4000;
 const SHORTCUT = /mac|iphone|ipad/i.test(navigator.platform) ? "⌘K" : "Ctrl K";
 
 async function readInfo(): Promise<void> {
@@ -33,6 +34,25 @@ async function readInfo(): Promise<void> {
   } catch {
     // The page below shows its own error, with a way to try again; the bar keeps what it knew.
   }
+}
+
+/** Reads it again when the store has changed, at most every few seconds: only the list of projects depends on it. */
+function followInfo(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const stop = onLive((event) => {
+    if (event.version === info.peek()?.catalogue_version) return;
+    timer ??= setTimeout(
+      () => {
+        timer = undefined;
+        void readInfo();
+      },
+      info.peek() === null || info.peek()?.runs === 0 ? 0 : INFO_MS,
+    );
+  });
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
 }
 
 /** The keys that work on every page, for the pages that there are. */
@@ -52,7 +72,7 @@ export function describePageKeys(pages: readonly PageDef[]): void {
 export function TopBar({ pages, current }: { pages: readonly PageDef[]; current: PageDef | null }) {
   const live = liveState.value.kind;
   useEffect(() => void readInfo(), [live === "retrying"]);
-  useEffect(() => onLive((event) => event.version !== info.peek()?.catalogue_version && void readInfo()), []);
+  useEffect(followInfo, []);
   const tabs = pages.filter((page) => page.nav);
   useKeys({
     "?": () => (helpOpen.value = true),

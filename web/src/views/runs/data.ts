@@ -193,6 +193,7 @@ export function watchRuns(): () => void {
   let scrolling: ReturnType<typeof setTimeout> | undefined;
   let columnsAt = 0;
   let known = 0;
+  let renewed = 0;
   const stops = [
     effect(() => {
       project.value;
@@ -223,14 +224,16 @@ export function watchRuns(): () => void {
       if (event.version === known && event.changed.length === 0 && event.gone.length === 0) return;
       known = event.version;
       if (timer) return;
+      // At once after a quiet while, and at most once a second while runs are busy.
       timer = setTimeout(() => {
         timer = undefined;
+        renewed = Date.now();
         if (Date.now() - columnsAt > 15_000 || available.peek().length === 0) {
           columnsAt = Date.now();
           void readColumns();
         }
         void renew(question(), true);
-      }, RENEW_MS);
+      }, Math.max(0, renewed + RENEW_MS - Date.now()));
     }),
   ];
   return () => {
