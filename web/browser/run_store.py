@@ -151,8 +151,9 @@ def _write(
     meta = _meta(name, age_s, about)
     writer = RunWriter(create_run(store, meta), run_id=meta.id, heartbeat_s=0, fsync_s=0)
     if steps:
-        _numbers(writer, steps, diverges, rng)
-        _machine(writer, steps, rng)
+        begin = time.monotonic() - age_s
+        _numbers(writer, steps, diverges, rng, begin)
+        _machine(writer, steps, rng, begin)
         _printed(writer, steps, rng)
     for event in events:
         writer.event(event)
@@ -196,8 +197,7 @@ def _meta(name: str, age_s: float, about: dict[str, Any]) -> RunMeta:
     )
 
 
-def _numbers(writer: RunWriter, steps: int, diverges: bool, rng: random.Random) -> None:
-    begin = time.monotonic()
+def _numbers(writer: RunWriter, steps: int, diverges: bool, rng: random.Random, begin: float) -> None:
     often = writer.keyset(("train/loss", "grad_norm", "lr", "train/tokens_per_s"))
     seldom = writer.keyset(("val/loss", "val/perplexity", "epoch"))
     for step in range(steps):
@@ -216,8 +216,7 @@ def _numbers(writer: RunWriter, steps: int, diverges: bool, rng: random.Random) 
             seldom.write(step, (val, math.exp(min(val, 50.0)), step // 400), at)
 
 
-def _machine(writer: RunWriter, steps: int, rng: random.Random) -> None:
-    begin = time.monotonic()
+def _machine(writer: RunWriter, steps: int, rng: random.Random, begin: float) -> None:
     names = ["cpu_percent", "memory_bytes", "memory_percent", "process_rss_bytes", "disk_write_bytes_per_s"]
     for gpu in range(2):
         names += [f"gpu{gpu}/{meter}" for meter in ("use_percent", "memory_bytes", "power_w", "temperature_c")]
