@@ -16,7 +16,7 @@ from stepscope.views.charts import HistogramsRequest
 from stepscope.views.context import Context
 from stepscope.views.distributions import DistributionsRequest, distributions
 from stepscope.views.histograms import histograms
-from stepscope.views.layer_names import in_rows, placed
+from stepscope.views.layer_names import in_model_order, in_rows, placed
 
 from .conftest import histogram, write_run
 
@@ -69,6 +69,11 @@ def test_layers_come_in_the_order_they_were_logged(ctx: Context, store: Path) ->
     found = distributions(ctx, DistributionsRequest([run.id]))
     assert [layer.name for layer in found.layers] == ["net.0", "net.2", "net.10", "net.1"]
     assert found.families == ["activations"]
+
+
+def test_of_many_layers_the_outer_modules_keep_the_order_and_names_decide_inside() -> None:
+    logged = ["stem", *(f"net.{number}" for number in range(39, -1, -1)), "out.a"]
+    assert in_model_order(logged, 126) == ["stem", *(f"net.{number}" for number in range(40)), "out.a"]
 
 
 def test_numbers_of_a_cell_are_those_of_its_values(ctx: Context, store: Path) -> None:

@@ -86,7 +86,7 @@ describe.skipIf(noBrowser)("distributions", () => {
     await page.waitForTimeout(300);
     expect(asked.length).toBeLessThan(40);
     await page.locator(".dist-scroll").evaluate((scroll) => (scroll.scrollTop = scroll.scrollHeight));
-    await page.locator('.dist-panel[data-key="weights/blocks.49.o.weight"][data-ready] canvas').waitFor();
+    await page.locator('.dist-panel[data-key="weights/blocks.49.v.weight"][data-ready] canvas').waitFor();
     expect(asked.length).toBeLessThan(80);
     expect(await page.locator(".dist-panel canvas").count()).toBeLessThan(40);
   });

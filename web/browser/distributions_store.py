@@ -24,7 +24,7 @@ def distributions(store: Path, layers: int = 0) -> None:
     """Three runs; with `layers`, one run of that many instead."""
     if layers:
         widths = {f"blocks.{at // 4}.{'qkvo'[at % 4]}": 0.02 + 0.1 / (1 + at) for at in range(layers)}
-        _write(store, f"{layers} layers", 1e-3, widths, "", 8)
+        _write(store, f"{layers} layers", 1e-3, widths, "", 5, 400)
         return
     _write(store, "lr 1e-3", 1e-3, WIDTHS, "", STEPS)
     _write(store, "lr 1e-1, dies", 1e-1, WIDTHS, DEAD, STEPS)
@@ -33,25 +33,28 @@ def distributions(store: Path, layers: int = 0) -> None:
             run.log({"loss": 2 * math.exp(-step / 8)}, step=step)
 
 
-def _write(store: Path, name: str, lr: float, widths: dict[str, float], dead: str, steps: int) -> None:
+def _write(
+    store: Path, name: str, lr: float, widths: dict[str, float], dead: str, steps: int, size: int = 4000
+) -> None:
     rng = np.random.default_rng(int(1 / lr))
     with stepscope.init("resnet", name, {"lr": lr}, dir=store, console=False, system=False, git=False) as run:
         for at in range(steps):
             values: dict[str, object] = {"loss": 2.2 * math.exp(-at / 6) + 0.2 + 0.02 * rng.standard_normal()}
             for depth, (layer, width) in enumerate(widths.items()):
                 part = at / max(1, steps - 1)
-                values |= _layer(rng, layer, width, depth, part, lr, layer == dead)
+                values |= _layer(rng, layer, width, depth, part, lr, layer == dead, size)
             run.log(values, step=at * EVERY)
 
 
 def _layer(
-    rng: np.random.Generator, layer: str, width: float, depth: int, part: float, lr: float, dead: bool
+    rng: np.random.Generator, layer: str, width: float, depth: int, part: float, lr: float, dead: bool, size: int
 ) -> dict[str, object]:
     """Weights widen as they learn, gradients shrink, activations become sparse."""
     spread = width * (1 + (0.5 + 3 * math.sqrt(lr)) * part * (1 + math.sin(depth)) / 2)
-    left, right = rng.normal(-0.6 * spread * part, spread * 0.7, 1500), rng.normal(0.8 * spread * part, spread, 2500)
-    gradients = rng.standard_t(4, 4000) * 2e-3 * math.exp(-2.2 * part) / (1 + depth / 4)
-    before = rng.normal(0.3 - (2.9 * min(1.0, 2.2 * part) if dead else 0.5 * part), 0.8, 4000)
+    left = rng.normal(-0.6 * spread * part, spread * 0.7, size * 3 // 8)
+    right = rng.normal(0.8 * spread * part, spread, size * 5 // 8)
+    gradients = rng.standard_t(4, size) * 2e-3 * math.exp(-2.2 * part) / (1 + depth / 4)
+    before = rng.normal(0.3 - (2.9 * min(1.0, 2.2 * part) if dead else 0.5 * part), 0.8, size)
     if dead:
         gradients *= 1e-3 + (1 - min(1.0, 2.2 * part)) ** 2
     return {

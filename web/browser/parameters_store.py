@@ -50,7 +50,7 @@ def _accuracy(config: dict[str, Any], rng: random.Random) -> float:
     far = math.log10(config["lr"] / best)
     quality = 0.66 - 0.05 * far**2 + 0.016 * config["depth"] / 2 + (0.06 if config["augment"] else 0)
     quality -= 0.14 * abs(config["dropout"] - 0.15) + (0.02 if config["optimizer"] == "sgd" else 0)
-    return max(0.01, quality + rng.gauss(0, 0.012))
+    return max(0.01, float(quality) + rng.gauss(0, 0.012))
 
 
 def _write(store: Path, name: str, config: dict[str, Any], created: float, rng: random.Random) -> None:
@@ -67,5 +67,8 @@ def _write(store: Path, name: str, config: dict[str, Any], created: float, rng: 
         if diverges and epoch > 5:
             accuracy, loss = 0.01, math.nan
         row.write(epoch, (loss * 0.8, loss, accuracy, 20 + 1.5 * config["depth"] + rng.gauss(0, 0.5)))
-    status = "failed" if diverges and rng.random() < 0.5 else "finished"
-    writer.close(End(time=created + 60 * rng.uniform(12, 45), status=status, exit_code=int(status == "failed")))
+    ended = created + 60 * rng.uniform(12, 45)
+    if diverges and rng.random() < 0.5:
+        writer.close(End(time=ended, status="failed", exit_code=1, error="ValueError: loss is NaN"))
+    else:
+        writer.close(End(time=ended, status="finished", exit_code=0))

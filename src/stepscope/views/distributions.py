@@ -12,7 +12,7 @@ from stepscope.records import Media
 from stepscope.runs.points.histograms import decode_histogram
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
-from stepscope.views.layer_names import FAMILIES, in_rows, placed
+from stepscope.views.layer_names import FAMILIES, in_model_order, in_rows, placed
 from stepscope.views.route import route
 
 __all__ = ["distributions"]
@@ -59,7 +59,7 @@ class DistributionLayer(msgspec.Struct):
 
 class Distributions(msgspec.Struct):
     layers: list[DistributionLayer]
-    """In the order in which they were first logged, which is the model's for `watch_layers`."""
+    """In the order of the model, as far as the order in which they were first logged tells it."""
     families: list[str]
     """Those that there are, in the order to show them."""
     omitted: int = 0
@@ -78,9 +78,10 @@ def distributions(ctx: Context, request: DistributionsRequest) -> Distributions:
         except NotFound:  # deleted since the page was opened
             continue
         keys = [key for key, kind in folder.media_keys(as_logged=True).items() if kind == "histogram"]
-        for name, members in in_rows(placed(keys)).items():
+        rows = in_rows(placed(keys))
+        for name in in_model_order(list(rows), len(keys)):
             layer = layers.setdefault(name, DistributionLayer(name=name, cells=[]))
-            layer.cells += [_cell(folder, one.key, one.family) for one in members]
+            layer.cells += [_cell(folder, one.key, one.family) for one in rows[name]]
     shown = list(layers.values())[:MAX_LAYERS]
     there = {cell.family for layer in shown for cell in layer.cells}
     return Distributions(

@@ -30,6 +30,7 @@ interface Layout {
 }
 
 const RIDGE_HEIGHT = 0.34;
+const WORD_PX = 18;
 
 export function histogramLayout(data: Histograms, mode: HistogramMode, width: number, height: number, range: readonly [number, number] | null = null): Layout {
   const box = plotBox(width, height);
@@ -56,7 +57,10 @@ export function drawHistograms(ctx: CanvasRenderingContext2D, data: Histograms, 
   ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "top";
-  ctx.fillText(mode === "ridges" ? "value" : "step", layout.box.left - 7, layout.box.top + layout.box.height + 8);
+  // The first tick may stand at the very edge; it says more than the word.
+  const first = ticks(...layout.axes.x, Math.max(2, layout.box.width / 84))[0];
+  const crowded = first !== undefined && projection(layout.axes, layout.box).x(first) - layout.box.left < WORD_PX && mode === "ridges";
+  if (!crowded) ctx.fillText(mode === "ridges" ? "value" : "step", layout.box.left - 7, layout.box.top + layout.box.height + 8);
   if (mode === "ridges") ctx.fillText("step", layout.box.left - 7, layout.box.top);
 }
 

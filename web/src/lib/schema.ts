@@ -547,7 +547,7 @@ export interface DistributionLayer {
 }
 
 export interface Distributions {
-  /** In the order in which they were first logged, which is the model's for `watch_layers`. */
+  /** In the order of the model, as far as the order in which they were first logged tells it. */
   layers: DistributionLayer[];
   /** Those that there are, in the order to show them. */
   families: string[];
