@@ -290,7 +290,7 @@ def _damage(folder: RunFolder) -> list[str]:
             damage.unknown_frames,
             "unknown record",
             "unknown records",
-            "made by a newer Stepscope: pip install -U stepscope",
+            "of a newer Stepscope: pip install -U stepscope",
         ),
     ]
     told = [f"{count:,} {one if count == 1 else many}: {words}" for count, one, many, words in said if count]

@@ -107,7 +107,7 @@ function Nothing() {
       <p>A recording holds every operation of one step: the line and module it came from, the tensors it read and made, what they held, and what it cost. The Model page draws the same recording as a graph.</p>
       <div class="lessons">
         <Lesson title="Record a step" text={RECORD} />
-        <Lesson title="Or let Stepscope do it when a loss is not finite" text="stepscope run train.py" />
+        <Lesson title="A step that failed under stepscope run, afterwards" text="stepscope replay last --save failed.step" />
       </div>
     </EmptyState>
   );
