@@ -156,8 +156,9 @@ def bomb(width: int, height: int) -> bytes:
         (b"RIFF\0\0\0\0WAVEfmt ", "are not those of an image"),
         (bomb(60_000, 60_000), r"claims to have 60,000 x 60,000 pixels"),
         (b"\x89PNG\r\n\x1a\n\0\0", "is damaged"),
+        (png(8)[:50], "is cut off"),
     ],
-    ids=["svg", "html", "sound", "bomb", "cut"],
+    ids=["svg", "html", "sound", "bomb", "header", "cut"],
 )
 @pytest.mark.parametrize("padding", [0, 70_000])
 def test_what_is_no_image_is_not_given_as_one(ctx: Context, store: Path, data: bytes, words: str, padding: int) -> None:

@@ -224,8 +224,7 @@ describe.skipIf(noBrowser)("media", () => {
       await expect.poll(() => broken("svg")).toContain("damaged, or not the image/png");
       await expect.poll(() => broken("bomb")).toContain("90,000 x 90,000 pixels");
       await expect.poll(() => broken("svg inline")).toContain("not those of an image");
-      await row(page, "cut").scrollIntoViewIfNeeded();
-      await expect.poll(() => row(page, "cut").locator("img, .media-broken").count()).toBe(1); // a browser may show its upper half
+      await expect.poll(() => broken("cut")).toContain("damaged");
       for (const kind of ["HTML", "Audio", "Videos", "Tables", "Confusion", "Curves", "Text"]) {
         await page.getByRole("radio", { name: new RegExp(`^${kind}`) }).click();
         await page.locator(".media-key > :not(.media-title, .media-hold)").first().waitFor();

@@ -40,11 +40,11 @@ def blob(ctx: Context, request: BlobRequest) -> Download:
     path = None if found.data is not None else _large_file(folder, request.sha256)
     if path is not None:
         if saved_as is None:
-            _check(_head_of(path), found.mime)
+            _check(_head_of(path), found.mime, whole=False)
         return Download(found.mime, path=path, filename=saved_as, immutable=True)
     data = found.data if found.data is not None else folder.media_bytes(request.sha256)
     if saved_as is None:
-        _check(data, found.mime)
+        _check(data, found.mime, whole=True)
     return Download(found.mime, body=data, filename=saved_as, immutable=True)
 
 
@@ -81,8 +81,8 @@ def _found(folder: RunFolder, sha256: str) -> _Found:
     raise NotFound(f"run {folder.id} has logged nothing with the hash {sha256[:12]}…")
 
 
-def _check(head: bytes, mime: str) -> None:
-    fault = image_fault(head, mime)
+def _check(head: bytes, mime: str, whole: bool) -> None:
+    fault = image_fault(head, mime, whole)
     if fault is not None:
         raise BadData(f"this image is not shown: {fault}; add ?save=true to its address to download it all the same")
 

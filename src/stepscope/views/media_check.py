@@ -11,8 +11,10 @@ MAX_PIXELS = 100_000_000
 """As many as `stepscope.Image` takes; what has more was not written by it."""
 
 
-def image_fault(head: bytes, mime: str) -> str | None:
+def image_fault(head: bytes, mime: str, whole: bool = True) -> str | None:
     """Why these bytes, recorded as an image, are not given to a browser as one; None if they may be.
+
+    Without `whole`, they are only its first ones.
 
     >>> image_fault(b"<svg onload=alert(1)>", "image/png")
     'its bytes are not those of an image'
@@ -28,4 +30,6 @@ def image_fault(head: bytes, mime: str) -> str | None:
     width, height = size
     if width * height > MAX_PIXELS:
         return f"it claims to have {width:,} x {height:,} pixels, more than the {MAX_PIXELS:,} that are shown"
+    if whole and found.endswith("png") and b"IEND" not in head:  # a browser would show it blank, without a word
+        return "it is cut off before its end"
     return None

@@ -9,6 +9,7 @@ import { Curves } from "./curves";
 import { Pictures } from "./pictures";
 import { Projector } from "./projector";
 import { RunName } from "./run-heads";
+import * as settings from "./settings";
 import { Sounds } from "./sounds";
 import { Tables } from "./tables";
 import { Texts } from "./texts";
@@ -55,6 +56,8 @@ export function Content(props: ContentProps) {
   }
 }
 
+const WIDE_PX = 280;
+
 export interface CellsProps {
   items: readonly MediaItem[];
   runs: readonly string[];
@@ -66,7 +69,9 @@ export interface CellsProps {
 }
 
 /** A cell for each run, in its column or one after the other. A run's list stands together. */
-export function Cells({ items, runs, columns, step, wide = false, render }: CellsProps) {
+export function Cells({ items, runs, columns: wanted, step, wide = false, render }: CellsProps) {
+  // What needs more than its column goes one after the other: beside the wrong name it would mislead.
+  const columns = wanted && !(wide && settings.drawnSize.value < WIDE_PX);
   const cells = runs.map((run) => ({ run, own: items.filter((item) => item.run === run) }));
   return (
     <div class={columns ? "media-cells" : "media-flow"} data-wide={wide || undefined}>

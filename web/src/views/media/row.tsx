@@ -35,6 +35,9 @@ export function KeyRow({ entry, runs, steps, columns }: RowProps) {
   const stop = stopOf(steps, step);
   usePrefetch(runs, entry.key, neighbours(steps, stop, forward), visible && AHEAD.has(entry.kind) && items.data !== null);
   const missing = runs.length - entry.runs.length;
+  const own = ofKind(items.data?.items ?? [], entry.kind);
+  // Where no run has anything newer, the row says so once; a run that is behind the others says it itself.
+  const reached = own.length > 0 ? Math.max(...own.map((item) => item.step)) : null;
   return (
     <section ref={place} class="media-key" data-kind={entry.kind} data-key={entry.key} data-one={(SMALL.has(entry.kind) && entry.most === 1) || undefined} aria-label={`${visibleText(entry.key)}, ${kindWord(entry.kind)}`}>
       <h3 class="media-title">
@@ -43,6 +46,7 @@ export function KeyRow({ entry, runs, steps, columns }: RowProps) {
         </span>
         <span class="media-note">
           {kindWord(entry.kind)} · {count(entry.steps.length, "step")}
+          {reached !== null && reached !== steps[stop] ? ` · step ${reached.toLocaleString("en-US")}` : ""}
           {missing > 0 && runs.length > 1 ? ` · ${count(entry.runs.length, "run")} of ${runs.length}` : ""}
         </span>
       </h3>
@@ -52,7 +56,7 @@ export function KeyRow({ entry, runs, steps, columns }: RowProps) {
           <Button onClick={items.retry}>Try again</Button>
         </div>
       ) : items.data && visible ? (
-        <Content entry={entry} items={ofKind(items.data.items, entry.kind)} all={items.data.items} runs={runs} columns={columns} step={steps[stop] ?? null} />
+        <Content entry={entry} items={own} all={items.data.items} runs={runs} columns={columns} step={reached} />
       ) : (
         <div class="media-hold" aria-busy={visible}>
           {visible ? <Skeleton width="30%" /> : null}
