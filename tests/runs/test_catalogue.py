@@ -324,6 +324,16 @@ def test_the_first_columns_show_the_side_on_which_a_metric_is_good(store: Path, 
         assert default_columns(catalogue.columns(), catalogue.entries()) == ["accuracy.last", "accuracy.max"]
 
 
+def test_a_metric_of_few_runs_or_of_the_machine_is_no_first_column(store: Path, index: Index) -> None:
+    for number in range(5):
+        make_run(store, f"judged-{number}", series={"val/loss": [2.0, 1.0]}, created=LONG_AGO)
+    make_run(store, "another kind", series={"reward": [1.0]}, created=LONG_AGO)
+    make_run(store, "only timed", series={"memory/process_bytes": [1e8], "time/step_ms": [3.0]}, created=LONG_AGO)
+    with Catalogue(store, index=index) as catalogue:
+        assert default_columns(catalogue.columns(), catalogue.entries()) == ["val/loss.last", "val/loss.min"]
+        assert {entry.name: entry.main for entry in catalogue.entries()}["only timed"] is None
+
+
 def test_asking_for_an_unknown_run_says_so(three: Catalogue) -> None:
     with pytest.raises(NotFound, match="there is no run 'nope'"):
         three.get("nope")

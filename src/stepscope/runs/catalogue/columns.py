@@ -46,7 +46,7 @@ def default_columns(columns: Iterable[RunColumn], entries: Sequence[RunEntry]) -
     for entry in entries:
         if entry.main is not None:
             mains[entry.main] = mains.get(entry.main, 0) + 1
-    best = sorted(mains, key=lambda name: -mains[name])[:2]
+    best = sorted((name for name in mains if mains[name] * 4 >= runs), key=lambda name: -mains[name])[:2]
     metrics = [field_key(Field("metric", name, stat)) for name in best for stat in ("last", _best_stat(name, entries))]
     return [one.key for one in differing[:6]] + metrics
 

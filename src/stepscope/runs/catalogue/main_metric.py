@@ -18,6 +18,8 @@ SPARK_POINTS = 40
 
 _TRAINING = ("train", "training", "trn")
 _HELD_OUT = ("val", "valid", "validation", "eval", "test", "dev")
+_MACHINE = ("system/", "memory/", "time/")
+"""What `stepscope` logs of the machine and of the time: a fact about every run, never what it is judged by."""
 _LOSS_WORDS = ("loss", "nll", "elbo", "objective", "cost", "perplexity", "ppl", "error", "err")
 
 
@@ -38,7 +40,7 @@ def main_metric(names: tuple[str, ...], rules: Sequence[MetricRule] = ()) -> str
 @lru_cache(maxsize=64)
 def _most_like_a_loss(names: tuple[str, ...]) -> str | None:
     """Remembered, because the runs of a store mostly have the same metrics."""
-    return min((name for name in names if not name.startswith("system/")), key=_rank, default=None)
+    return min((name for name in names if not name.startswith(_MACHINE)), key=_rank, default=None)
 
 
 def _rank(name: str) -> tuple[int, int, int, str]:
