@@ -71,7 +71,12 @@ function tell(arrived: readonly Notice[]): void {
 }
 
 function show(notice: Notice, title: string): void {
-  const shown = new Notification(visibleText(title), { body: visibleText(notice.text), tag: keyOf(notice) });
+  let shown: Notification;
+  try {
+    shown = new Notification(visibleText(title), { body: visibleText(notice.text), tag: keyOf(notice) });
+  } catch {
+    return; // browsers of phones have the name, but let only service workers use it
+  }
   shown.onclick = () => {
     window.focus();
     location.hash = address(notice);
