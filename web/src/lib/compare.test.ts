@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { byWords, groupKeys } from "./compare-by";
 import { metricsCsv, metricsLatex, metricsMarkdown } from "./compare-export";
+import { partingPaths } from "./compare-parting";
 import { changeOf, changeWords, nextOrder, OWN_ORDER, percentWords, pWords, shownRows, valueWords } from "./compare-table";
 import { foldSame, wordDiff } from "./compare-words";
-import type { MetricRow, RunColumn } from "./schema";
+import type { MetricRow, Parting, RunColumn } from "./schema";
 
 function row(key: string, value: MetricRow["value"], more: Partial<MetricRow> = {}): MetricRow {
   return { key, goal: null, stat: "last", value, best: null, differs: true, std: [], n: [], odd: [], p: [], p_holm: [], ...more };
@@ -75,4 +76,17 @@ test("keys that differ come first, after the run's own group", () => {
   expect(keys.slice(0, 2)).toEqual(["group", "config.lr"]);
   expect(keys.at(-1)).toBe("config.same");
   expect(byWords(["config.lr", "group", "*", 'config."two words"'])).toBe("lr, the run's group, everything but the seed, two words");
+});
+
+test("a curve that runs away leaves the picture instead of pressing the other flat", () => {
+  const parting: Parting = {
+    key: "loss", step: 2, a: 1, b: 9, noise: 0.1, noise_from: "steps", a_end: 1, b_end: 900, a_lost: null, b_lost: null,
+    x: [0, 1, 2, 3], a_line: [3, 2, 1, 1], b_line: [3, 2, 9, null],
+  }; // prettier-ignore
+  const { a, b, at } = partingPaths(parting, 100, 50);
+  // The calm curve spans 1 to 3 and has as much room again on the side of the wild one.
+  expect(a).toBe("M4 25L34.7 35.5L65.3 46L96 46");
+  expect(b.startsWith("M4 25L34.7 35.5L65.3 -")).toBe(true);
+  expect(at).toBe(65.3);
+  expect(partingPaths({ ...parting, x: [0, 1], a_line: [5, 5], b_line: [5, 5], step: null }, 100, 50)).toEqual({ a: "M4 25L96 25", b: "M4 25L96 25", at: null });
 });
