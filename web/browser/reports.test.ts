@@ -140,13 +140,13 @@ describe.skipIf(noBrowser)("reports", () => {
     await expect.poll(() => text(page).evaluate((box) => box === document.activeElement)).toBe(true);
     await page.keyboard.type(" Unsaved.");
     await page.getByText("not saved yet").waitFor();
-    await page.getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("toolbar", { name: "Edit the report" }).getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("button", { name: "Go on with them" }).click();
     expect(await text(page).inputValue()).toContain("Unsaved.");
     expect(await axeFaults(page)).toEqual([]);
     await text(page).press("Control+s");
-    await page.getByText("version 4").waitFor();
+    await page.locator(".report-save-state", { hasText: "version 4" }).waitFor();
     expect(tab.errors.filter((error) => !error.includes("409"))).toEqual([]);
   });
 

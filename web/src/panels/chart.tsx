@@ -8,6 +8,7 @@ import { Legend } from "./parts/legend";
 import { numberOf, type PanelKind, type PanelProps, textOf } from "./panel";
 
 const ScopedPanel = lazily(() => import("../views/charts/scoped").then((chunk) => chunk.ScopedPanel));
+const GroupLegend = lazily(() => import("./parts/group-legend").then((chunk) => chunk.GroupLegend));
 
 /** Metric names may hold commas: only a JSON list is several. */
 function keysOf(options: Options): string[] {
@@ -37,6 +38,7 @@ export function chartStart(options: Options, key: string): Record<string, string
 export function Panel({ options, runs }: PanelProps) {
   const keys = keysOf(options);
   const ids = runs.map((run) => run.id);
+  const group = fieldOf(textOf(options, "group"));
   return (
     <>
       <div class="report-charts" data-count={Math.min(keys.length, 3)}>
@@ -44,7 +46,7 @@ export function Panel({ options, runs }: PanelProps) {
           <ScopedPanel key={key} runs={ids} name={key} start={chartStart(options, key)} />
         ))}
       </div>
-      {textOf(options, "group") ? null : <Legend runs={runs} />}
+      {group ? <GroupLegend runs={runs} by={group} /> : <Legend runs={runs} />}
     </>
   );
 }

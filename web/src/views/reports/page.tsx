@@ -40,11 +40,14 @@ function OneReport({ id }: { id: string }) {
   const [page, setPage] = useState<ReportPage | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const wanted = version.value;
-  const load = (stop?: AbortSignal) =>
-    call("POST /api/report", { id, version: wanted || null }, stop ? { signal: stop } : {}).then(
-      (answer) => (setPage(answer), setFault(null)),
+  const asked = useRef(0);
+  const load = (stop?: AbortSignal) => {
+    const mine = ++asked.current; // a late answer to an older question must not bring an older version back
+    return call("POST /api/report", { id, version: wanted || null }, stop ? { signal: stop } : {}).then(
+      (answer) => mine === asked.current && (setPage(answer), setFault(null)),
       (error: unknown) => void (isAbort(error) || setFault(error)),
     );
+  };
   useEffect(() => {
     const stop = new AbortController();
     void load(stop.signal);
