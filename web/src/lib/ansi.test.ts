@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { markSpans, parseAnsi, readableInk, stripAnsi } from "./ansi";
+import { markSpans, parseAnsi, readableInk, stripAnsi, textFinder } from "./ansi";
+import { findPattern } from "./chart-regex";
 
 const looks = (text: string) => parseAnsi(text).map((span) => [span.text, span.style]);
 
@@ -46,13 +47,23 @@ describe("terminal colours", () => {
 });
 
 describe("marks", () => {
-  const pieces = (text: string, wanted: string, fold = true) => markSpans(parseAnsi(text), wanted, fold).map(({ span, marked }) => (marked ? `[${span.text}]` : span.text)).join("|");
+  const pieces = (text: string, wanted: string, find = textFinder(wanted)) => markSpans(parseAnsi(text), find).map(({ span, marked }) => (marked ? `[${span.text}]` : span.text)).join("|");
 
   test("are cut out of spans, also across a change of colour", () => {
     expect(pieces("a loss and a LOSS", "loss")).toBe("a |[loss]| and a |[LOSS]");
-    expect(pieces("a LOSS", "loss", false)).toBe("a LOSS");
+    expect(pieces("a loss", "LOSS")).toBe("a loss");
     expect(pieces("lo\x1b[31mss is", "loss")).toBe("[lo]|[ss]| is");
     expect(pieces("aaa", "a")).toBe("[a]|[a]|[a]");
     expect(pieces("abc", "")).toBe("abc");
+  });
+
+  test("patterns are marked where they fit, as far as they go", () => {
+    const fit = (text: string, pattern: string) => pieces(text, "", findPattern(pattern));
+    expect(fit("step 12 of 345", "\\d+")).toBe("step |[12]| of |[345]");
+    expect(fit("😀 nan Inf", "nan|inf")).toBe("😀 |[nan]| |[Inf]");
+    expect(fit("abc", "x*")).toBe("abc");
+    const began = performance.now();
+    fit("a".repeat(5000), "(a+)+b");
+    expect(performance.now() - began).toBeLessThan(1000);
   });
 });

@@ -151,10 +151,12 @@ function contrast(a: number, b: number): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 }
 
-/** Cuts spans where a text occurs in them, so that it can be marked: true for the marked pieces. */
-export function markSpans(spans: readonly Span[], wanted: string, fold: boolean): { span: Span; marked: boolean }[] {
-  const whole = spans.map((span) => span.text).join("");
-  const found = wanted ? placesOf(fold ? whole.toLowerCase() : whole, wanted) : [];
+/** Finds the places of a text, from start to end; those of a pattern are found by `findPattern`. */
+export type Finder = (text: string) => readonly (readonly [number, number])[];
+
+/** Cuts spans where something is found in them, so that it can be marked: true for the marked pieces. */
+export function markSpans(spans: readonly Span[], find: Finder | null): { span: Span; marked: boolean }[] {
+  const found = find ? find(spans.map((span) => span.text).join("")) : [];
   if (found.length === 0) return spans.map((span) => ({ span, marked: false }));
   const out: { span: Span; marked: boolean }[] = [];
   let start = 0;
@@ -163,10 +165,10 @@ export function markSpans(spans: readonly Span[], wanted: string, fold: boolean)
     const end = start + span.text.length;
     let at = start;
     while (at < end) {
-      while (next < found.length && (found[next] as number) + wanted.length <= at) next++;
+      while (next < found.length && (found[next]?.[1] as number) <= at) next++;
       const place = found[next];
-      const inside = place !== undefined && place <= at;
-      const until = Math.min(end, place === undefined ? end : inside ? place + wanted.length : place);
+      const inside = place !== undefined && place[0] <= at;
+      const until = Math.min(end, place === undefined ? end : inside ? place[1] : place[0]);
       out.push({ span: { text: span.text.slice(at - start, until - start), style: span.style }, marked: inside });
       at = until;
     }
@@ -175,8 +177,14 @@ export function markSpans(spans: readonly Span[], wanted: string, fold: boolean)
   return out;
 }
 
-function placesOf(text: string, wanted: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0 && found.length < 500; at = text.indexOf(wanted, at + wanted.length)) found.push(at);
-  return found;
+/** Where a text occurs; case is ignored unless it has capitals. */
+export function textFinder(wanted: string): Finder {
+  const fold = wanted === wanted.toLowerCase();
+  return (text) => {
+    const found: [number, number][] = [];
+    const within = fold ? text.toLowerCase() : text;
+    if (wanted === "" || within.length !== text.length) return found; // letters whose small form is longer would shift the marks
+    for (let at = within.indexOf(wanted); at >= 0 && found.length < 500; at = within.indexOf(wanted, at + wanted.length)) found.push([at, at + wanted.length]);
+    return found;
+  };
 }

@@ -210,22 +210,58 @@ function reach(into: Set<State>, from: State, text: readonly string[], at: numbe
   }
 }
 
-/** Compiles a pattern; throws a `PatternError` in words when it is not one. Case is ignored unless it has capitals. */
-export function compilePattern(pattern: string): (text: string) => boolean {
-  const builder = new Builder();
+function machineOf(pattern: string): { first: State; done: State } {
   const done: State = { next: [], done: true };
   const fold = pattern === pattern.toLowerCase();
-  const first = builder.build(new Parser(pattern, fold).parse(), done);
+  return { first: new Builder().build(new Parser(pattern, fold).parse(), done), done };
+}
+
+/** All states after reading one letter. */
+function stepped(now: ReadonlySet<State>, text: readonly string[], at: number): Set<State> {
+  const after = new Set<State>();
+  for (const state of now) if (at < text.length && state.test?.(text[at] as string)) reach(after, state.next[0] as State, text, at + 1);
+  return after;
+}
+
+/** Compiles a pattern; throws a `PatternError` in words when it is not one. Case is ignored unless it has capitals. */
+export function compilePattern(pattern: string): (text: string) => boolean {
+  const { first, done } = machineOf(pattern);
   return (name) => {
     const text = [...name.slice(0, 2000)];
     let now = new Set<State>();
     for (let at = 0; at <= text.length; at++) {
       reach(now, first, text, at);
       if (now.has(done)) return true;
-      const after = new Set<State>();
-      for (const state of now) if (at < text.length && state.test?.(text[at] as string)) reach(after, state.next[0] as State, text, at + 1);
-      now = after;
+      now = stepped(now, text, at);
     }
     return now.has(done);
+  };
+}
+
+/** Letters that are looked at, and steps that are taken, to mark the places of a pattern in one text. */
+const MARKED_LETTERS = 1000;
+const MARKED_STEPS = 20_000;
+
+/** Where a pattern fits, from start to end, each place as long as it can be; not beyond what marking is worth. */
+export function findPattern(pattern: string): (text: string) => [number, number][] {
+  const { first, done } = machineOf(pattern);
+  return (name) => {
+    const text = [...name.slice(0, MARKED_LETTERS)];
+    const offset = [0];
+    for (const letter of text) offset.push((offset[offset.length - 1] as number) + letter.length);
+    const found: [number, number][] = [];
+    let steps = 0;
+    for (let from = 0; from < text.length && steps < MARKED_STEPS; ) {
+      let now = new Set<State>();
+      reach(now, first, text, from);
+      let end = now.has(done) ? from : -1;
+      for (let at = from; at < text.length && now.size > 0 && steps < MARKED_STEPS; at++, steps++) {
+        now = stepped(now, text, at);
+        if (now.has(done)) end = at + 1;
+      }
+      if (end > from) found.push([offset[from] as number, offset[end] as number]);
+      from = Math.max(from + 1, end);
+    }
+    return found;
   };
 }

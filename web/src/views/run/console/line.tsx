@@ -1,7 +1,7 @@
 /** One line as a terminal shows it, with what we know of it on its left. */
 
 import { memo } from "preact/compat";
-import { type Ink, markSpans, parseAnsi, readableInk, type Span, type Style } from "../../../lib/ansi";
+import { type Finder, type Ink, markSpans, parseAnsi, readableInk, type Span, type Style } from "../../../lib/ansi";
 import { clockText, sinceText } from "../../../lib/console-scroll";
 import { formatTimeZone } from "../../../lib/format";
 import type { ConsoleLine } from "../../../lib/schema";
@@ -17,8 +17,8 @@ export interface LineProps {
   showRank: boolean;
   /** The step is told where it changes; "none" where no line has one. */
   newStep: boolean | "none";
-  /** The text to mark; "" for none. */
-  wanted: string;
+  /** Finds what is to be marked. */
+  find: Finder | null;
   picked: boolean;
   current: boolean;
   shining: boolean;
@@ -27,7 +27,7 @@ export interface LineProps {
 }
 
 export const Line = memo(function Line(props: LineProps) {
-  const { line, row, began, stamps, showRank, newStep, wanted, picked, current, shining, trace } = props;
+  const { line, row, began, stamps, showRank, newStep, find, picked, current, shining, trace } = props;
   return (
     <div
       class="con-line"
@@ -60,7 +60,7 @@ export const Line = memo(function Line(props: LineProps) {
         </span>
       )}
       <span class="con-text isolate">
-        <Text text={line.text} wanted={wanted} />
+        <Text text={line.text} find={find} />
         {line.cut ? (
           <button type="button" class="con-cut" data-whole={line.number}>
             … {line.cut.toLocaleString("en-US")} more letters: copy the whole line
@@ -71,13 +71,12 @@ export const Line = memo(function Line(props: LineProps) {
   );
 });
 
-function Text({ text, wanted }: { text: string; wanted: string }) {
+function Text({ text, find }: { text: string; find: Finder | null }) {
   const spans = spansOf(text);
   if (spans.length === 0) return <>{"\u200b"}</>; // so that an empty line has a height
-  const fold = wanted === wanted.toLowerCase();
   return (
     <>
-      {markSpans(spans, wanted, fold).map(({ span, marked }, at) =>
+      {markSpans(spans, find).map(({ span, marked }, at) =>
         marked ? <mark key={at}>{span.text}</mark> : <Piece key={at} span={span} />,
       )}
     </>

@@ -1,7 +1,9 @@
 /** The lines on the screen, out of any number: only these are on the page. */
 
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { type Finder, textFinder } from "../../../lib/ansi";
+import { findPattern, PatternError } from "../../../lib/chart-regex";
 import { LINE, topLine } from "../../../lib/console-scroll";
 import type { ConsoleError, ConsoleLine, RunDetail } from "../../../lib/schema";
 import { Line } from "./line";
@@ -126,8 +128,7 @@ function Rows({ run, view, start, end }: { run: RunDetail; view: ConsoleView; st
   const picked = settings.picked.value;
   const match = view.match.value;
   const { search, regex } = settings.filters.value;
-  const fold = search === search.toLowerCase();
-  const wanted = search && !regex ? (fold ? search.toLowerCase() : search) : "";
+  const find = useMemo(() => finderOf(search, regex), [search, regex]);
   const showRank = (info?.ranks.length ?? 0) > 1 && settings.filters.value.rank === null;
   const out = [];
   let step: number | null | undefined = start > 0 ? lines.line(start - 1)?.step : undefined;
@@ -147,7 +148,7 @@ function Rows({ run, view, start, end }: { run: RunDetail; view: ConsoleView; st
         stamps={settings.stamps.value}
         showRank={showRank}
         newStep={info?.steps ? line.step !== step : "none"}
-        wanted={line.match ? wanted : ""}
+        find={line.match ? find : null}
         picked={picked !== null && line.number >= picked.first && line.number <= picked.last}
         current={match?.row === row}
         shining={view.shining.value === row}
@@ -157,6 +158,17 @@ function Rows({ run, view, start, end }: { run: RunDetail; view: ConsoleView; st
     step = line.step;
   }
   return <>{out}</>;
+}
+
+/** The server has its own reader of patterns; what only that one understands is not marked. */
+function finderOf(search: string, regex: boolean): Finder | null {
+  if (!search) return null;
+  try {
+    return regex ? findPattern(search) : textFinder(search);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    return null;
+  }
 }
 
 function traceOf(line: ConsoleLine, errors: readonly ConsoleError[]): "" | "part" | "end" {
