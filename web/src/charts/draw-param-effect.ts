@@ -1,6 +1,7 @@
 /** A metric over one parameter: the runs as dots, what the model expects as a line (or as bars for names). */
 
 import type { Box } from "../lib/chart-project";
+import { visibleText } from "../lib/format";
 import type { ParamScale } from "../lib/param-scale";
 import type { ParamColumn } from "../lib/param-table";
 import type { Effect } from "../lib/schema";
@@ -49,7 +50,7 @@ export function drawEffect(ctx: CanvasRenderingContext2D, x: Dim, y: Dim, effect
   ctx.textBaseline = "top";
   for (const tick of x.scale.ticks(box.width / 72)) ctx.fillText(tick.label.length > 12 ? `${tick.label.slice(0, 11)}…` : tick.label, at.x(tick.place), box.top + box.height + 8, 72);
   ctx.fillStyle = inks.text;
-  ctx.fillText(x.column.label, box.left + box.width / 2, box.top + box.height + 26, box.width);
+  ctx.fillText(visibleText(x.column.label), box.left + box.width / 2, box.top + box.height + 26, box.width);
   drawPoints(ctx, x, y, box, paint, inks, 3);
   if (effect) drawExpected(ctx, x.column, effectPlaces(effect, x.scale, y.scale), at, box, inks);
 }

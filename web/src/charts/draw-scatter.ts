@@ -1,6 +1,7 @@
 /** A matrix of scatter plots, and one of them large: geometry, drawing, and which run lies under a pixel. */
 
 import type { Box } from "../lib/chart-project";
+import { visibleText } from "../lib/format";
 import type { ParamScale, Tick } from "../lib/param-scale";
 import type { ParamColumn } from "../lib/param-table";
 import type { Inks } from "./inks";
@@ -141,7 +142,7 @@ function drawOwn(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, paint: Scatt
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   ctx.font = `600 11px ${inks.font}`;
-  ctx.fillText(dim.column.label, box.left + PAD, box.top + 5, box.width - 2 * PAD);
+  ctx.fillText(visibleText(dim.column.label), box.left + PAD, box.top + 5, box.width - 2 * PAD);
   ctx.font = `11px ${inks.font}`;
 }
 
@@ -162,7 +163,7 @@ function drawFoot(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, inks: Inks)
   const floor = box.top + box.height + 6;
   for (const tick of apart(ctx, dim.scale.ticks(Math.max(2, box.width / 42)), box)) ctx.fillText(cut(tick.label, 10), xOf(box, tick.place), floor);
   ctx.fillStyle = inks.text;
-  ctx.fillText(dim.column.label, box.left + box.width / 2, floor + 16, box.width);
+  ctx.fillText(visibleText(dim.column.label), box.left + box.width / 2, floor + 16, box.width);
 }
 
 function apart(ctx: CanvasRenderingContext2D, all: readonly Tick[], box: Box): Tick[] {
@@ -202,11 +203,11 @@ export function drawLargeScatter(ctx: CanvasRenderingContext2D, x: Dim, y: Dim, 
     ctx.fillText(cut(tick.label, 10), at, box.top + box.height + 8);
   }
   ctx.fillStyle = inks.text;
-  ctx.fillText(x.column.label, box.left + box.width / 2, box.top + box.height + 28, box.width);
+  ctx.fillText(visibleText(x.column.label), box.left + box.width / 2, box.top + box.height + 28, box.width);
   drawPoints(ctx, x, y, box, paint, inks, 4);
   ctx.textAlign = "left";
   ctx.fillStyle = inks.text;
-  ctx.fillText(y.column.label, box.left + 6, box.top + 4, box.width);
+  ctx.fillText(visibleText(y.column.label), box.left + 6, box.top + 4, box.width);
 }
 
 function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {

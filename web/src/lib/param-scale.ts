@@ -1,7 +1,7 @@
 /** From a parameter's value to its place on an axis, 0 to 1, and back; with the ticks that fit. */
 
 import { padded } from "./chart-range";
-import { formatNumber } from "./format";
+import { formatNumber, visibleText } from "./format";
 import { tickLabels, ticks } from "./chart-ticks";
 import type { ParamColumn } from "./param-table";
 
@@ -41,7 +41,7 @@ function namesScale(column: ParamColumn): ParamScale {
     value: (place) => place * size - 0.5,
     ticks: (count) => {
       const every = Math.max(1, Math.ceil(size / Math.max(1, count)));
-      return column.names.map((label, at) => ({ place: (at + 0.5) / size, label })).filter((_, at) => at % every === 0);
+      return column.names.map((name, at) => ({ place: (at + 0.5) / size, label: visibleText(name) })).filter((_, at) => at % every === 0);
     },
   };
 }

@@ -22,7 +22,7 @@ export interface ParamPanelProps {
   metric?: string;
   stat?: ParametersRequest["stat"];
   goal?: "min" | "max" | null;
-  /** Keys of columns (`config.lr`, `val/loss.min`), in order; none for the usual ones. */
+  /** Columns by key or name (`config.lr`, `lr`, `val/loss.min`), in order; none for the usual ones. */
   axes?: readonly string[];
   /** More metrics to have as columns. */
   metrics?: readonly string[];
@@ -56,9 +56,10 @@ function useScope(props: ParamPanelProps): { scope: ParamScope | null; table: Pa
   const made = useMemo(() => {
     if (!answer) return null;
     const held = signal(readTable(answer));
+    const named = axes === "" ? [] : axes.split("\n").map((name) => columnNamed(held.peek(), name)?.key);
     return new ParamScope(
       computed(() => held.value),
-      ownSettings(axes ? axes.split("\n") : []),
+      ownSettings(named.filter((key) => key !== undefined)),
     );
   }, [answer, axes]);
   return { scope: made, table: made?.table.peek() ?? null, error, retry };
