@@ -305,7 +305,8 @@ def test_what_changed_puts_the_likeliest_reason_first(ctx: Context, store: Path)
     good, bad = broken_pair(store)
     ctx.look()
     found = compare_changed(ctx, ChangedRequest(runs=[bad, good]))
-    assert (found.a, found.b, found.picked) == (good, bad, "one that works and one that does not")
+    assert (found.a, found.b) == (good, bad)
+    assert found.picked == "one that does not work, and the most alike that does (2 config values differ)"
     assert [(one.kind, one.key, one.likely) for one in found.changes] == [
         ("finding", "opt.no-zero-grad", "likely"),
         ("config", "lr", "likely"),
@@ -323,6 +324,19 @@ def test_what_changed_puts_the_likeliest_reason_first(ctx: Context, store: Path)
     assert found.headline.startswith(
         "Look first at `opt.no-zero-grad`, `lr`, `cifar`; 3 other differences matter less."
     )
+
+
+def test_the_working_run_most_like_the_one_that_fails_is_taken(ctx: Context, store: Path) -> None:
+    best = write_run(store, "best", {"loss": [0.1]}, config={"lr": 0.1, "width": 9, "depth": 9})
+    alike = write_run(store, "alike", {"loss": [0.5]}, config={"lr": 0.2, "width": 1, "depth": 1, "seed": 5})
+    bad = write_run(store, "bad", {"loss": [math.nan]}, config={"lr": 0.3, "width": 1, "depth": 1, "seed": 7})
+    ctx.look()
+    found = compare_changed(ctx, ChangedRequest(runs=[best, bad, alike]))
+    assert (found.a, found.b) == (alike, bad)
+    assert found.picked == "one that does not work, and the most alike that does (1 config value differs)"
+    assert compare_changed(ctx, ChangedRequest(runs=[best, bad, alike], a=best)).b == bad
+    worked = compare_changed(ctx, ChangedRequest(runs=[best, alike]))
+    assert (worked.a, worked.b, worked.picked) == (best, alike, "the best and the worst by loss, less is better")
 
 
 def test_two_runs_of_the_same_say_that_only_chance_is_left(ctx: Context, store: Path) -> None:

@@ -12,12 +12,12 @@ import numpy as np
 
 from stepscope.errors import NotFound, StepscopeError
 from stepscope.runs.catalogue.entry import RunEntry
-from stepscope.runs.catalogue.goals import Goal, goal_of
 from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.compare_columns import CompareColumn, Compared, columns_of, members
 from stepscope.views.compare_differences import differences
-from stepscope.views.compare_metrics import said, values_of
+from stepscope.views.compare_metrics import values_of
+from stepscope.views.compare_pair import choose_pair, main_of
 from stepscope.views.compare_parting import Parting, parting
 from stepscope.views.compare_reasons import Change
 from stepscope.views.context import Context
@@ -30,7 +30,6 @@ MAX_OPENED = 6
 """Runs of a side that are looked into; a group of more is judged by its newest."""
 MAX_METRICS = 24
 TIME_S = 4.0
-BROKEN = {"failed", "killed", "lost"}
 
 
 class ChangedRequest(msgspec.Struct):
@@ -74,8 +73,8 @@ def compare_changed(ctx: Context, request: ChangedRequest) -> WhatChanged:
     """What differs between two runs or groups, and how likely each difference explains it."""
     compared = columns_of(ctx, request.runs, request.by)
     entries = {column.id: members(ctx, column) for column in compared.columns}
-    main, goal = _main([entry for group in entries.values() for entry in group])
-    a, b, picked = _pair(compared, entries, request, main, goal)
+    main, goal = main_of([entry for group in entries.values() for entry in group])
+    a, b, picked = choose_pair(compared, entries, (request.a, request.b), main, goal)
     if a is None or b is None:
         words = "Choose two runs to see what changed between them."
         return WhatChanged(compared, "", "", "", words, [], [], [], [], [])
@@ -96,62 +95,6 @@ def compare_changed(ctx: Context, request: ChangedRequest) -> WhatChanged:
         same=same,
         notes=notes,
     )
-
-
-# -- which two -------------------------------------------------------------------------------------------------------
-
-
-def _main(entries: Sequence[RunEntry]) -> tuple[str | None, Goal | None]:
-    """The metric that most of the runs are judged by, and which way is good."""
-    goals = said(entries)
-    held_out = Counter(name for entry in entries for name in entry.metrics.names if name in goals)
-    counted = held_out or Counter(entry.main for entry in entries if entry.main is not None)
-    if not counted:
-        return None, None
-    name = counted.most_common(1)[0][0]
-    return name, goals.get(name) or goal_of(name)
-
-
-def _pair(
-    compared: Compared,
-    entries: dict[str, list[RunEntry]],
-    request: ChangedRequest,
-    main: str | None,
-    goal: Goal | None,
-) -> tuple[CompareColumn | None, CompareColumn | None, str]:
-    by_id = {column.id: column for column in compared.columns}
-    a, b = by_id.get(request.a or ""), by_id.get(request.b or "")
-    if (a is not None and b is not None) or len(by_id) < 2:
-        return a, b, ""
-    worth = {column.id: _worth(entries[column.id], main, goal) for column in compared.columns}
-    rest = [column for column in compared.columns if column is not a and column is not b]
-    # The first of equals as the better one, the last as the worse: columns come in the order they were chosen.
-    a = a or max(rest, key=lambda column: worth[column.id])
-    rest = [column for column in compared.columns if column is not a]
-    b = b or min(reversed(rest), key=lambda column: worth[column.id])
-    if request.a is not None and request.b is not None:
-        return a, b, ""
-    broken = worth[b.id][0] < worth[a.id][0]
-    by = f"{main}, {'less' if goal == 'min' else 'more'} is better" if main and goal else ""
-    words = "one that works and one that does not" if broken else f"the best and the worst by {by}" if by else ""
-    return a, b, words
-
-
-def _worth(entries: Sequence[RunEntry], main: str | None, goal: Goal | None) -> tuple[float, float]:
-    """More is better: first which share of the runs came through, then by the main metric."""
-    if not entries:
-        return -1.0, -math.inf
-    lost = [entry.status in BROKEN or (main is not None and _is_lost(entry, main)) for entry in entries]
-    whole = 1 - sum(lost) / len(entries)
-    values = [value for value in values_of(entries, main or "", "last") if math.isfinite(value)]
-    if not values or goal is None:
-        return whole, -math.inf
-    return whole, float(np.mean(values)) * (-1 if goal == "min" else 1)
-
-
-def _is_lost(entry: RunEntry, main: str) -> bool:
-    last = entry.metrics.number(main, "last") if main in entry.metrics else None
-    return last is not None and not math.isfinite(last)
 
 
 def _opened(ctx: Context, column: CompareColumn, notes: list[str]) -> list[RunFolder]:

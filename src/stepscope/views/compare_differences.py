@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.compare_code import changed_files
 from stepscope.views.compare_facts import Facts, environment_facts, said_value
+from stepscope.views.compare_pair import is_broken
 from stepscope.views.compare_reasons import Change, config_change, environment_change, package_change
 
 __all__ = ["differences"]
@@ -81,13 +81,13 @@ def _said(values: Iterable[str | None]) -> str | None:
 def _add_evidence(change: Change, columns: Sequence[Entries], main: str | None) -> None:
     """Raise a key whose value alone tells apart the compared runs that came through from those that did not."""
     entries = [entry for column in columns for entry in column]
-    broken = [entry for entry in entries if _is_broken(entry, main)]
+    broken = [entry for entry in entries if is_broken(entry, main)]
     if not 2 <= len(broken) <= len(entries) - 2:
         return
     values: dict[str | None, list[bool]] = {}
     for entry in entries:
         value = entry.config.get(change.key)
-        values.setdefault(None if value is None else said_value(value), []).append(_is_broken(entry, main))
+        values.setdefault(None if value is None else said_value(value), []).append(is_broken(entry, main))
     if len(values) == len(entries) or any(len(set(ends)) > 1 for ends in values.values()):
         return
     bad = [value if value is not None else "not set" for value, ends in values.items() if ends[0]]
@@ -95,13 +95,6 @@ def _add_evidence(change: Change, columns: Sequence[Entries], main: str | None) 
     words = f"all {len(broken)} that fail have {has}, and none of the {len(entries) - len(broken)} others"
     better = Change.of(change.kind, change.key, (change.a, change.b), max(change.score, 60) + 15, words)
     change.score, change.likely, change.why = better.score, better.likely, better.why
-
-
-def _is_broken(entry: RunEntry, main: str | None) -> bool:
-    if entry.status in ("failed", "killed", "lost"):
-        return True
-    last = entry.metrics.number(main, "last") if main is not None and main in entry.metrics else None
-    return last is not None and not math.isfinite(last)
 
 
 # -- findings, code, data --------------------------------------------------------------------------------------------

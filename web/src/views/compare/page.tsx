@@ -11,6 +11,7 @@ import type { Compared } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { project, selected } from "../../state";
 import "../../style/compare.css";
+import "../../style/compare-changed.css";
 import "../../style/compare-tables.css";
 import "../charts/look";
 import { EmptyStore } from "../runs/empty";
