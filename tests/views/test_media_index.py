@@ -30,7 +30,7 @@ def test_a_key_lists_its_runs_and_all_their_steps(ctx: Context, store: Path) -> 
 def test_a_list_says_how_long_it_is_at_most(ctx: Context, store: Path) -> None:
     run = write_run(store, media=[item("samples", 0, index=i, count=3) for i in range(3)] + [item("samples", 1)])
     [key] = media_index(ctx, MediaIndexRequest(runs=[run])).keys
-    assert (key.steps, key.most) == ([0, 1], 3)
+    assert (key.steps, key.most, key.newest) == ([0, 1], 3, 1.0)
 
 
 def test_what_has_a_page_of_its_own_is_left_to_it(ctx: Context, store: Path) -> None:

@@ -73,7 +73,7 @@ def scene(seed: int, size: int = 48) -> Floats:
         picture = np.where(ridge, picture * (0.75 - depth) + 0.06, picture)
     water = y > 0.78
     mirrored = picture[np.clip((1.56 - y) * (size - 1), 0, size - 1).astype(int), (x * (size - 1)).astype(int)]
-    return np.clip(np.where(water[..., None], 0.65 * mirrored + 0.1 * deep, picture), 0, 1)
+    return np.asarray(np.clip(np.where(water[..., None], 0.65 * mirrored + 0.1 * deep, picture), 0, 1))
 
 
 def _blurred(picture: Floats, passes: int) -> Floats:
@@ -89,7 +89,10 @@ def _pictures(run: stepscope.Run, step: int, quality: float, rng: np.random.Gene
     moon = np.unravel_index(_blurred(truth[1:2], 2)[0].sum(-1).argmax(), (48, 48))
     top, left = int(moon[0]) - 6, int(moon[1]) - 6
     found = [{"box": [left, top, left + 13, top + 13], "label": "moon", "score": round(0.4 + 0.55 * quality, 2)}]
-    boxes = [*found[: int(quality > 0.3)], {"box": [1, 37, 47, 47], "label": "water", "score": round(0.6 + 0.35 * quality, 2)}]
+    boxes = [
+        *found[: int(quality > 0.3)],
+        {"box": [1, 37, 47, 47], "label": "water", "score": round(0.6 + 0.35 * quality, 2)},
+    ]
     attention = _attention(quality, rng)
     clear = round(8 * quality)
     note = NOTE.format(

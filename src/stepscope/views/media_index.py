@@ -40,6 +40,8 @@ class MediaKey(msgspec.Struct):
     """The steps at which any of them has it; of very many, some at even distances, first and last among them."""
     most: int
     """How many there are at one step, at most: a list of images is several."""
+    newest: float
+    """When the newest was logged: it grows also where a step is logged again."""
 
 
 class MediaIndex(msgspec.Struct):
@@ -54,6 +56,7 @@ class _Found:
     runs: list[str] = field(default_factory=list)
     steps: set[int] = field(default_factory=set)
     most: int = 1
+    newest: float = 0.0
 
 
 @route("POST", "/api/media/index")
@@ -81,6 +84,7 @@ def _add(known: _Found, run: str, items: list[Media]) -> None:
     known.runs.append(run)
     known.steps.update(one.step for one in items)
     known.most = max(known.most, max((one.count for one in items), default=1))
+    known.newest = max(known.newest, max((one.time for one in items), default=0.0))
 
 
 def _panel(key: str, kind: str) -> PanelInfo:
@@ -89,7 +93,8 @@ def _panel(key: str, kind: str) -> PanelInfo:
 
 def _key(name: tuple[str, str], known: _Found, room: int) -> MediaKey:
     key, kind = name
-    return MediaKey(key=key, kind=kind, runs=known.runs, steps=thinned(sorted(known.steps), room), most=known.most)
+    steps = thinned(sorted(known.steps), room)
+    return MediaKey(key=key, kind=kind, runs=known.runs, steps=steps, most=known.most, newest=known.newest)
 
 
 def thinned(steps: list[int], room: int) -> list[int]:

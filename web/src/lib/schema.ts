@@ -1040,6 +1040,8 @@ export interface MediaKey {
   steps: number[];
   /** How many there are at one step, at most: a list of images is several. */
   most: number;
+  /** When the newest was logged: it grows also where a step is logged again. */
+  newest: number;
 }
 
 export interface MediaRequest {

@@ -1,7 +1,7 @@
 /** What the board shows: which keys there are, and each key's items at the step, fetched when they come into view. */
 
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, call } from "../../lib/api";
 import { onLive } from "../../lib/live";
 import { MediaCache } from "../../lib/media-cache";
@@ -14,8 +14,10 @@ const REST_MS = 40;
 const BEAT_MS = 600;
 
 export const cache = new MediaCache((runs, key, step) => call("POST /api/media", { runs: [...runs], key, step }));
-/** Grows when runs on the board went on. */
+/** Grows when runs on the board went on: the list of keys is asked for again. */
 const beat = signal(0);
+/** Grows when they have logged media meanwhile: what is shown is asked for again. */
+const fresh = signal(0);
 
 export function errorWords(fault: unknown): string {
   return fault instanceof ApiError ? fault.message : String(fault);
@@ -31,7 +33,6 @@ export function useLiveMedia(runs: readonly string[]): void {
       if (!event.changed.some((change) => here.has(change.id))) return;
       timer ??= setTimeout(() => {
         timer = undefined;
-        cache.clear();
         beat.value++;
       }, BEAT_MS);
     });
@@ -50,6 +51,7 @@ export function useMediaIndex(runs: readonly string[]): Loaded<MediaIndex> {
   const [data, setData] = useState<MediaIndex | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [again, setAgain] = useState(0);
+  const last = useRef("");
   const asked = runs.join();
   const now = beat.value;
   useEffect(() => {
@@ -58,8 +60,16 @@ export function useMediaIndex(runs: readonly string[]): Loaded<MediaIndex> {
     void meet(ids).catch(() => undefined); // names are a comfort: without them the ids stand there
     call("POST /api/media/index", { runs: ids }, { signal: stop.signal }).then(
       (answer) => {
-        setData((old) => (JSON.stringify(old) === JSON.stringify(answer) ? old : answer));
         setError(null);
+        const said = JSON.stringify(answer);
+        if (said === last.current) return;
+        // A run that only logs numbers changes nothing here, and asks for nothing more.
+        if (last.current !== "") {
+          cache.clear();
+          fresh.value++;
+        }
+        last.current = said;
+        setData(answer);
       },
       (fault) => stop.signal.aborted || setError(errorWords(fault)),
     );
@@ -74,7 +84,7 @@ export function useItems(runs: readonly string[], key: string, step: number | nu
   const [error, setError] = useState<string | null>(null);
   const [again, setAgain] = useState(0);
   const asked = runs.join();
-  const now = beat.value;
+  const now = fresh.value;
   const wanted = `${asked}\n${key}`;
   const here = active && asked ? cache.peek(runs, key, step) : null;
   useEffect(() => {

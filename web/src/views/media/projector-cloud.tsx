@@ -113,8 +113,8 @@ export function CloudView(props: CloudProps) {
       {box ? <i class="cloud-box" style={{ left: box.left, top: box.top, width: box.right - box.left, height: box.bottom - box.top }} /> : null}
       {props.busy ? (
         <p class="cloud-busy" role="status">
-          {cloud.length === 0 ? "Projecting…" : `Projecting, ${Math.round(100 * props.part)} %`}
-          <progress max={1} value={props.part} aria-label="Progress" />
+          {cloud.length === 0 || props.part === 0 ? "Projecting…" : `Projecting, ${Math.round(100 * props.part)} %`}
+          <progress max={1} value={props.part > 0 ? props.part : undefined} aria-label="Progress" />
         </p>
       ) : null}
       {tip && screen && size ? <PointCard tip={tip} left={screen.x[hovered] as number} top={screen.y[hovered] as number} width={size.width} height={size.height} /> : null}
