@@ -205,11 +205,15 @@ def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
     else:
         named = ", ".join(f"`{change.key}`" for change in telling[:3])
         more = f" and {len(telling) - 3} more" if len(telling) > 3 else ""
-        words = f"Look first at {named}{more}" + (f"; {_count(rest, 'other difference')} matter less." if rest else ".")
+        words = f"Look first at {named}{more}" + (f"; {_less(rest)}." if rest else ".")
     first = next((one for one in partings if one.step is not None), None)
     if first is None:
         return words + (" The curves never part beyond their noise." if partings else "")
     return f"{words} The curves part at step {first.step:,}, first in `{first.key}`."
+
+
+def _less(rest: int) -> str:
+    return "1 other difference matters less" if rest == 1 else f"{rest} other differences matter less"
 
 
 def _count(amount: int, noun: str) -> str:
