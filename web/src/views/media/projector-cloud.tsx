@@ -127,6 +127,8 @@ function useWheelZoom(place: { current: HTMLElement | null }, setView: (change: 
     const element = place.current;
     if (!element) return;
     const wheel = (event: WheelEvent) => {
+      // Who only scrolls past keeps scrolling; a click, or Ctrl, says that the cloud is meant.
+      if (!event.ctrlKey && document.activeElement !== element) return;
       event.preventDefault();
       setView((now) => ({ ...now, zoom: Math.max(0.3, Math.min(60, now.zoom * 2 ** (-event.deltaY / 300))) }));
     };

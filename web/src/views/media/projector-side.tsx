@@ -73,7 +73,7 @@ export function Side(props: SideProps) {
           <p class="quiet">cosine distance between the vectors themselves</p>
         </section>
       ) : (
-        <p class="quiet">Click a point to see its neighbours; shift and drag picks several.</p>
+        <p class="quiet">Click a point to see its neighbours; shift and drag picks several. After a click the wheel zooms.</p>
       )}
       {props.note ? <p class="quiet projector-note">{props.note}</p> : null}
     </aside>
