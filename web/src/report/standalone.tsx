@@ -20,7 +20,6 @@ import { type Pack, packSource, readPack } from "../lib/report-pack";
 import { standAlone } from "../panels/parts/standing";
 import { remember } from "../state";
 import { isDark, themeChoice } from "../theme";
-import { everything } from "../views/charts/visible";
 import { ReportBody } from "../views/reports/body";
 import { Contents } from "../views/reports/contents";
 import { deadLinks, preparePrinting } from "./printing";
@@ -91,7 +90,7 @@ async function start(): Promise<void> {
   setSource(packSource(pack));
   remember(pack.runs.map((row) => ({ ...row, version: 0 })));
   document.title = visibleText(pack.title);
-  preparePrinting(everything);
+  preparePrinting();
   deadLinks(app);
   render(<Page pack={pack} shown={settle([], pack.blocks)} />, app);
 }

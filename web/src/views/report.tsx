@@ -8,7 +8,6 @@ describeKeys("Reports", {
   e: "edit the report that is open",
   "Ctrl+S": "save a version",
   "/": "at the start of a line in the editor: insert a panel",
-  Esc: "back to reading",
 });
 
 const Report = lazily(() => import("./reports/page").then((chunk) => chunk.ReportView));

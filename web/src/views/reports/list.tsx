@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
+import { useActions } from "../../actions";
 import { Button, EmptyState, ErrorState, IconButton, Menu, type MenuItem, Skeleton, TextInput, toast } from "../../components";
 import { ChevronDownIcon, PlusIcon, ReportIcon, ResetIcon, SearchIcon, TrashIcon } from "../../components/icons";
 import { now } from "../../clock";
@@ -21,6 +22,7 @@ export function ReportList() {
   const find = useSignal("");
   const load = () => call("POST /api/reports", { deleted }).then((answer) => (setFound(answer), setFault(null)), setFault);
   useEffect(() => void load(), [deleted]);
+  useActions([{ id: "report.new", title: "New report", words: "write tell share", run: () => beginReport() }]);
   if (fault && !found) return <ErrorState error={fault} onRetry={() => void load()} />;
   const rows = found?.reports.filter((row) => matches(row, find.value, project.value)) ?? [];
   return (
@@ -147,7 +149,9 @@ async function moved(route: "POST /api/report/delete" | "POST /api/report/restor
   try {
     await call(route, { id: row.id });
     const lost = row.shares > 0 ? ` Its ${count(row.shares, "link")} stopped working.` : "";
-    toast(route.endsWith("delete") ? `Deleted; it is under "Deleted" and can be brought back.${lost}` : "Restored", "info", visibleText(row.title));
+    const undo = { label: "Undo", onPick: () => void moved("POST /api/report/restore", row, then) };
+    if (route.endsWith("delete")) toast(`Deleted.${lost}`, "info", visibleText(row.title), undefined, undo);
+    else toast("Restored", "info", visibleText(row.title));
     then();
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;

@@ -1,6 +1,7 @@
 /** A report to be read: a slim bar, the contents beside, the text and its panels. */
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useActions } from "../../actions";
 import { Button } from "../../components";
 import { ChevronLeftIcon, HistoryIcon, PencilIcon } from "../../components/icons";
 import { now } from "../../clock";
@@ -8,6 +9,7 @@ import { formatAge, formatTime, formatTimeZone, visibleText } from "../../lib/fo
 import { beginsWithTitle, headingsOf } from "../../lib/report-blocks";
 import type { ReportPage } from "../../lib/schema";
 import { useKeys } from "../../keys";
+import { lightOnPaper } from "../../report/printing";
 import { linkTo } from "../../router";
 import { ReportBody, useShown } from "./body";
 import { Contents } from "./contents";
@@ -25,7 +27,9 @@ export function Reading({ page, onEdit, onVersion, onBringBack }: ReadingProps) 
   const shown = useShown(page.blocks);
   const [scroller, setScroller] = useState<HTMLElement | null>(null);
   const [versions, setVersions] = useState(false);
+  useEffect(() => lightOnPaper(), []);
   const old = page.version !== page.newest;
+  useActions(page.editable && !old ? [{ id: "report.edit", title: "Edit this report", keys: "e", run: onEdit }] : [], [page.editable, old]);
   useKeys(page.editable && !old ? { e: onEdit } : {});
   return (
     <div class="report-page">

@@ -8,6 +8,7 @@ import { now } from "../../clock";
 import { ApiError, call, callBytes } from "../../lib/api";
 import { formatAge, formatBytes, formatTime, formatTimeZone, visibleText } from "../../lib/format";
 import type { ReportPage, ReportShare } from "../../lib/schema";
+import { printAll } from "../../report/printing";
 
 const FORMATS = {
   html: { mime: "text/html", making: "Making one file of the report…" },
@@ -34,7 +35,7 @@ async function download(page: ReportPage, format: Format): Promise<void> {
 /** The server has no browser to print with: this one has. */
 function printHere(fault: ApiError): void {
   toast(`${fault.message} The print dialog of this browser can save a PDF.`, "warning");
-  setTimeout(() => print(), 400);
+  printAll();
 }
 
 export function ShareMenu({ page }: { page: ReportPage }) {
