@@ -83,17 +83,15 @@ def importance(ctx: Context, request: ParametersRequest) -> Importance:
     chosen = chosen_runs(ctx, request)
     entries = chosen.entries[:MAX_RUNS]
     asked = (chosen.metric, chosen.stat, tuple((entry.id, entry.version) for entry in entries))
+    # One at a time: pages that ask for the same wait for one answer, and others would only slow each other down.
     with _lock:
         known = _kept.setdefault(ctx.catalogue, OrderedDict())
-        if asked in known:
-            known.move_to_end(asked)
-            return known[asked]
-    found = _importance(ctx, chosen)
-    with _lock:
-        known[asked] = found
+        if asked not in known:
+            known[asked] = _importance(ctx, chosen)
+        known.move_to_end(asked)
         while len(known) > _KEPT:
             known.popitem(last=False)
-    return found
+        return known[asked]
 
 
 def _importance(ctx: Context, chosen: Chosen) -> Importance:

@@ -15,14 +15,14 @@ const RANGES: readonly { value: SharedRange; label: string; about: string }[] = 
   { value: "row", label: "Row", about: "The panels of a layer share one range of values" },
 ];
 
-export function DistributionBar({ data, runs, shown }: { data: Distributions; runs: readonly string[]; shown: number }) {
+export function DistributionBar({ data, runs, shown, without }: { data: Distributions; runs: readonly string[]; shown: number; without: number }) {
   const order = settings.order.value;
   return (
     <div class="dist-bar" role="toolbar" aria-label="Distributions">
       <Segments label="How histograms are drawn" value={settings.mode.value} options={settings.MODES} onChange={(mode) => (settings.mode.value = mode)} />
       {runs.length > 1 ? <Across data={data} runs={runs} /> : null}
       <TextInput label="Find layers" placeholder="Find layers" icon={<SearchIcon size={14} />} value={settings.search.value} onInput={(text) => (settings.search.value = text)} class="dist-find" />
-      <span class="quiet" role="status">
+      <span class="quiet" role="status" title={without > 0 ? `${count(without, "run")} without histograms left out` : undefined}>
         {shown === data.layers.length ? count(shown, "layer") : `${shown} of ${count(data.layers.length, "layer")}`}
       </span>
       <span title={ORDER_WORDS[order].about}>

@@ -44,7 +44,7 @@ function Board({ data, runs, left, beat }: { data: Distributions; runs: readonly
   const opened = open.length === 2 && there.includes(open[0] as string) ? open : null;
   return (
     <div class="dist" data-open={opened !== null || undefined}>
-      <DistributionBar data={data} runs={there} shown={layers.length} />
+      <DistributionBar data={data} runs={there} shown={layers.length} without={runs.length - there.length} />
       <div class="dist-body">
         <div class="dist-scroll charts-scroll" tabIndex={0} role="region" aria-label="Layers">
           <div class="dist-grid" role="table" aria-label="Histograms of layers" style={{ "--columns": String(columns.length) }}>

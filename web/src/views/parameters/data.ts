@@ -124,3 +124,8 @@ async function readColumns(name: string): Promise<void> {
 export function askImportance(stop: AbortSignal): Promise<Importance> {
   return call("POST /api/importance", { ...request(), metrics: [] }, { signal: stop });
 }
+
+/** What importance is asked of, apart from what the runs logged meanwhile. */
+export function question(): string {
+  return JSON.stringify({ ...request(), metrics: [] });
+}

@@ -1,6 +1,6 @@
 /** What the metric depends on: importance in a model of it, correlation, and the effect of each parameter. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, ErrorState, Skeleton } from "../../components";
 import { isAbort } from "../../lib/api";
 import { count, formatNumber, visibleText } from "../../lib/format";
@@ -17,20 +17,29 @@ export function ImportanceView() {
   return <ImportanceBody found={found} scope={data.scope} />;
 }
 
-/** Asks again when the table does: a new metric, query or run. */
+const REST_MS = 20_000;
+
+/** Asks when the table is there, again for another question, and for news of the same runs after a rest. */
 function useImportance(): { found: Importance | null; fault: unknown; retry(): void } {
   const [found, setFound] = useState<Importance | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [again, setAgain] = useState(0);
+  const asked = useRef("");
   const table = data.table.value;
+  const what = data.question();
   useEffect(() => {
+    if (!table) return;
     const stop = new AbortController();
-    data.askImportance(stop.signal).then(
-      (answer) => (setFound(answer), setFault(null)),
-      (error: unknown) => isAbort(error) || setFault(error),
-    );
-    return () => stop.abort();
-  }, [table, again]);
+    const ask = () =>
+      data.askImportance(stop.signal).then(
+        (answer) => (setFound(answer), setFault(null)),
+        (error: unknown) => isAbort(error) || setFault(error),
+      );
+    const key = `${what} ${again}`;
+    const timer = setTimeout(ask, asked.current === key ? REST_MS : 0);
+    asked.current = key;
+    return () => (clearTimeout(timer), stop.abort());
+  }, [table?.version, what, again]);
   return { found, fault, retry: () => setAgain(again + 1) };
 }
 
