@@ -50,6 +50,7 @@ export function Help() {
           </section>
         ))}
       </div>
+      <p class="quiet">Pages add their own keys when they are first opened.</p>
     </Dialog>
   );
 }
