@@ -17,6 +17,7 @@ import { go, matchPage, type PageDef, place } from "./router";
 import { loadViews } from "./saved-views";
 import { selected, setSelected } from "./state";
 import { themeChoice } from "./theme";
+import { beginReport } from "./views/reports/begin";
 
 const files = import.meta.glob<{ default: PageDef }>("./views/*.tsx", { eager: true });
 const pages = Object.values(files)
@@ -56,6 +57,7 @@ function withChosen(ids: readonly string[], fixed: boolean): Action[] {
   return [
     { id: "chosen.charts", title: `Show ${many} in Charts`, run: () => go("/charts") },
     { id: "chosen.compare", title: `Compare ${many}`, words: "difference", run: () => go("/compare") },
+    { id: "chosen.report", title: `Make a report of ${many}`, words: "share write tell", run: () => beginReport(ids) },
     { id: "chosen.none", title: "Choose no runs", words: "clear selection", run: () => setSelected([]) },
     ...(fixed ? [] : changes),
   ];
