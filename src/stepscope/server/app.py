@@ -72,6 +72,7 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
         exception_handlers={StepscopeError: problem, HTTPException: _unknown, Exception: failure},
     )
     app.state.hub, app.state.watch, app.state.codes, app.state.settings = hub, watch, codes, settings
+    app.state.outlets = outlets.names
     for route in all_routes():
         app.add_route(route.path, endpoint(route, ctx, settings, watch.fresh), methods=[route.method])
     app.add_route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"])

@@ -93,6 +93,8 @@ def serve(
         for missing in (place for place in dirs if not Path(place).exists()):
             say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
         say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
+        if app.state.outlets:
+            say(f"Alerts go to the {' and the '.join(app.state.outlets)}.")
         if open_browser:
             _open_browser(app, url)
         server = _made(app, settings)
