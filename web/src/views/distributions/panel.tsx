@@ -132,5 +132,7 @@ export function sayHere(data: Histograms, mode: HistogramMode, { row, bin }: His
   const from = data.edges[bin];
   const to = data.edges[bin + 1];
   if (from === undefined || to === undefined) return step;
-  return `${step}: ${formatNumber(Math.round((data.counts[row]?.[bin] ?? 0) * 10) / 10)} from ${formatNumber(from, 3)} to ${formatNumber(to, 3)}`;
+  // Bins of different steps were brought onto common edges, so a count may be a share of what was counted.
+  const counted = Math.round((data.counts[row]?.[bin] ?? 0) * 10) / 10;
+  return `${step}: ${Number.isInteger(counted) ? "" : "about "}${formatNumber(counted)} from ${formatNumber(from, 3)} to ${formatNumber(to, 3)}`;
 }

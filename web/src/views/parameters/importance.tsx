@@ -149,7 +149,7 @@ function Row({ parameter, most, scope, total, chosen, onChoose }: { parameter: P
       <td class="importance-effect">
         <EffectSpark scope={scope} parameter={parameter} />
       </td>
-      <td class="number">{parameter.runs === total ? parameter.runs : `${parameter.runs} of ${total}`}</td>
+      <td class="number">{parameter.runs === total ? formatNumber(total) : `${formatNumber(parameter.runs)} of ${formatNumber(total)}`}</td>
     </tr>
   );
 }
