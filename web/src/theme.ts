@@ -11,13 +11,18 @@ system.addEventListener("change", (event) => (systemDark.value = event.matches))
 
 const stored = readStored("theme");
 export const themeChoice = signal<ThemeChoice>(stored === "light" || stored === "dark" ? stored : "system");
-/** True when the page is dark now; canvas code reads this to choose its inks. */
-export const isDark = computed(() =>
-  themeChoice.value === "system" ? systemDark.value : themeChoice.value === "dark",
-);
+/**
+ * True when the page is dark now; canvas code reads this to choose its inks. The page gets its theme right here and not
+ * in an effect: effects run in no order one can count on, and a chart would read its inks from the theme before.
+ */
+export const isDark = computed(() => {
+  const dark = themeChoice.value === "system" ? systemDark.value : themeChoice.value === "dark";
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  return dark;
+});
 
 effect(() => {
-  document.documentElement.dataset.theme = isDark.value ? "dark" : "light";
+  void isDark.value;
   writeStored("theme", themeChoice.value);
 });
 
