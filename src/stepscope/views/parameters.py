@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 
@@ -164,8 +163,3 @@ def _stat(asked: str, goal: Goal | None) -> str:
     if asked not in _STATS:
         return "last"
     return asked if asked != "best" else goal or "last"
-
-
-def finite(value: object) -> bool:
-    """Is it a number one can compute with?"""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -162,7 +162,7 @@ function drawRail(ctx: CanvasRenderingContext2D, layout: ParallelLayout, y: numb
   halo(ctx, name, first.x - 10, y, inks);
   for (const axis of layout.axes) {
     const there = y === layout.broken ? axis.column.broken : axis.column.missing;
-    if (there === 0 || (layout.missing === layout.broken && there === 0)) continue;
+    if (there === 0) continue;
     ctx.fillStyle = inks.quiet;
     ctx.beginPath();
     ctx.arc(axis.x, y, 2.5, 0, 7);
