@@ -31,7 +31,8 @@ _MOST_OPS = 600_000
 class OpLine(NamedTuple):
     """What the table of ops is filtered and sorted by."""
 
-    index: int
+    op: int
+    """Its place in the step."""
     name: str
     phase: str
     module: str | None
@@ -71,7 +72,7 @@ class OpenStep:
         if site is not None:
             words += [site.file, place(site), site.function, site.text]
         return OpLine(
-            index=op.index,
+            op=op.index,
             name=op.name,
             phase=op.phase,
             module=view.module,

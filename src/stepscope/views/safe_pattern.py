@@ -62,7 +62,8 @@ def needed_text(pattern: str) -> str:
     >>> needed_text(r"loss: (nan|inf) at step \\d+"), needed_text("a|b"), needed_text("colou?r")
     (' at step ', '', 'colo')
     """
-    runs, run, depth, at = [], "", 0, 0
+    runs: list[str] = []
+    run, depth, at = "", 0, 0
     while at < len(pattern):
         letter, width = pattern[at], 1
         literal = depth == 0 and letter not in "()[]{}.*+?^$|"

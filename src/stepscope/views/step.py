@@ -151,10 +151,10 @@ def step_ops(ctx: Context, request: StepOpsRequest) -> StepOps:
         start = max(0, min(request.start, len(found)))
         window = found[start : start + max(0, min(request.count, MAX_WINDOW))]
         born = {birth.op.index: birth for birth in reversed(opened.births)}
-        sums = Tally(opened.record.ops[line.index] for line in found)
+        sums = Tally(opened.record.ops[line.op] for line in found)
         return StepOps(
             start=start,
-            rows=[op_row(opened, line.index, line.bad, born.get(line.index)) for line in window],
+            rows=[op_row(opened, line.op, line.bad, born.get(line.op)) for line in window],
             total=len(found),
             time_us=sums.time_us,
             flops=_both(sums),
