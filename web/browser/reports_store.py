@@ -51,7 +51,8 @@ caption: Four runs of the same length; the best value of each column is marked.
 ```
 
 The curves part after about 400 steps and never meet again. The run with the large learning rate starts faster \
-and then stays above all others; see [the schedule's paper](https://arxiv.org/abs/1608.03983) for why a falling rate helps.
+and then stays above all others; see [the schedule's paper](https://arxiv.org/abs/1608.03983) for why a \
+falling rate helps.
 
 ```stepscope chart
 key: ["train/loss", "val/loss"]

@@ -8,6 +8,8 @@ import "../style/base.css";
 import "../style/components.css";
 import "../style/standalone.css";
 import "../style/report.css";
+import "../style/report-panels.css";
+import "../style/report-print.css";
 import "../style/report-file.css";
 import { render } from "preact";
 import { Toasts } from "../components";

@@ -9,7 +9,7 @@ import { formatAge, visibleText } from "../../lib/format";
 import { appendBlock, type Options, panelText } from "../../lib/report-text";
 import type { Reports } from "../../lib/schema";
 import { linkTo } from "../../router";
-import "../../style/reports.css";
+import "../../style/report-dialogs.css";
 import { NOTHING_OPEN } from "./begin";
 
 export interface AddToReportProps {

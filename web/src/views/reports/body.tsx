@@ -11,6 +11,8 @@ import { type ReportBlock, settle, type Shown, type ShownNode } from "../../lib/
 import type { PanelBlock } from "../../lib/schema";
 import { kindNamed, numberOf, textOf } from "../../panels/panel";
 import "../../style/report.css";
+import "../../style/report-panels.css";
+import "../../style/report-print.css";
 
 /** The blocks with keys that outlive a change of the text around them. */
 export function useShown(blocks: readonly ReportBlock[]): readonly Shown[] {

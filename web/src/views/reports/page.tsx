@@ -12,6 +12,8 @@ import type { ReportPage } from "../../lib/schema";
 import { flag, number, text } from "../../lib/url";
 import { go, linkTo, param } from "../../router";
 import { project, selected } from "../../state";
+import "../../style/report-dialogs.css";
+import "../../style/report-editor.css";
 import "../../style/reports.css";
 import { about, NOTHING_OPEN } from "./begin";
 import { Editing, type Kept, keptDraft } from "./editing";
