@@ -36,9 +36,20 @@ export interface DistributionPanelProps {
   onPick?(step: number): void;
 }
 
-export function DistributionPanel({ run, name, mode = "ridges", cell, range = null, logCounts = false, step = null, beat = 0, onPick }: DistributionPanelProps) {
+/** Until it is first on the screen it is an empty place: of hundreds of layers most never cost more than that. */
+export function DistributionPanel(props: DistributionPanelProps) {
   const place = useRef<HTMLDivElement>(null);
   const visible = useVisible(place);
+  const ever = useRef(false);
+  ever.current ||= visible;
+  return (
+    <div ref={place} class="dist-place">
+      {ever.current ? <PanelBody {...props} visible={visible} /> : null}
+    </div>
+  );
+}
+
+function PanelBody({ run, name, mode = "ridges", cell, range = null, logCounts = false, step = null, beat = 0, onPick, visible }: DistributionPanelProps & { visible: boolean }) {
   const { data, error, retry } = useHistograms(run, name, visible, beat, range === null ? TAILS : 0);
   const [drawn, setDrawn] = useState(false);
   useEffect(() => {
@@ -54,7 +65,7 @@ export function DistributionPanel({ run, name, mode = "ridges", cell, range = nu
   );
   const latest = data?.steps[data.steps.length - 1] ?? cell?.last_step;
   return (
-    <div ref={place} class="dist-panel" data-key={name} data-ready={data !== null || undefined}>
+    <div class="dist-panel" data-key={name} data-ready={data !== null || undefined}>
       <p class="dist-caption">
         <span class="ellipsis" aria-live="off">
           {data && spot ? sayHere(data, mode, spot) : <Facts cell={cell} name={name} />}
