@@ -196,7 +196,7 @@ def test_only_html_is_a_page(client: Caller, store: Path) -> None:
 
 
 def test_an_image_is_shown_and_kept_by_this_browser_only(client: Caller, store: Path) -> None:
-    data = b"\x89PNG\r\n\x1a\n" + b"\0" * 5000
+    data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (8).to_bytes(4, "big") * 2 + b"\0" * 5000 + b"IEND"
     run = write_run(store, media=[(Media(key="k", step=0, time=0.0, kind="image", mime="image/png"), data)])
     url = f"/api/blob/{run}/{hashlib.sha256(data).hexdigest()}"
     answer = client.get(url)

@@ -223,7 +223,7 @@ describe.skipIf(noBrowser)("media", () => {
       await expect.poll(() => images(page, "good").count()).toBe(1);
       await expect.poll(() => broken("svg")).toContain("damaged, or not the image/png");
       await expect.poll(() => broken("bomb")).toContain("90,000 x 90,000 pixels");
-      await expect.poll(() => broken("svg inline")).toContain("not those of an image");
+      await expect.poll(() => broken("svg inline")).toContain("damaged, or not the image/svg+xml");
       await expect.poll(() => broken("cut")).toContain("damaged");
       for (const kind of ["HTML", "Audio", "Videos", "Tables", "Confusion", "Curves", "Text"]) {
         await page.getByRole("radio", { name: new RegExp(`^${kind}`) }).click();

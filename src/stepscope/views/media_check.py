@@ -7,6 +7,7 @@ from stepscope.runs.format.image_head import image_size, mime_of
 __all__ = ["HEAD_BYTES", "image_fault"]
 
 HEAD_BYTES = 1 << 18
+_SHOWN = {"image/png", "image/apng", "image/jpeg", "image/gif", "image/webp"}
 MAX_PIXELS = 100_000_000
 """As many as `stepscope.Image` takes; what has more was not written by it."""
 
@@ -23,7 +24,8 @@ def image_fault(head: bytes, mime: str, whole: bool = True) -> str | None:
         return None
     found = mime_of(head)
     if found is None or not found.startswith("image/"):
-        return "its bytes are not those of an image"
+        # Other types, SVG among them, are only ever saved: there is nothing to refuse.
+        return "its bytes are not those of an image" if mime in _SHOWN else None
     size = image_size(head, found)
     if size is None:
         return f"its header ({found}) is damaged"

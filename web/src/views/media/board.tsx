@@ -8,7 +8,7 @@ import { searchFor } from "../../lib/chart-search";
 import { count, visibleText } from "../../lib/format";
 import { TOGETHER } from "../../lib/media-kinds";
 import { unionOf } from "../../lib/media-steps";
-import type { MediaKey } from "../../lib/schema";
+import type { MediaIndex, MediaKey } from "../../lib/schema";
 import "../../style/charts.css";
 import "../../style/charts-panels.css";
 import "../../style/charts-media.css";
@@ -21,7 +21,7 @@ import { Bar } from "./bar";
 import { MOST_RUNS, useLiveMedia, useMediaIndex } from "./data";
 import { Lightbox } from "./lightbox";
 import { KeyRow } from "./row";
-import { RunHeads } from "./run-heads";
+import { RunHeads, runName } from "./run-heads";
 import * as settings from "./settings";
 import { StepBar } from "./step-bar";
 
@@ -38,43 +38,69 @@ describeKeys("Media", {
 const NAMES_PX = 260;
 
 export function MediaBoard({ runs }: { runs: readonly string[] }) {
-  const shown = useMemo(() => runs.slice(0, MOST_RUNS), [runs.join()]);
-  useLiveMedia(shown);
-  const index = useMediaIndex(shown);
-  const keys = useMemo(() => matching(index.data?.keys ?? [], settings.find.value, settings.kind.value), [index.data, settings.find.value, settings.kind.value]);
-  const steps = useMemo(() => unionOf(keys.map((key) => key.steps)), [keys]);
-  const columns = settings.layout.value === "columns" || (settings.layout.value === "auto" && shown.length > 1);
-  const place = useRef<HTMLDivElement>(null);
-  const room = useSize(place);
-  const size = settings.size.value || settings.fittingSize((room?.width ?? 1200) - (columns ? NAMES_PX : 40), columns ? shown.length : 4);
-  useEffect(() => void (settings.drawnSize.value = size), [size]);
+  const asked = useMemo(() => runs.slice(0, MOST_RUNS), [runs.join()]);
+  useLiveMedia(asked);
+  const index = useMediaIndex(asked);
   if (index.error && !index.data) return <ErrorState error={new Error(index.error)} title="The media could not be listed" onRetry={index.retry} />;
   if (!index.data) return <Waiting />;
-  if (index.data.keys.length === 0) return <Nothing runs={shown.length} />;
+  if (index.data.keys.length === 0) return <Nothing runs={asked.length} />;
+  return <Listed index={index.data} error={index.error} retry={index.retry} asked={asked} left={runs.length - asked.length} />;
+}
+
+interface ListedProps {
+  index: MediaIndex;
+  error: string | null;
+  retry(): void;
+  /** The runs that were asked about. */
+  asked: readonly string[];
+  /** How many more were given. */
+  left: number;
+}
+
+function Listed({ index, error, retry, asked, left }: ListedProps) {
+  const keys = useMemo(() => matching(index.keys, settings.find.value, settings.kind.value), [index, settings.find.value, settings.kind.value]);
+  const steps = useMemo(() => unionOf(keys.map((key) => key.steps)), [keys]);
+  // A run that logged none of this would be a column of nothing.
+  const runs = useMemo(() => {
+    const having = new Set(keys.flatMap((key) => key.runs));
+    return keys.length > 0 ? asked.filter((run) => having.has(run)) : asked;
+  }, [keys, asked]);
+  const place = useRef<HTMLDivElement>(null);
+  const room = useSize(place);
+  const columns = settings.layout.value === "columns" || (settings.layout.value === "auto" && runs.length > 1);
+  const size = settings.size.value || settings.fittingSize((room?.width ?? 1200) - (columns ? NAMES_PX : 40), columns ? runs.length : 4);
+  useEffect(() => void (settings.drawnSize.value = size), [size]);
   return (
-    <div class="media-board" style={{ "--size": `${size}px`, "--runs": shown.length }}>
-      <Bar keys={index.data.keys} shown={keys.length} columns={columns} several={shown.length > 1} />
+    <div class="media-board" style={{ "--size": `${size}px`, "--runs": runs.length }}>
+      <Bar keys={index.keys} shown={keys.length} columns={columns} several={runs.length > 1} />
       <StepBar steps={steps} />
-      {index.error ? (
+      {error ? (
         <p class="charts-fault" role="alert">
-          {index.error}{" "}
-          <button type="button" class="link" onClick={index.retry}>
+          {error}{" "}
+          <button type="button" class="link" onClick={retry}>
             Try again
           </button>
         </p>
       ) : null}
-      <div ref={place} class="media-scroll charts-scroll" data-columns={columns || undefined} data-single={shown.length === 1 || undefined} tabIndex={-1}>
-        {runs.length > shown.length ? (
-          <p class="media-more">
-            The first {MOST_RUNS} of {count(runs.length, "run")} are shown; choose fewer to see others.
-          </p>
-        ) : null}
-        {columns && keys.some((key) => !TOGETHER.has(key.kind)) ? <RunHeads runs={shown} /> : null}
-        {keys.length === 0 ? <NoMatch /> : keys.map((entry) => <KeyRow key={`${entry.kind}/${entry.key}`} entry={entry} runs={shown} steps={steps} columns={columns} />)}
-        {index.data.omitted ? <p class="media-more">{count(index.data.omitted, "key")} more than this page can hold; search for them by name.</p> : null}
+      <div ref={place} class="media-scroll charts-scroll" data-columns={columns || undefined} data-single={runs.length === 1 || undefined} tabIndex={-1}>
+        <Without runs={asked.filter((run) => !runs.includes(run))} />
+        {left > 0 ? <p class="media-more">{count(left, "run")} more than are shown side by side; choose fewer to see them.</p> : null}
+        {columns && keys.some((key) => !TOGETHER.has(key.kind)) ? <RunHeads runs={runs} /> : null}
+        {keys.length === 0 ? <NoMatch /> : keys.map((entry) => <KeyRow key={`${entry.kind}/${entry.key}`} entry={entry} runs={runs} steps={steps} columns={columns} />)}
+        {index.omitted ? <p class="media-more">{count(index.omitted, "key")} more than this page can hold.</p> : null}
       </div>
-      <Lightbox runs={shown} steps={steps} />
+      <Lightbox runs={runs} steps={steps} />
     </div>
+  );
+}
+
+function Without({ runs }: { runs: readonly string[] }) {
+  if (runs.length === 0) return null;
+  return (
+    <p class="media-more isolate" title={runs.map(runName).join(", ")}>
+      {count(runs.length, "run")} logged nothing of this: {runs.slice(0, 3).map(runName).join(", ")}
+      {runs.length > 3 ? " …" : ""}
+    </p>
   );
 }
 

@@ -48,15 +48,14 @@ export function Pictures({ items, runs, columns, step }: ContentProps) {
 
 export function Picture({ item }: { item: MediaItem }) {
   const { owner } = useLookPlace();
-  const [failed, setFailed] = useState(false);
+  const [failed, setFailed] = useState<string | null>(null);
   const [asked, setAsked] = useState(false);
-  useEffect(() => setFailed(false), [item.url]);
   const width = numberOf(item.meta.width);
   const height = numberOf(item.meta.height);
   const caption = typeof item.meta.caption === "string" ? visibleText(item.meta.caption) : "";
   if (item.error) return <p class="media-broken">{visibleText(item.error)}</p>;
   if (!item.url) return <p class="media-broken">The image's bytes are not in the run folder.</p>;
-  if (failed) return <Broken item={item} />;
+  if (failed === item.url) return <Broken item={item} />;
   if (width * height > TOO_MANY_PIXELS) return <Large item={item} words={`${width} × ${height} pixels: too large to show.`} />;
   if (width * height > HUGE_PIXELS && !asked) return <Large item={item} words={`${width} × ${height} pixels.`} onShow={() => setAsked(true)} />;
   const ratio = width > 0 && height > 0 ? Math.max(0.4, Math.min(3, width / height)) : undefined;
@@ -66,9 +65,9 @@ export function Picture({ item }: { item: MediaItem }) {
       <div class="media-frame">
         <button type="button" class="media-open" style={{ aspectRatio: ratio }} aria-label={`Look closely at ${name}`} onClick={() => openLarge(item, owner)}>
           {isNeutral(settings.adjust.value) ? (
-            <img src={item.url} alt={name} data-small={isSmall(item) || undefined} decoding="async" draggable={false} onError={() => setFailed(true)} />
+            <img src={item.url} alt={name} data-small={isSmall(item) || undefined} decoding="async" draggable={false} onError={() => setFailed(item.url)} />
           ) : (
-            <AdjustedPicture item={item} name={name} onFault={() => setFailed(true)} />
+            <AdjustedPicture item={item} name={name} onFault={() => setFailed(item.url)} />
           )}
         </button>
         <Boxes item={item} />
