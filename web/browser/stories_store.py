@@ -1,11 +1,14 @@
-"""Stores for the whole stories: a project where one change broke training, pictures beside it, and what tries to do harm.
+"""Stores for whole stories: a project where one change broke training, pictures, and what tries to do harm.
 
 python make_store.py stories DIR        python make_store.py stories DIR 1    # the harmful one
+python stories_store.py DIR             what it holds, as JSON
+python stories_store.py DIR NAME        one more run, trained while nobody serves the store
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,10 +41,20 @@ def truth(store: Path) -> dict[str, Any]:
     told: dict[str, Any] = {}
     for run in stepscope.runs(store):
         pictures = [[media.step, media.sha256] for media in run.media("val/reconstruction")]
-        last = {key: run.series(key)[-1].value for key in run.metrics()}
+        last = {key: _finite(run.series(key)[-1].value) for key in run.metrics()}
         told[run.name] = {"id": run.id, "last": last, "pictures": pictures}
     return told
 
 
+def _finite(value: float) -> float | None:
+    """JSON has no NaN."""
+    return value if math.isfinite(value) else None
+
+
 if __name__ == "__main__":
-    print(json.dumps(truth(Path(sys.argv[1]))))
+    where, names = Path(sys.argv[1]), sys.argv[2:]
+    for name in names:
+        with stepscope.init("vae", name, dir=where, console=False, system=False, git=False) as made:
+            made.log({"train/loss": 0.5})
+    if not names:
+        sys.stdout.write(json.dumps(truth(where)))
