@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { backoffMs, liveEvent, liveState, onLive, startLive } from "./live";
+import { backoffMs, liveEvent, liveState, onLive, onReturn, startLive } from "./live";
 
 class FakeSource {
   static all: FakeSource[] = [];
@@ -47,6 +47,20 @@ test("says that it is live, that it is not, and is live again by itself", () => 
   vi.advanceTimersByTime(2600);
   FakeSource.all[2]?.onopen?.();
   expect(liveState.value.kind).toBe("live");
+});
+
+test("tells that the server is back, once each time it was away", () => {
+  startLive("/x");
+  FakeSource.all[0]?.onopen?.();
+  const told = vi.fn();
+  const stop = onReturn(told);
+  expect(told).toHaveBeenCalledTimes(0);
+  FakeSource.all[0]?.onerror?.();
+  vi.advanceTimersByTime(1300);
+  FakeSource.all[1]?.onopen?.();
+  FakeSource.all[1]?.onopen?.();
+  expect(told).toHaveBeenCalledTimes(1);
+  stop();
 });
 
 test("says so when the server is there but does not know this page", async () => {

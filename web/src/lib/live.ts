@@ -24,6 +24,15 @@ export function onLive(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Calls back when the server is there again after it was not: what happened meanwhile was told to nobody. */
+export function onReturn(listener: () => void): () => void {
+  let away = false;
+  return liveState.subscribe((state) => {
+    if (state.kind === "live" && away) listener();
+    away = state.kind === "retrying" || state.kind === "denied";
+  });
+}
+
 /** 1, 2, 4 … 30 seconds, spread by up to a quarter so that many pages do not return at once. */
 export function backoffMs(attempt: number, random: number): number {
   return Math.round(Math.min(30_000, 1000 * 2 ** Math.min(attempt, 10)) * (1 + random / 4));

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { call, isAbort } from "../../lib/api";
-import { liveState, onLive } from "../../lib/live";
+import { onLive, onReturn } from "../../lib/live";
 import type { RunDetail } from "../../lib/schema";
 import { meet, selected } from "../../state";
 
@@ -65,9 +65,7 @@ export function watchRun(id: string): () => void {
       void readRun(id);
     }, 800);
   });
-  const stopState = liveState.subscribe((state) => {
-    if (state.kind === "live" && failure.peek()) void readRun(id);
-  });
+  const stopState = onReturn(() => void readRun(id));
   return () => {
     stop();
     stopState();

@@ -2,7 +2,7 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { ApiError, call, isAbort } from "../../lib/api";
-import { liveState, onLive } from "../../lib/live";
+import { liveState, onLive, onReturn } from "../../lib/live";
 import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
 import type { Cell, Edited, EditRequest, RunGroup, RunRow, RunsPage } from "../../lib/schema";
@@ -220,6 +220,8 @@ export function watchRuns(): () => void {
     effect(() => {
       if (liveState.value.kind === "live" && failure.peek()) retry();
     }),
+    // A server that was started anew counts its versions anew, and a run may have been killed with it.
+    onReturn(() => void renew(question(), true)),
     onLive((event) => {
       if (event.version === known && event.changed.length === 0 && event.gone.length === 0) return;
       known = event.version;

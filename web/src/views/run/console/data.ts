@@ -2,7 +2,7 @@
 
 import { batch, signal } from "@preact/signals";
 import { ApiError, call, isAbort } from "../../../lib/api";
-import { liveState, onLive } from "../../../lib/live";
+import { onLive, onReturn } from "../../../lib/live";
 import type { ConsoleFindRequest, ConsoleFound, ConsoleLine, ConsoleWindow } from "../../../lib/schema";
 import { type Filters, filters } from "./settings";
 
@@ -34,10 +34,8 @@ export class ConsoleLines {
         if (this.timer || !event.changed.some((one) => one.id === run)) return;
         this.timer = setTimeout(() => ((this.timer = undefined), void this.renew()), PULSE_MS);
       }),
-      // The server is back: what could not be fetched is asked for again.
-      liveState.subscribe((state) => {
-        if (state.kind === "live" && this.fault.peek()) void this.renew();
-      }),
+      // The server is back: what could not be fetched, and what was printed meanwhile, is asked for again.
+      onReturn(() => void this.renew()),
     ];
   }
 
