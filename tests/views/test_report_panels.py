@@ -132,6 +132,9 @@ def test_distributions_are_ridges(two: None, ctx: Context) -> None:
 def test_parameters_are_a_table(two: None, ctx: Context) -> None:
     assert "| run |" in written(ctx, "parallel").text
     assert "| first |" in written(ctx, "scatter").text
+    few = written(ctx, "importance").text
+    assert "over 2 runs. Too few runs for a model" in few
+    assert "| lr |" in few
     (picture,) = written(ctx, "scatter", x="config.lr", y="loss.min").files.values()
     assert picture.count(b"<circle") == 2
     assert {"lr", "loss.min"} <= set(numbers(picture))

@@ -1,0 +1,51 @@
+"""Which parameter matters for how the runs came out."""
+
+from __future__ import annotations
+
+from stepscope.views.importance import importance
+from stepscope.views.panels._asked import keys_of, need_keys
+from stepscope.views.panels._panel import Bound, Options, PanelKind
+from stepscope.views.panels.parallel import alone
+from stepscope.views.parameters import ParametersRequest
+from stepscope.views.report_pack import Packing
+from stepscope.views.report_pictures import Pictures
+
+__all__ = ["PANEL"]
+
+_VERDICTS = {
+    "sound": "",
+    "few": "Too few runs for a model: only correlations are given.",
+    "nothing": "The model explains nothing of the metric: only correlations are given.",
+    "none": "The runs have no common metric, or no parameter differs between them.",
+}
+
+
+class ImportanceOptions(Options, kw_only=True):
+    metric: str = ""
+    """What the runs are judged by; without it, what they seem to be."""
+
+
+def check(bound: Bound) -> None:
+    if bound.options.metric:
+        need_keys(bound, [bound.options.metric], keys_of(bound), "metric")
+
+
+def request(bound: Bound) -> ParametersRequest:
+    return ParametersRequest(runs=bound.runs, metric=bound.options.metric)
+
+
+def pack(bound: Bound, packing: Packing) -> None:
+    asked = request(bound)
+    packing.ask("POST /api/parameters", asked, alone, ("runs", "metric", "metrics"))
+    packing.ask("POST /api/importance", asked, None, ("runs", "metric"))
+
+
+def write(bound: Bound, out: Pictures) -> str:
+    found = importance(bound.ctx, request(bound))
+    rows = [[one.label, one.importance, one.correlation] for one in found.parameters]
+    table = out.table(["parameter", "importance", "correlation"], rows, {1, 2})
+    said = [f"For {found.metric} over {found.runs} runs." if found.metric else "", _VERDICTS[found.verdict]]
+    return " ".join(one for one in said if one) + "\n\n" + table
+
+
+PANEL = PanelKind("importance", "Which parameter matters for the outcome", ImportanceOptions, pack, write, check)
