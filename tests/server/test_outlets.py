@@ -143,7 +143,7 @@ def test_a_slow_outlet_holds_up_nobody_and_only_chosen_kinds_go_out() -> None:
     for number in range(500):
         outlets.tell([Notice(run="r", title=str(number), text="", level="info", kind="failed")])
     outlets.tell([Notice(run="r", title="dropped", text="", level="warning", kind="dropped")])
-    assert time.perf_counter() - began < 1
+    assert time.perf_counter() - began < 4  # one message alone is held for five
     held.set()
     outlets.stop()
     assert sent[0] == "0"

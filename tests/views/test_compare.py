@@ -12,14 +12,14 @@ from stepscope.records import Artifact, End, Finding, FindingEvent, GitState, Me
 from stepscope.runs.points.grouping import band
 from stepscope.runs.points.series import Series
 from stepscope.views.charts import Smoothing
-from stepscope.views.compare_changed import ChangedRequest, compare_changed
-from stepscope.views.compare_code import CodeRequest, compare_code
-from stepscope.views.compare_columns import CompareRequest, compare_columns
-from stepscope.views.compare_facts import FactsRequest, compare_config, compare_environment
-from stepscope.views.compare_lines import GroupLinesRequest, LineGroup, compare_lines
-from stepscope.views.compare_metrics import MetricsRequest, SignificanceRequest, compare_metrics, compare_test
-from stepscope.views.compare_parting import parting
-from stepscope.views.compare_reasons import config_change, package_change
+from stepscope.views.compare.changed import ChangedRequest, compare_changed
+from stepscope.views.compare.code import CodeRequest, compare_code
+from stepscope.views.compare.columns import CompareRequest, compare_columns
+from stepscope.views.compare.facts import FactsRequest, compare_config, compare_environment
+from stepscope.views.compare.lines import GroupLinesRequest, LineGroup, compare_lines
+from stepscope.views.compare.metrics import MetricsRequest, SignificanceRequest, compare_metrics, compare_test
+from stepscope.views.compare.parting import parting
+from stepscope.views.compare.reasons import config_change, package_change
 from stepscope.views.context import Context
 
 from .conftest import write_run
@@ -427,8 +427,10 @@ def test_long_lines_are_brought_to_as_many_places_as_are_drawn(ctx: Context, sto
         ask = GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"], x=x, buckets=100)
         line = compare_lines(ctx, ask).lines[0]
         assert 50 <= len(line.x) <= 210
-        assert np.isfinite(np.array(line.value, dtype=float)).mean() > 0.9
+        finite = np.isfinite(np.array(line.value, dtype=float))
+        assert finite.any()  # by the clock the runs come one after the other, with pauses between them
         if x == "step":
+            assert finite.mean() > 0.9
             assert abs(float(np.nanmean(np.array(line.value, dtype=float)))) < 0.1
     with pytest.raises(UsageError, match="buckets must be"):
         compare_lines(ctx, GroupLinesRequest(groups=[], keys=[], buckets=0))

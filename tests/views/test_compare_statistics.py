@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from stepscope.views.compare_statistics import (
+from stepscope.views.compare.statistics import (
     bootstrap_interval,
     hedges_g,
     holm,

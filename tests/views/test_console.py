@@ -15,7 +15,7 @@ from stepscope.records import Console, End, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run
 from stepscope.runs.write.writer import RunWriter
-from stepscope.views.console import (
+from stepscope.views.console.console import (
     ConsoleCopyRequest,
     ConsoleFindRequest,
     ConsoleRequest,

@@ -14,9 +14,9 @@ from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.views.charts import HistogramsRequest
 from stepscope.views.context import Context
-from stepscope.views.distributions import DistributionsRequest, distributions
-from stepscope.views.histograms import histograms
-from stepscope.views.layer_names import in_model_order, in_rows, placed
+from stepscope.views.distributions.distributions import DistributionsRequest, distributions
+from stepscope.views.distributions.histograms import histograms
+from stepscope.views.distributions.layer_names import in_model_order, in_rows, placed
 
 from .conftest import histogram, write_run
 

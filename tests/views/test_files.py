@@ -13,7 +13,8 @@ import stepscope
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Artifact, ArtifactFile
 from stepscope.runs.format.blobs import put_bytes
-from stepscope.views.artifact_files import (
+from stepscope.views.context import Context
+from stepscope.views.files.artifacts import (
     ArtifactFileRequest,
     ArtifactPreviewRequest,
     ArtifactRequest,
@@ -23,8 +24,7 @@ from stepscope.views.artifact_files import (
     artifact_preview,
     artifact_zip,
 )
-from stepscope.views.context import Context
-from stepscope.views.files import ArtifactDiffRequest, FilesRequest, artifact_diff, files
+from stepscope.views.files.files import ArtifactDiffRequest, FilesRequest, artifact_diff, files
 
 from .conftest import write_run
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from stepscope.views.context import Context
-from stepscope.views.importance import importance
-from stepscope.views.importance_forest import grow, importances, partial
-from stepscope.views.importance_rank import draws, ranks, relation
-from stepscope.views.parameters import ParametersRequest
+from stepscope.views.parameters.forest import grow, importances, partial
+from stepscope.views.parameters.importance import importance
+from stepscope.views.parameters.parameters import ParametersRequest
+from stepscope.views.parameters.rank import draws, ranks, relation
 
 from .conftest import write_run
 

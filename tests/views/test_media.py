@@ -14,11 +14,11 @@ from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Artifact, ArtifactFile, Media
 from stepscope.runs.format.layout import BLOBS
 from stepscope.runs.write.writer import RunWriter
-from stepscope.views.blob import BlobRequest, blob
 from stepscope.views.charts import HistogramsRequest, MediaRequest, PanelsRequest, panels
 from stepscope.views.context import Context
-from stepscope.views.histograms import histograms
-from stepscope.views.media import media
+from stepscope.views.distributions.histograms import histograms
+from stepscope.views.media.blob import BlobRequest, blob
+from stepscope.views.media.media import media
 
 from .conftest import histogram, write_run
 

@@ -9,7 +9,7 @@ import pytest
 from stepscope.errors import UsageError
 from stepscope.records import Media
 from stepscope.views.context import Context
-from stepscope.views.media_index import MAX_STEPS, MediaIndexRequest, media_index
+from stepscope.views.media.index import MAX_STEPS, MediaIndexRequest, media_index
 
 from .conftest import histogram, write_run
 

@@ -13,7 +13,7 @@ from stepscope.inspect.step import Step
 from stepscope.records import Media
 from stepscope.records.step import Cost, ModuleCall, ModuleInfo, Op, StepRecord, TensorInfo, TensorRef
 from stepscope.views.context import Context
-from stepscope.views.model import ModelRequest, StepsRequest, model, steps
+from stepscope.views.step.model import ModelRequest, StepsRequest, model, steps
 
 from .conftest import write_run
 

@@ -13,8 +13,8 @@ from stepscope.errors import QueryError
 from stepscope.records import MetricRule, TagsChange
 from stepscope.runs.query.query import Field
 from stepscope.views.context import Context
-from stepscope.views.parameter_columns import MAX_NAMES, ParameterColumn, column_of, is_log
-from stepscope.views.parameters import Parameters, ParametersRequest, parameters
+from stepscope.views.parameters.columns import MAX_NAMES, ParameterColumn, column_of, is_log
+from stepscope.views.parameters.parameters import Parameters, ParametersRequest, parameters
 
 from .conftest import write_run
 

@@ -12,7 +12,7 @@ import pytest
 from stepscope.records import Finding, FindingEvent, Media
 from stepscope.views.charts import MediaRequest
 from stepscope.views.context import Context
-from stepscope.views.media import media
+from stepscope.views.media.media import media
 from stepscope.views.plain import plain
 from stepscope.views.run import RunRequest, run
 

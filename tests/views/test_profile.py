@@ -24,11 +24,15 @@ from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.columns import save_events
 from stepscope.records import Finding, FindingEvent
 from stepscope.records.profile import Column, ProfileMeta, Sheet
-from stepscope.views import open_profiles
 from stepscope.views.context import Context
 from stepscope.views.findings import RuleRequest, rule
-from stepscope.views.open_profiles import Failed, profile_of
-from stepscope.views.profile import (
+from stepscope.views.profile import open_profiles
+from stepscope.views.profile.advice import profile_advice
+from stepscope.views.profile.answers import MAX_ROWS, shown_sheet
+from stepscope.views.profile.diff import DiffRequest, ProfileRef, profile_diff
+from stepscope.views.profile.download import ProfileDownloadRequest, profile_download
+from stepscope.views.profile.open_profiles import Failed, profile_of
+from stepscope.views.profile.profile import (
     AnswerRequest,
     ProfilePage,
     ProfileRequest,
@@ -37,11 +41,7 @@ from stepscope.views.profile import (
     profile_answer,
     profiles,
 )
-from stepscope.views.profile_advice import profile_advice
-from stepscope.views.profile_answers import MAX_ROWS, shown_sheet
-from stepscope.views.profile_diff import DiffRequest, ProfileRef, profile_diff
-from stepscope.views.profile_download import ProfileDownloadRequest, profile_download
-from stepscope.views.profile_request import AskRequest, profile_request
+from stepscope.views.profile.request import AskRequest, profile_request
 from stepscope.views.route import Download
 
 from .conftest import write_run

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Media
-from stepscope.views import projection_jobs
 from stepscope.views.context import Context
-from stepscope.views.projection import NearRequest, Projection, ProjectionRequest, near, projection
-from stepscope.views.projection_tsne import principal, tsne
+from stepscope.views.media import projection_jobs
+from stepscope.views.media.projection import NearRequest, Projection, ProjectionRequest, near, projection
+from stepscope.views.media.tsne import principal, tsne
 
 from .conftest import write_run
 

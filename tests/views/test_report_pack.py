@@ -24,10 +24,10 @@ from stepscope.report import store as kept
 from stepscope.report.page import page
 from stepscope.report.text import cut
 from stepscope.views.context import Context
-from stepscope.views.report_blocks import bind
-from stepscope.views.report_file import ReportFileRequest, made_page, made_zip, report_file
-from stepscope.views.report_pack import pack_report
-from stepscope.views.reports import SaveReportRequest, save_report
+from stepscope.views.report.blocks import bind
+from stepscope.views.report.file import ReportFileRequest, made_page, made_zip, report_file
+from stepscope.views.report.pack import pack_report
+from stepscope.views.report.reports import SaveReportRequest, save_report
 
 from .conftest import histogram, write_run
 

@@ -9,16 +9,15 @@ import pytest
 from stepscope.errors import Conflict, Forbidden, NotFound, UsageError
 from stepscope.report.store import MAX_BYTES
 from stepscope.views.context import Context
-from stepscope.views.report_blocks import (
+from stepscope.views.report.blocks import (
     MarkdownBlock,
     PanelBlock,
     ReportPreview,
     ReportPreviewRequest,
     preview,
 )
-from stepscope.views.report_draft import DraftRequest, draft
-from stepscope.views.report_share import ShareReportRequest, share_report
-from stepscope.views.reports import (
+from stepscope.views.report.draft import DraftRequest, draft
+from stepscope.views.report.reports import (
     ReportIdRequest,
     ReportRequest,
     ReportsRequest,
@@ -29,6 +28,7 @@ from stepscope.views.reports import (
     restore_report,
     save_report,
 )
+from stepscope.views.report.share import ShareReportRequest, share_report
 
 from .conftest import write_run
 

@@ -12,7 +12,7 @@ from stepscope.profile.analyses.analysis import Analysis, all_analyses
 from stepscope.profile.store import new_folder, write_meta
 from stepscope.records.profile import ProfileFile, ProfileMeta, Stack
 from stepscope.views.context import Context
-from stepscope.views.stacks import StackRequest, StacksRequest, cut_down, stack, stacks
+from stepscope.views.profile.stacks import StackRequest, StacksRequest, cut_down, stack, stacks
 
 from .conftest import write_run
 
@@ -63,7 +63,7 @@ def test_a_tree_that_two_analyses_have_is_listed_once(
     again = Analysis("again", "python", "profile", lambda profile, rank: tree(id="again", title="Other"))
     other = Analysis("other", "python", "profile", lambda profile, rank: tree(total=[9.0, 6.0, 2.0, 3.0]))
     known = {"python-profile": all_analyses()["python-profile"], "again": again, "other": other}
-    monkeypatch.setattr("stepscope.views.stacks.all_analyses", lambda: known)
+    monkeypatch.setattr("stepscope.views.profile.stacks.all_analyses", lambda: known)
     monkeypatch.setattr("stepscope.profile.analyses.analysis.analysis_named", known.__getitem__)
     found = stacks(ctx, StacksRequest(run=run, profile="p1"))
     assert [one.id for one in found.sources] == ["python-profile", "other"]

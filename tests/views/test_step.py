@@ -24,7 +24,9 @@ from stepscope.records.step import (
     TensorRef,
 )
 from stepscope.views.context import Context
-from stepscope.views.step import (
+from stepscope.views.step.compare import StepCompareRequest, change_between, step_compare
+from stepscope.views.step.op import TensorStats
+from stepscope.views.step.step import (
     RecordedRequest,
     StepCostsRequest,
     StepOpRequest,
@@ -34,8 +36,6 @@ from stepscope.views.step import (
     step_op,
     step_ops,
 )
-from stepscope.views.step_compare import StepCompareRequest, change_between, step_compare
-from stepscope.views.step_op import TensorStats
 
 from .conftest import write_run
 
@@ -262,5 +262,5 @@ def test_a_step_without_values_says_so_and_compares_nothing(ctx: Context, store:
 
 
 def test_the_reading_side_needs_no_torch() -> None:
-    code = "import sys, stepscope.views.step, stepscope.views.step_compare; assert 'torch' not in sys.modules"
+    code = "import sys, stepscope.views.step.step, stepscope.views.step.compare; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

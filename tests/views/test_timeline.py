@@ -12,9 +12,9 @@ from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.columns import save_events
 from stepscope.profile.trace.read import read_trace
 from stepscope.records.profile import ProfileFile, ProfileMeta
-from stepscope.views import timeline as page
 from stepscope.views.context import Context
-from stepscope.views.timeline import (
+from stepscope.views.profile import timeline as page
+from stepscope.views.profile.timeline import (
     EventRequest,
     FindRequest,
     NamesRequest,

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from stepscope.runs.catalogue.catalogue import Catalogue
-    from stepscope.views.compare_changed import WhatChanged
-    from stepscope.views.compare_metrics import MetricsTable
-    from stepscope.views.compare_parting import Parting
+    from stepscope.views.compare.changed import WhatChanged
+    from stepscope.views.compare.metrics import MetricsTable
+    from stepscope.views.compare.parting import Parting
     from stepscope.views.context import Context
 
 __all__ = ["command"]
@@ -77,7 +77,7 @@ def _context(catalogue: Catalogue) -> Context:
 def _changed(ctx: Context, ids: list[str], by: list[str], pair: bool, everything: bool, as_json: bool) -> None:
     from rich.text import Text
 
-    from stepscope.views.compare_changed import ChangedRequest, compare_changed
+    from stepscope.views.compare.changed import ChangedRequest, compare_changed
 
     asked = ChangedRequest(runs=ids, by=by, a=ids[0] if pair else None, b=ids[1] if pair else None)
     found = compare_changed(ctx, asked)
@@ -148,7 +148,7 @@ def _reasons(out: Console, found: WhatChanged, everything: bool) -> None:
 
 
 def _metrics(ctx: Context, ids: list[str], by: list[str], as_json: bool) -> None:
-    from stepscope.views.compare_metrics import MetricsRequest, compare_metrics
+    from stepscope.views.compare.metrics import MetricsRequest, compare_metrics
 
     found = compare_metrics(ctx, MetricsRequest(runs=ids, by=by))
     if as_json:

@@ -120,7 +120,7 @@ def _text(ctx: Context, what: tuple[str, ...], query: str, title: str, template:
     """The report's Markdown: from a file, from a kept report, or drafted from runs."""
     from stepscope.report import store as kept
     from stepscope.runs.catalogue.resolve import choose
-    from stepscope.views.report_draft import draft_text
+    from stepscope.views.report.draft import draft_text
 
     if len(what) == 1 and not query:
         if what[0].lower().endswith((".md", ".markdown")) or Path(what[0]).is_file():
@@ -160,8 +160,8 @@ def _from_file(path: Path) -> str:
 
 def _write(ctx: Context, text: str, out: Path, max_mb: float) -> None:
     from stepscope.report.text import cut
-    from stepscope.views.report_blocks import bind
-    from stepscope.views.report_file import made_page, made_pictures, made_zip
+    from stepscope.views.report.blocks import bind
+    from stepscope.views.report.file import made_page, made_pictures, made_zip
 
     click.echo("reading the runs ...", err=True)
     report = bind(ctx, cut(text))
@@ -231,7 +231,7 @@ def _list(ctx: Context, as_json: bool) -> None:
     import time
 
     from stepscope.cli._terminal import age
-    from stepscope.views.reports import ReportsRequest, reports
+    from stepscope.views.report.reports import ReportsRequest, reports
 
     found = reports(ctx, ReportsRequest()).reports
     if as_json:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from stepscope.views.console_index import Consoles
-from stepscope.views.open_profiles import OpenProfiles
-from stepscope.views.open_steps import OpenSteps
-from stepscope.views.projection_jobs import Projections
+from stepscope.views.console.index import Consoles
+from stepscope.views.media.projection_jobs import Projections
+from stepscope.views.profile.open_profiles import OpenProfiles
+from stepscope.views.step.open_steps import OpenSteps
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue

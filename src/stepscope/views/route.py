@@ -3,9 +3,9 @@
     @route("POST", "/api/runs")
     def runs(ctx: Context, request: RunsRequest) -> RunsPage: ...
 
-Any module in this folder that has such a function is found by listing the folder. The server mounts what it finds
-and `scripts/types` writes its TypeScript, so adding a page is one file on each side. What comes back decides how it
-travels: a struct as JSON, `Download` as bytes, an async iterator of structs as server-sent events.
+Any module in this folder, or in a page's folder inside it, that has such a function is found by listing. The server
+mounts what it finds and `scripts/types` writes its TypeScript, so adding a page is one file on each side. What comes
+back decides how it travels: a struct as JSON, `Download` as bytes, an async iterator of structs as server-sent events.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -115,8 +115,9 @@ def route(method: Method, path: str) -> Callable[[F], F]:
 def all_routes(package: str = "stepscope.views") -> list[Route]:
     """Every route of the modules in a package's folder, in the order of their addresses."""
     found: dict[str, Route] = {}
-    for module in sorted(iter_modules(import_module(package).__path__), key=lambda module: module.name):
-        loaded = import_module(f"{package}.{module.name}")
+    parts = walk_packages(import_module(package).__path__, f"{package}.")
+    for module in sorted(parts, key=lambda module: module.name):
+        loaded = import_module(module.name)
         for value in vars(loaded).values():
             mark = getattr(value, _MARK, None)
             if not isinstance(mark, Route) or value.__module__ != loaded.__name__:

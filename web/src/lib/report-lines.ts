@@ -2,7 +2,7 @@
 
 import type { Line, SeriesRequest } from "./schema";
 
-/** A line as the file holds it; what follows from the rest is left out (`views/report_lines.py`). */
+/** A line as the file holds it; what follows from the rest is left out (`views/report/lines.py`). */
 export interface PackedLine {
   /** "" for the line of a group. */
   run: string;

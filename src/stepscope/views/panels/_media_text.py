@@ -13,7 +13,7 @@ from stepscope.plain_text import clean
 from stepscope.report.draw_lines import DrawnLine, draw_lines
 from stepscope.report.text import fence
 from stepscope.views.charts import MediaItem
-from stepscope.views.report_pictures import Pictures, markdown_text
+from stepscope.views.report.pictures import Pictures, markdown_text
 
 __all__ = ["media_text"]
 

@@ -18,8 +18,8 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.views.context import Context
 
 if TYPE_CHECKING:
-    from stepscope.views.report_pack import Packing
-    from stepscope.views.report_pictures import Pictures
+    from stepscope.views.report.pack import Packing
+    from stepscope.views.report.pictures import Pictures
 
 __all__ = ["Bound", "Choice", "Options", "PanelKind", "all_panels", "listed", "names_of", "panel_named", "read_options"]
 

@@ -10,8 +10,8 @@ from stepscope.runs.query.fields import Field
 from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels.table import without_notes
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures
 from stepscope.views.runs import RunsRequest
 
 __all__ = ["PANEL"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from stepscope.views.compare_changed import ChangedRequest, WhatChanged, compare_changed
+from stepscope.views.compare.changed import ChangedRequest, WhatChanged, compare_changed
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels._public import short_place
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, told
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures, told
 
 __all__ = ["PANEL"]
 

@@ -6,13 +6,13 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.report.draw_lines import DrawnLine, draw_lines
 from stepscope.runs.points.downsample import Buckets
 from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
-from stepscope.views.compare_columns import Compared, CompareRequest, columns_of
-from stepscope.views.compare_lines import GroupLinesRequest, LineGroup, compare_lines
+from stepscope.views.compare.columns import Compared, CompareRequest, columns_of
+from stepscope.views.compare.lines import GroupLinesRequest, LineGroup, compare_lines
 from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
-from stepscope.views.report_lines import packed_group, smoothing_of
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.report.lines import packed_group, smoothing_of
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL", "ChartOptions", "check", "field_of", "names", "pack", "write"]
 

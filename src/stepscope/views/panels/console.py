@@ -5,10 +5,10 @@ from __future__ import annotations
 from stepscope.errors import UsageError
 from stepscope.plain_text import clean
 from stepscope.report.text import fence
-from stepscope.views.console import ConsoleRequest, console
+from stepscope.views.console.console import ConsoleRequest, console
 from stepscope.views.panels._panel import Bound, Options, PanelKind
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures, markdown_text
 
 __all__ = ["PANEL"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stepscope.views.compare_facts import FactsRequest, compare_config
+from stepscope.views.compare.facts import FactsRequest, compare_config
 from stepscope.views.panels._panel import Bound, Options, PanelKind
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]
 

@@ -7,11 +7,11 @@ from typing import Literal
 from stepscope.errors import NotFound
 from stepscope.report.draw_ridges import draw_ridges
 from stepscope.views.charts import HistogramsRequest
-from stepscope.views.histograms import histograms
+from stepscope.views.distributions.histograms import histograms
 from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]
 

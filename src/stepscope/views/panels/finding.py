@@ -12,8 +12,8 @@ from stepscope.report.text import fence
 from stepscope.views.findings import FindingsRequest, RuleRequest, RunFindings, ShownFinding, findings
 from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
 from stepscope.views.panels._public import short_place, short_places
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text, told
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures, markdown_text, told
 
 __all__ = ["PANEL"]
 

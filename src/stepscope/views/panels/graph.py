@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from stepscope.errors import NotFound, UsageError
-from stepscope.views.model import ModelPage, ModelRequest, StepsRequest, model, steps
 from stepscope.views.panels._panel import Bound, Options, PanelKind
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures
+from stepscope.views.step.model import ModelPage, ModelRequest, StepsRequest, model, steps
 
 __all__ = ["PANEL"]
 

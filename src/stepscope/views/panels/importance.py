@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stepscope.views.importance import importance
 from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.panels.parallel import alone
-from stepscope.views.parameters import ParametersRequest
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.parameters.importance import importance
+from stepscope.views.parameters.parameters import ParametersRequest
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]
 

@@ -7,15 +7,15 @@ import time
 from msgspec.structs import replace
 
 from stepscope.errors import NotFound
-from stepscope.views.blob import BlobRequest, blob
 from stepscope.views.charts import MediaItem, MediaRequest
-from stepscope.views.media import media
+from stepscope.views.media.blob import BlobRequest, blob
+from stepscope.views.media.media import media
+from stepscope.views.media.projection import Projection, ProjectionRequest, projection
 from stepscope.views.panels._asked import folders, keys_of, need_keys
 from stepscope.views.panels._media_text import media_text
 from stepscope.views.panels._panel import Bound, Options, PanelKind
-from stepscope.views.projection import Projection, ProjectionRequest, projection
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures, markdown_text
 
 __all__ = ["PANEL", "MediaOptions", "check", "pack", "write"]
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 from stepscope.errors import UsageError
 from stepscope.views.panels._panel import Bound, Options, PanelKind
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures
 
 __all__ = ["PANEL"]
 

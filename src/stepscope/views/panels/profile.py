@@ -9,7 +9,8 @@ from stepscope.records.profile import Sheet
 from stepscope.views.findings import RuleRequest
 from stepscope.views.panels._panel import Bound, Options, PanelKind, listed
 from stepscope.views.panels._public import short_places
-from stepscope.views.profile import (
+from stepscope.views.profile.advice import ProfileAdvice, profile_advice
+from stepscope.views.profile.profile import (
     AnswerRequest,
     ProfileAnswer,
     ProfilePage,
@@ -21,9 +22,8 @@ from stepscope.views.profile import (
     profile_answer,
     profiles,
 )
-from stepscope.views.profile_advice import ProfileAdvice, profile_advice
-from stepscope.views.report_pack import Packing
-from stepscope.views.report_pictures import Pictures, markdown_text, told
+from stepscope.views.report.pack import Packing
+from stepscope.views.report.pictures import Pictures, markdown_text, told
 
 __all__ = ["PANEL"]
 

@@ -1,0 +1,220 @@
+"""*What changed*: the run that works beside the one that does not, in one list, the likeliest reasons first."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import NotFound, StepscopeError
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.points.series import Series
+from stepscope.runs.read.folder import RunFolder
+from stepscope.views.compare.columns import CompareColumn, Compared, columns_of, members
+from stepscope.views.compare.differences import differences
+from stepscope.views.compare.metrics import values_of
+from stepscope.views.compare.pair import choose_pair, main_of
+from stepscope.views.compare.parting import Parting, parting
+from stepscope.views.compare.reasons import Change
+from stepscope.views.context import Context
+from stepscope.views.panel_order import metrics_in_order
+from stepscope.views.route import route
+
+__all__ = ["compare_changed"]
+
+MAX_OPENED = 6
+"""Runs of a side that are looked into; a group of more is judged by its newest."""
+MAX_METRICS = 24
+TIME_S = 4.0
+
+
+class ChangedRequest(msgspec.Struct):
+    runs: list[str]
+    by: list[str] = []
+    a: str | None = None
+    """The column that works; None to choose the best."""
+    b: str | None = None
+    """The column that does not; None to choose the worst."""
+
+
+class Outcome(msgspec.Struct):
+    """How the two ended, one line of it."""
+
+    label: str
+    a: str
+    b: str
+
+
+class WhatChanged(msgspec.Struct):
+    compared: Compared
+    a: str
+    b: str
+    """The ids of the two columns; empty when there are fewer than two."""
+    picked: str
+    """Why these two, when they were not asked for."""
+    headline: str
+    outcome: list[Outcome]
+    partings: list[Parting]
+    """Metrics whose curves part, the earliest first, then those that do not."""
+    changes: list[Change]
+    """The likeliest reason first."""
+    same: list[str]
+    """What is the same on both sides, in words: what can be ruled out."""
+    notes: list[str]
+    """What could not be looked at."""
+
+
+@route("POST", "/api/compare/changed")
+def compare_changed(ctx: Context, request: ChangedRequest) -> WhatChanged:
+    """What differs between two runs or groups, and how likely each difference explains it."""
+    compared = columns_of(ctx, request.runs, request.by)
+    entries = {column.id: members(ctx, column) for column in compared.columns}
+    main, goal = main_of([entry for group in entries.values() for entry in group])
+    a, b, picked = choose_pair(compared, entries, (request.a, request.b), main, goal)
+    if a is None or b is None:
+        words = "Choose two runs to see what changed between them."
+        return WhatChanged(compared, "", "", "", words, [], [], [], [], [])
+    notes: list[str] = []
+    sides = (_opened(ctx, a, notes), _opened(ctx, b, notes))
+    partings = _partings(sides, main, notes)
+    changes, same = differences((entries[a.id], entries[b.id]), sides, list(entries.values()), main)
+    outcome = _outcome((entries[a.id], entries[b.id]), sides, main)
+    return WhatChanged(
+        compared=compared,
+        a=a.id,
+        b=b.id,
+        picked=picked,
+        headline=_headline(changes, partings),
+        outcome=outcome,
+        partings=partings,
+        changes=changes,
+        same=same,
+        notes=notes,
+    )
+
+
+def _opened(ctx: Context, column: CompareColumn, notes: list[str]) -> list[RunFolder]:
+    found = []
+    for run in column.runs[:MAX_OPENED]:
+        try:
+            found.append(ctx.runs.get(run))
+        except StepscopeError as error:  # deleted meanwhile, or damaged
+            notes.append(str(error))
+    if len(column.runs) > MAX_OPENED:
+        notes.append(f"{column.label}: {MAX_OPENED} of {len(column.runs)} runs were looked into")
+    return found
+
+
+# -- how they went ---------------------------------------------------------------------------------------------------
+
+
+def _partings(sides: tuple[list[RunFolder], list[RunFolder]], main: str | None, notes: list[str]) -> list[Parting]:
+    deadline = time.monotonic() + TIME_S
+    shared = [set().union(*(folder.metrics() for folder in side)) for side in sides]
+    names = [name for name in metrics_in_order(shared[0] & shared[1]) if _is_result(name)]
+    if main in names:
+        names.remove(main)
+        names.insert(0, main)
+    found: list[Parting] = []
+    for name in names[:MAX_METRICS]:
+        if time.monotonic() > deadline:
+            break
+        one = parting(name, *(_series(side, name) for side in sides))
+        if one is not None:
+            found.append(one)
+    left = len(names) - len(found)
+    if left > 0 and len(names) > MAX_METRICS:
+        notes.append(f"curves: the first {len(found)} of {len(names)} metrics were compared")
+    return sorted(found, key=lambda one: (one.step is None, one.step or 0, names.index(one.key)))
+
+
+def _is_result(name: str) -> bool:
+    """A learning rate and a counter of epochs follow from the config: that they differ says nothing new."""
+    leaf = name.rpartition("/")[2].lower()
+    return not name.startswith("system/") and leaf not in ("lr", "learning_rate", "epoch", "step", "global_step")
+
+
+def _series(side: Sequence[RunFolder], name: str) -> list[Series]:
+    found = []
+    for folder in side:
+        try:
+            found.append(folder.series(name))
+        except NotFound:  # this seed did not log it
+            continue
+    return found
+
+
+def _outcome(
+    entries: tuple[list[RunEntry], list[RunEntry]], sides: tuple[list[RunFolder], list[RunFolder]], main: str | None
+) -> list[Outcome]:
+    rows = [Outcome("status", *(_statuses(side) for side in entries))]
+    errors = [_first(folder.standing.error for folder in side) for side in sides]
+    if any(errors):
+        rows.append(Outcome("error", *(error or "none" for error in errors)))
+    if main is not None:
+        rows.append(Outcome(f"last {main}", *(_mean_words(values_of(side, main, "last")) for side in entries)))
+        steps = [values_of(side, main, "last_step") for side in entries]
+        rows.append(Outcome("last step", *(_mean_words(side) for side in steps)))
+    rows.append(Outcome("duration", *(_duration([entry.duration_s for entry in side]) for side in entries)))
+    return rows
+
+
+def _statuses(entries: Sequence[RunEntry]) -> str:
+    counts = Counter(entry.status for entry in entries)
+    if len(entries) == 1:
+        return entries[0].status
+    return ", ".join(f"{count} {status}" for status, count in counts.most_common())
+
+
+def _first(values: object) -> str | None:
+    return next((value for value in values if value), None)  # type: ignore[attr-defined]
+
+
+def _mean_words(values: Sequence[float]) -> str:
+    if not values:
+        return "not logged"
+    finite = [value for value in values if math.isfinite(value)]
+    if not finite:
+        return "NaN" if math.isnan(values[0]) else "∞" if values[0] > 0 else "-∞"
+    odd = f", {len(values) - len(finite)} not finite" if len(finite) < len(values) else ""
+    if len(values) == 1:
+        return f"{finite[0]:.4g}" if abs(finite[0]) < 1000 else f"{finite[0]:,.0f}"
+    return f"{np.mean(finite):.4g} (mean of {len(finite)}{odd})"
+
+
+def _duration(seconds: Sequence[float]) -> str:
+    mean = sum(seconds) / max(1, len(seconds))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if mean >= 2 * size:
+            return f"{mean / size:.3g} {unit}"
+    return f"{mean:.3g} s"
+
+
+def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
+    """The whole story in a sentence or two."""
+    telling = [change for change in changes if change.likely == "likely"]
+    rest = len(changes) - len(telling)
+    if not changes:
+        words = "Nothing that was recorded differs: not config, code, packages nor machine. What is left is chance."
+    elif not telling:
+        words = f"{_count(len(changes), 'difference')}, none of which usually matters much."
+    else:
+        named = ", ".join(f"`{change.key}`" for change in telling[:3])
+        more = f" and {len(telling) - 3} more" if len(telling) > 3 else ""
+        words = f"Look first at {named}{more}" + (f"; {_less(rest)}." if rest else ".")
+    first = next((one for one in partings if one.step is not None), None)
+    if first is None:
+        return words + (" The curves never part beyond their noise." if partings else "")
+    return f"{words} The curves part at step {first.step:,}, first in `{first.key}`."
+
+
+def _less(rest: int) -> str:
+    return "1 other difference matters less" if rest == 1 else f"{rest} other differences matter less"
+
+
+def _count(amount: int, noun: str) -> str:
+    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"

@@ -1,0 +1,289 @@
+"""The metric table of a comparison: one row per metric, one column per run or group, and what is chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import NotFound
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.goals import Goal, goal_of
+from stepscope.views.compare.columns import CompareColumn, Compared, columns_of, members
+from stepscope.views.compare.statistics import bootstrap_interval, hedges_g, holm, permutation_p, welch
+from stepscope.views.context import Context
+from stepscope.views.panel_order import metrics_in_order
+from stepscope.views.route import route
+from stepscope.views.runs import Cell, cell
+
+__all__ = ["compare_metrics", "compare_test"]
+
+MAX_ROWS = 2000
+MAX_CELLS = 200_000
+
+Stat = Literal["last", "min", "max", "mean", "best"]
+"""best: the least or the greatest, by the metric's goal; the last where no way is known to be good."""
+
+
+class MetricsRequest(msgspec.Struct):
+    runs: list[str]
+    by: list[str] = []
+    base: str | None = None
+    """The column that others are compared with; the first if it is None or gone."""
+    stat: Stat = "last"
+    metrics: list[str] = []
+    """Only these; all of them when empty."""
+    system: bool = False
+    """Also the machine's metrics (`system/...`)."""
+
+
+class MetricRow(msgspec.Struct):
+    """One metric over all columns; lists are aligned with the columns."""
+
+    key: str
+    goal: Goal | None
+    stat: str
+    """What the numbers are: last, min, max or mean."""
+    value: list[Cell]
+    """Of a run its value, of a group the mean of its finite ones; None where nothing was logged."""
+    best: float | None
+    """The best of them; None where no way is known to be good, or where all are alike."""
+    differs: bool
+    std: list[float | None] = []
+    """The deviation over the runs of a group (n - 1); empty when every column is one run."""
+    n: list[int] = []
+    """How many runs of a group have a finite value; empty when every column is one run."""
+    odd: list[int] = []
+    """How many runs of a group ended with NaN or an infinity here; empty when none did."""
+    p: list[float | None] = []
+    """Welch's t-test against the baseline; None where one side has fewer than two runs. Empty when all are None."""
+    p_holm: list[float | None] = []
+    """The same, corrected for all tests of this table."""
+
+
+class MetricsTable(msgspec.Struct):
+    compared: Compared
+    base: str
+    """The id of the baseline, "" when there is no column."""
+    rows: list[MetricRow]
+    tests: int
+    """How many tests the table holds: what Holm's correction counts."""
+    omitted: int = 0
+    """Metrics beyond those a page can hold."""
+
+
+@route("POST", "/api/compare/metrics")
+def compare_metrics(ctx: Context, request: MetricsRequest) -> MetricsTable:
+    """Every metric of the columns, what matters first."""
+    compared = columns_of(ctx, request.runs, request.by)
+    columns = compared.columns
+    entries = [members(ctx, column) for column in columns]
+    base = next((at for at, column in enumerate(columns) if column.id == request.base), 0)
+    flat = [entry for group in entries for entry in group]
+    goals = said(flat)
+    names = _names(flat, goals, request)
+    most = min(MAX_ROWS, MAX_CELLS // max(1, len(columns)))
+    rows = [_row(name, entries, goals.get(name) or goal_of(name), request.stat, base) for name in names[:most]]
+    tests = _corrected(rows)
+    return MetricsTable(
+        compared=compared,
+        base=columns[base].id if columns else "",
+        rows=rows,
+        tests=tests,
+        omitted=max(0, len(names) - most),
+    )
+
+
+def said(entries: Iterable[RunEntry]) -> dict[str, Goal]:
+    """The goals that people gave; the newest run has the word."""
+    goals: dict[str, Goal] = {}
+    for entry in sorted(entries, key=lambda entry: entry.id):
+        goals.update(entry.goals)
+    return goals
+
+
+def _names(entries: Sequence[RunEntry], goals: dict[str, Goal], request: MetricsRequest) -> list[str]:
+    known = dict.fromkeys(entry.metrics.names for entry in entries)
+    found = dict.fromkeys(name for names in known for name in names if request.system or not name.startswith("system/"))
+    if not request.metrics:
+        return metrics_in_order(found, goals)
+    everything = {name for names in known for name in names}
+    return [name for name in dict.fromkeys(request.metrics) if name in everything]
+
+
+def stat_of(stat: Stat, goal: Goal | None) -> str:
+    """The number that is looked at: `best` is the least or the greatest, by the goal."""
+    return (goal or "last") if stat == "best" else stat
+
+
+def _row(name: str, entries: list[list[RunEntry]], goal: Goal | None, stat: Stat, base: int) -> MetricRow:
+    shown = stat_of(stat, goal)
+    raw = [values_of(group, name, shown) for group in entries]
+    single = all(len(group) <= 1 for group in entries)
+    finite = [[value for value in values if math.isfinite(value)] for values in raw]
+    value = [_value(values, good) for values, good in zip(raw, finite, strict=True)]
+    odd = [len(values) - len(good) for values, good in zip(raw, finite, strict=True)]
+    whole = [found for found, lost in zip(value, odd, strict=True) if not lost]  # a group with a NaN is not the best
+    row = MetricRow(key=name, goal=goal, stat=shown, value=value, best=_best(whole, goal), differs=_differs(value))
+    if single:
+        return row
+    row.n = [len(good) for good in finite]
+    row.std = [float(np.std(good, ddof=1)) if len(good) > 1 else None for good in finite]
+    row.odd = odd if any(odd) else []
+    found = [None if at == base else welch(finite[base], good) for at, good in enumerate(finite)]
+    row.p = [None if one is None else one.p for one in found] if any(found) else []
+    return row
+
+
+def values_of(entries: Iterable[RunEntry], name: str, stat: str) -> list[float]:
+    """The number of each run that has one; NaN where a run has only values that are not finite."""
+    found = []
+    for entry in entries:
+        if name in entry.metrics:
+            number = entry.metrics.number(name, stat)
+            found.append(math.nan if number is None else float(number))
+    return found
+
+
+def _value(values: list[float], finite: list[float]) -> Cell:
+    if not values:
+        return None
+    if len(values) == 1 or not finite:
+        return cell(values[0])
+    return cell(float(np.mean(finite)))
+
+
+def _best(values: Sequence[Cell], goal: Goal | None) -> float | None:
+    numbers = [value for value in values if isinstance(value, float)]
+    if goal is None or len(numbers) < 2 or min(numbers) == max(numbers):
+        return None
+    return min(numbers) if goal == "min" else max(numbers)
+
+
+def _differs(values: Sequence[Cell]) -> bool:
+    return len(set(map(repr, values))) > 1
+
+
+def _corrected(rows: Sequence[MetricRow]) -> int:
+    """Holm's correction over every test of the table; how many there are."""
+    places = [(row, at) for row in rows for at in range(len(row.p))]
+    for row in rows:
+        row.p_holm = [None] * len(row.p)
+    corrected = holm([row.p[at] for row, at in places])
+    for (row, at), p in zip(places, corrected, strict=True):
+        row.p_holm[at] = p
+    return sum(p is not None for p in corrected)
+
+
+# -- one test in full ------------------------------------------------------------------------------------------------
+
+
+class SignificanceRequest(msgspec.Struct):
+    """One metric of two columns."""
+
+    runs: list[str]
+    metric: str
+    a: str
+    """The baseline's column."""
+    b: str
+    by: list[str] = []
+    stat: Stat = "last"
+
+
+class SignificanceSide(msgspec.Struct):
+    column: CompareColumn
+    values: list[Cell]
+    """One for each run that logged the metric."""
+    n: int
+    """Finite ones: those that are tested."""
+    mean: float | None
+    std: float | None
+
+
+class Significance(msgspec.Struct):
+    metric: str
+    stat: str
+    goal: Goal | None
+    a: SignificanceSide
+    b: SignificanceSide
+    difference: float | None
+    """Of the means, b less a."""
+    t: float | None = None
+    df: float | None = None
+    p: float | None = None
+    low: float | None = None
+    """Welch's 95 % interval of the difference."""
+    high: float | None = None
+    permutation_p: float | None = None
+    deals: int = 0
+    """How many ways to deal the runs were tried."""
+    all_deals: bool = False
+    bootstrap_low: float | None = None
+    bootstrap_high: float | None = None
+    effect: float | None = None
+    """Hedges' g."""
+    why_not: str = ""
+    """Why there is no test."""
+
+
+@route("POST", "/api/compare/test")
+def compare_test(ctx: Context, request: SignificanceRequest) -> Significance:
+    """The test behind one cell, with every number it rests on."""
+    compared = columns_of(ctx, request.runs, request.by)
+    sides = [_column(compared, id) for id in (request.a, request.b)]
+    entries = [members(ctx, side) for side in sides]
+    goal = said([entry for group in entries for entry in group]).get(request.metric) or goal_of(request.metric)
+    stat = stat_of(request.stat, goal)
+    raw = [values_of(group, request.metric, stat) for group in entries]
+    a, b = ([value for value in values if math.isfinite(value)] for values in raw)
+    detail = Significance(
+        metric=request.metric,
+        stat=stat,
+        goal=goal,
+        a=_side(sides[0], raw[0], a),
+        b=_side(sides[1], raw[1], b),
+        difference=float(np.mean(b) - np.mean(a)) if a and b else None,
+    )
+    _fill(detail, a, b)
+    return detail
+
+
+def _column(compared: Compared, id: str) -> CompareColumn:
+    found = next((column for column in compared.columns if column.id == id), None)
+    if found is None:
+        raise NotFound(f"there is no column {id[:80]!r} among the {len(compared.columns)} that are compared")
+    return found
+
+
+def _side(column: CompareColumn, raw: list[float], finite: list[float]) -> SignificanceSide:
+    return SignificanceSide(
+        column=column,
+        values=[cell(value) for value in raw],
+        n=len(finite),
+        mean=float(np.mean(finite)) if finite else None,
+        std=float(np.std(finite, ddof=1)) if len(finite) > 1 else None,
+    )
+
+
+def _fill(detail: Significance, a: list[float], b: list[float]) -> None:
+    found = welch(a, b)
+    if found is None:
+        few = min(len(a), len(b)) < 2
+        detail.why_not = (
+            "a test needs two runs or more on each side: one run says nothing about chance"
+            if few
+            else "the runs on each side are exactly alike, so there is no chance to test against"
+        )
+        return
+    detail.t, detail.df, detail.p = found.t, found.df, found.p
+    detail.low, detail.high = found.interval()
+    dealt = permutation_p(a, b)
+    if dealt is not None:
+        detail.permutation_p, detail.deals, detail.all_deals = dealt
+    interval = bootstrap_interval(a, b)
+    if interval is not None:
+        detail.bootstrap_low, detail.bootstrap_high = interval
+    detail.effect = hedges_g(a, b)

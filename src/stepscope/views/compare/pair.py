@@ -1,0 +1,134 @@
+"""Which two of the compared runs tell what changed: one that does not work, and the most alike that does."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.catalogue.goals import Goal, goal_of
+from stepscope.views.compare.columns import CompareColumn, Compared, is_seed
+from stepscope.views.compare.facts import said_value
+from stepscope.views.compare.metrics import said, values_of
+
+__all__ = ["choose_pair", "is_broken", "main_of"]
+
+BROKEN = {"failed", "killed", "lost"}
+
+Entries = dict[str, list[RunEntry]]
+"""The runs of each column, by the column's id."""
+
+
+def main_of(entries: Sequence[RunEntry]) -> tuple[str | None, Goal | None]:
+    """The metric that most of the runs are judged by, and which way is good."""
+    goals = said(entries)
+    given = Counter(name for entry in entries for name in entry.metrics.names if name in goals)
+    counted = given or Counter(entry.main for entry in entries if entry.main is not None)
+    if not counted:
+        return None, None
+    name = counted.most_common(1)[0][0]
+    return name, goals.get(name) or goal_of(name)
+
+
+def is_broken(entry: RunEntry, main: str | None) -> bool:
+    """It failed, or what it is judged by is not a number any more."""
+    if entry.status in BROKEN:
+        return True
+    last = entry.metrics.number(main, "last") if main is not None and main in entry.metrics else None
+    return last is not None and not math.isfinite(last)
+
+
+def choose_pair(
+    compared: Compared, entries: Entries, asked: tuple[str | None, str | None], main: str | None, goal: Goal | None
+) -> tuple[CompareColumn | None, CompareColumn | None, str]:
+    """The column that works, the one that does not, and why these, where they were not asked for."""
+    by_id = {column.id: column for column in compared.columns}
+    a, b = (by_id.get(id or "") for id in asked)
+    if (a is not None and b is not None and a is not b) or len(by_id) < 2:
+        return a, b, ""
+    whole = {id: _share_whole(entries[id], main) for id in by_id}
+    best = max(whole.values())
+    failing = [column for column in compared.columns if whole[column.id] < best and column is not a]
+    if failing and (b is None or b in failing) and (a is None or whole[a.id] == best):
+        return _alike(compared, entries, whole, (a, b))
+    return _best_and_worst(compared, entries, (a, b), main, goal)
+
+
+def _share_whole(entries: Sequence[RunEntry], main: str | None) -> float:
+    """Which share of a column's runs came through."""
+    return 1 - sum(is_broken(entry, main) for entry in entries) / len(entries) if entries else 0.0
+
+
+def _alike(
+    compared: Compared,
+    entries: Entries,
+    whole: dict[str, float],
+    given: tuple[CompareColumn | None, CompareColumn | None],
+) -> tuple[CompareColumn | None, CompareColumn | None, str]:
+    """A column that fails (the newest, where there are several) and the working one that differs from it the least."""
+    best = max(whole.values())
+    a, b = given
+    if b is None:
+        fails = [column for column in compared.columns if whole[column.id] < best]
+        known = a
+        b = min(
+            fails,
+            key=lambda column: (
+                (whole[column.id],) if known is None else _distance(entries, known, column),
+                -_newest(entries[column.id]),
+            ),
+        )
+    if a is None:
+        works = [column for column in compared.columns if whole[column.id] == best]
+        other = b
+        a = min(works, key=lambda column: (_distance(entries, column, other), -_newest(entries[column.id])))
+    count = _distance(entries, a, b)[1]
+    values = {0: "no config value differs", 1: "1 config value differs"}.get(count, f"{count} config values differ")
+    return a, b, f"one that does not work, and the most alike that does ({values})"
+
+
+def _distance(entries: Entries, one: CompareColumn, other: CompareColumn) -> tuple[int, int, int]:
+    """How unlike two columns are: the project, then config values without seeds, then the commit."""
+    left, right = entries[one.id], entries[other.id]
+    project = {entry.project for entry in left}.isdisjoint(entry.project for entry in right)
+    keys = {key for entry in (*left, *right) for key in entry.config if not is_seed(key)}
+    values = sum({_text(entry, key) for entry in left}.isdisjoint(_text(entry, key) for entry in right) for key in keys)
+    commit = {entry.head.commit for entry in left}.isdisjoint(entry.head.commit for entry in right)
+    return int(project), values, int(commit)
+
+
+def _text(entry: RunEntry, key: str) -> str | None:
+    value = entry.config.get(key)
+    return None if value is None else said_value(value)
+
+
+def _newest(entries: Sequence[RunEntry]) -> float:
+    return max((entry.created for entry in entries), default=0.0)
+
+
+def _best_and_worst(
+    compared: Compared,
+    entries: Entries,
+    given: tuple[CompareColumn | None, CompareColumn | None],
+    main: str | None,
+    goal: Goal | None,
+) -> tuple[CompareColumn | None, CompareColumn | None, str]:
+    """All came through, or none did: by the main metric. The first of equals is the better, the last the worse."""
+    worth = {column.id: _worth(entries[column.id], main, goal) for column in compared.columns}
+    a, b = given
+    a = a or max((column for column in compared.columns if column is not b), key=lambda column: worth[column.id])
+    rest = [column for column in compared.columns if column is not a]
+    b = b if b is not None and b is not a else min(reversed(rest), key=lambda column: worth[column.id])
+    by = f"{main}, {'less' if goal == 'min' else 'more'} is better" if main and goal else ""
+    return a, b, f"the best and the worst by {by}" if by else ""
+
+
+def _worth(entries: Sequence[RunEntry], main: str | None, goal: Goal | None) -> float:
+    """More is better."""
+    values = [value for value in values_of(entries, main or "", "last") if math.isfinite(value)]
+    if not values or goal is None:
+        return -math.inf
+    return float(np.mean(values)) * (-1 if goal == "min" else 1)

@@ -1,0 +1,1 @@
+"""What a run printed: lines, windows of them, and search."""

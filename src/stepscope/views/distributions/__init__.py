@@ -1,0 +1,1 @@
+"""The *Distributions* page: histograms over time, layer by layer."""

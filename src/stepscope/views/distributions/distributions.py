@@ -1,0 +1,146 @@
+"""The *Distributions* page: the layers whose histograms the runs logged, side by side, with what sets them apart."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.records import Media
+from stepscope.runs.points.histograms import decode_histogram
+from stepscope.runs.read.folder import RunFolder
+from stepscope.views.context import Context
+from stepscope.views.distributions.layer_names import FAMILIES, in_model_order, in_rows, placed
+from stepscope.views.route import route
+
+__all__ = ["distributions"]
+
+MAX_RUNS = 24
+MAX_LAYERS = 5000
+_FEW_BINS = 8
+"""A histogram of fewer says nothing about values that are stuck."""
+
+
+class DistributionsRequest(msgspec.Struct):
+    runs: list[str]
+
+
+class DistributionCell(msgspec.Struct):
+    """One run's histograms of one layer in one family. Numbers are of its newest histogram; None where unknown."""
+
+    run: str
+    family: str
+    """weights, gradients, activations or values"""
+    key: str
+    """Under which they were logged."""
+    count: int
+    """At how many steps."""
+    first_step: int
+    last_step: int
+    low: float | None
+    """The least value of all steps."""
+    high: float | None
+    mean: float | None
+    std: float | None
+    moved: float | None
+    """From the first histogram to the newest: sqrt(change of mean² + change of deviation²) / the first's deviation."""
+    stuck: float | None
+    """The share of values in the two fullest bins: near 1 for a layer that is dead or saturated."""
+    bad: int
+    """NaN and infinities at all steps."""
+
+
+class DistributionLayer(msgspec.Struct):
+    name: str
+    cells: list[DistributionCell]
+
+
+class Distributions(msgspec.Struct):
+    layers: list[DistributionLayer]
+    """In the order of the model, as far as the order in which they were first logged tells it."""
+    families: list[str]
+    """Those that there are, in the order to show them."""
+    omitted: int = 0
+    """How many more layers there are than a page can hold."""
+
+
+@route("POST", "/api/distributions")
+def distributions(ctx: Context, request: DistributionsRequest) -> Distributions:
+    """The layers of the chosen runs, and for each run and family what is known without drawing it."""
+    if len(request.runs) > MAX_RUNS:
+        raise UsageError(f"at most {MAX_RUNS} runs at once, not {len(request.runs)}")
+    layers: dict[str, DistributionLayer] = {}
+    for run in dict.fromkeys(request.runs):
+        try:
+            folder = ctx.runs.get(run)
+        except NotFound:  # deleted since the page was opened
+            continue
+        keys = [key for key, kind in folder.media_keys(as_logged=True).items() if kind == "histogram"]
+        rows = in_rows(placed(keys))
+        for name in in_model_order(list(rows), len(keys)):
+            layer = layers.setdefault(name, DistributionLayer(name=name, cells=[]))
+            layer.cells += [_cell(folder, one.key, one.family) for one in rows[name]]
+    shown = list(layers.values())[:MAX_LAYERS]
+    there = {cell.family for layer in shown for cell in layer.cells}
+    return Distributions(
+        layers=shown,
+        families=[family for family in FAMILIES if family in there],
+        omitted=max(0, len(layers) - MAX_LAYERS),
+    )
+
+
+def _cell(folder: RunFolder, key: str, family: str) -> DistributionCell:
+    found = folder.media(key, kind="histogram")
+    first, last = found[0], found[-1]
+    lows = [low for one in found if (low := _number(one, "min")) is not None]
+    highs = [high for one in found if (high := _number(one, "max")) is not None]
+    return DistributionCell(
+        run=folder.id,
+        family=family,
+        key=key,
+        count=len({one.step for one in found}),
+        first_step=first.step,
+        last_step=last.step,
+        low=min(lows, default=None),
+        high=max(highs, default=None),
+        mean=_number(last, "mean"),
+        std=_number(last, "std"),
+        moved=_moved(first, last),
+        stuck=_stuck(folder, last),
+        bad=sum(_bad(one) for one in found),
+    )
+
+
+def _number(one: Media, name: str) -> float | None:
+    """A number of a medium's meta, which a file may hold anything in."""
+    value = one.meta.get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _bad(one: Media) -> int:
+    return sum(int(_number(one, name) or 0) for name in ("nan", "pos_inf", "neg_inf"))
+
+
+def _moved(first: Media, last: Media) -> float | None:
+    """How far the distribution went, in deviations of the first: exact for two normal distributions (Wasserstein-2)."""
+    numbers = [_number(one, name) for one in (first, last) for name in ("mean", "std")]
+    if any(number is None for number in numbers):
+        return None
+    mean, std, mean_now, std_now = (number or 0.0 for number in numbers)
+    far = math.hypot(mean_now - mean, std_now - std)
+    return far / std if std > 0 and math.isfinite(far / std) else None
+
+
+def _stuck(folder: RunFolder, one: Media) -> float | None:
+    try:
+        counts = decode_histogram(folder.media_bytes(one)).counts
+    except (BadData, NotFound):  # damaged or dropped
+        return None
+    total = float(counts.sum())
+    if len(counts) < _FEW_BINS or total <= 0:
+        return None
+    return float(np.sort(counts)[-2:].sum() / total)

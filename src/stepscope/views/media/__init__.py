@@ -1,0 +1,1 @@
+"""The *Media* page: what runs logged besides numbers, and embeddings as points."""

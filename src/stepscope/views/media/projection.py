@@ -1,0 +1,256 @@
+"""Embeddings in the plane or in space: by principal components, t-SNE or UMAP, and who is near whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.records import Media
+from stepscope.runs.read.folder import RunFolder
+from stepscope.views.context import Context
+from stepscope.views.media.projection_jobs import Job
+from stepscope.views.media.tsne import MAX_ROWS, ROUNDS, principal, tsne
+from stepscope.views.route import route
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
+
+__all__ = ["near", "projection"]
+
+MOST_ROWS = 10_000
+"""Points that a page draws; of more, some at random, always the same."""
+MAX_NEAR = 100
+MAX_LABEL = 200
+MAX_WIDTH = 50
+"""t-SNE and UMAP start from so many principal components: what lies beyond is mostly noise, and costs time."""
+
+Method = Literal["pca", "tsne", "umap"]
+
+
+class ProjectionRequest(msgspec.Struct):
+    run: str
+    key: str
+    step: int | None = None
+    """The newest at or before it; None for the newest of all."""
+    method: Method = "pca"
+    dims: int = 2
+    perplexity: float = 30.0
+    """t-SNE: about how many neighbours each point has. UMAP: the same, as `n_neighbors`."""
+
+
+class PointColumn(msgspec.Struct):
+    """One thing that is known of each row: its label, its loss, its split."""
+
+    name: str
+    values: list[Any]
+
+
+class Projection(msgspec.Struct):
+    step: int
+    rows: list[int]
+    """Which rows of the embedding the points are."""
+    total: int
+    """How many rows there are in all."""
+    x: list[float]
+    y: list[float]
+    z: list[float]
+    """Empty in the plane. All three are empty while nothing is there to be drawn yet."""
+    done: bool
+    part: float
+    """How much of the work is done, 0 to 1."""
+    note: str
+    """What was done, in words: the method, and what was left out."""
+    columns: list[PointColumn]
+    methods: list[str]
+    """What this server can compute."""
+    error: str | None = None
+
+
+class NearRequest(msgspec.Struct):
+    run: str
+    key: str
+    row: int
+    step: int | None = None
+    count: int = 10
+    metric: Literal["cosine", "euclidean"] = "cosine"
+
+
+class Near(msgspec.Struct):
+    rows: list[int]
+    distances: list[float]
+
+
+@route("POST", "/api/projection")
+def projection(ctx: Context, request: ProjectionRequest) -> Projection:
+    """Where each vector of an embedding is drawn. Asked again until `done`: the picture forms meanwhile."""
+    if request.dims not in (2, 3):
+        raise UsageError(f"dims={request.dims}; a projection has 2 or 3 dimensions")
+    if not 2 <= request.perplexity <= 200:
+        raise UsageError(f"perplexity={request.perplexity:g}; expected 2 to 200")
+    methods = ["pca", "tsne", *(["umap"] if find_spec("umap") else [])]
+    if request.method not in methods:
+        raise UsageError("UMAP is not installed where the server runs; install it with: pip install umap-learn")
+    folder, found = _media(ctx, request.run, request.key, request.step)
+    stored = ctx.projections.read(_name(folder, found), partial(_read, folder, found))
+    rows = _sample(len(stored.vectors), _room(request.method))
+    work = partial(_work, vectors=stored.vectors[rows], request=request)
+    key = (_name(folder, found), request.method, request.dims, request.perplexity)
+    job = ctx.projections.job(key, work)
+    places = job.places
+    columns = [PointColumn(name=name, values=[_short(values[row]) for row in rows]) for name, values in stored.columns]
+    return Projection(
+        step=found.step,
+        rows=rows.tolist(),
+        total=len(stored.vectors),
+        x=_axis(places, 0),
+        y=_axis(places, 1),
+        z=_axis(places, 2),
+        done=job.done,
+        part=job.part,
+        note=job.note,
+        columns=columns,
+        methods=methods,
+        error=job.error,
+    )
+
+
+@route("POST", "/api/projection/near")
+def near(ctx: Context, request: NearRequest) -> Near:
+    """The vectors nearest to one, measured between the vectors themselves and not in the picture."""
+    if not 1 <= request.count <= MAX_NEAR:
+        raise UsageError(f"count={request.count}; expected 1 to {MAX_NEAR}")
+    folder, found = _media(ctx, request.run, request.key, request.step)
+    vectors = ctx.projections.read(_name(folder, found), partial(_read, folder, found)).vectors
+    if not 0 <= request.row < len(vectors):
+        raise UsageError(f"row {request.row} is not one of the {len(vectors)} rows")
+    own = vectors[request.row]
+    if request.metric == "cosine":
+        sizes = np.linalg.norm(vectors, axis=1) * max(float(np.linalg.norm(own)), 1e-30)
+        distances = 1 - (vectors @ own) / np.maximum(sizes, 1e-30)
+    else:
+        distances = np.linalg.norm(vectors - own, axis=1)
+    distances[request.row] = np.inf
+    order = np.argsort(distances, kind="stable")[: min(request.count, len(vectors) - 1)]
+    return Near(rows=order.tolist(), distances=[float(value) for value in distances[order]])
+
+
+# -- the embedding ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Stored:
+    vectors: Floats
+    columns: list[tuple[str, list[Any]]]
+
+
+def _media(ctx: Context, run: str, key: str, step: int | None) -> tuple[RunFolder, Media]:
+    folder = ctx.runs.get(run)
+    found = [one for one in folder.media(key, kind="embedding") if step is None or one.step <= step]
+    if not found:
+        raise NotFound(f"run {folder.name!r} has no embedding under {key!r}" + ("" if step is None else f" at {step}"))
+    return folder, found[-1]
+
+
+def _read(folder: RunFolder, found: Media) -> _Stored:
+    """The vectors and what is known of them; `BadData` if the bytes are not what the record says."""
+    data = folder.media_bytes(found)
+    rows, width = found.meta.get("rows"), found.meta.get("width")
+    if not isinstance(rows, int) or not isinstance(width, int) or rows < 1 or width < 1:
+        raise BadData(f"the embedding {found.key!r} at step {found.step} does not say its shape")
+    size = rows * width * 4
+    if len(data) < size:
+        raise BadData(f"the embedding {found.key!r} at step {found.step} is cut off: {len(data)} of {size} bytes")
+    vectors = np.frombuffer(data, dtype="<f4", count=rows * width).reshape(rows, width)
+    finite = np.nan_to_num(vectors, nan=0.0, posinf=0.0, neginf=0.0).astype(np.float32)
+    return _Stored(finite, _columns(data[size:], rows))
+
+
+def _name(folder: RunFolder, found: Media) -> tuple[object, ...]:
+    """What tells this embedding from all others: a step may be logged again after a restart."""
+    return folder.id, found.key, found.step, found.time, found.sha256
+
+
+def _columns(data: bytes, rows: int) -> list[tuple[str, list[Any]]]:
+    try:
+        said = msgspec.json.decode(data) if data else {}
+    except msgspec.DecodeError:  # the vectors are whole, so they are drawn without labels
+        return []
+    if not isinstance(said, dict):
+        return []
+    named = said.get("columns")
+    given = list(named.items()) if isinstance(named, dict) else [("label", said.get("labels"))]
+    return [(str(name), values) for name, values in given if isinstance(values, list) and len(values) == rows]
+
+
+def _short(value: Any) -> Any:
+    return value[:MAX_LABEL] if isinstance(value, str) else value
+
+
+def _room(method: Method) -> int:
+    """How many points a method takes in reasonable time; scikit-learn's t-SNE is not exact, and so takes more."""
+    if method == "tsne" and not find_spec("sklearn"):
+        return MAX_ROWS
+    return MOST_ROWS if method == "pca" else MOST_ROWS // 2
+
+
+def _sample(rows: int, room: int) -> NDArray[np.int64]:
+    if rows <= room:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng(0).choice(rows, room, replace=False))
+
+
+# -- the methods ------------------------------------------------------------------------------------------------
+
+
+def _work(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
+    if request.method == "pca":
+        places, share = principal(vectors, request.dims)
+        job.note = f"first {request.dims} principal components, {100 * share:.3g} % of the variance"
+        return places
+    start, _ = principal(vectors, request.dims)
+    job.report(0.0, start)
+    narrow = principal(vectors, MAX_WIDTH)[0] if vectors.shape[1] > MAX_WIDTH else vectors
+    if request.method == "umap":
+        return _umap(job, narrow, request)
+    if len(vectors) > MAX_ROWS:
+        return _sklearn_tsne(job, narrow, request)
+    job.note = f"t-SNE, exact, perplexity {_perplexity(len(vectors), request):.3g}"
+    return tsne(
+        narrow, request.dims, request.perplexity, report=lambda at, places: job.report(min(0.99, at / ROUNDS), places)
+    )
+
+
+def _perplexity(rows: int, request: ProjectionRequest) -> float:
+    return min(request.perplexity, max(1.0, (rows - 1) / 3))
+
+
+def _sklearn_tsne(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
+    from sklearn.manifold import TSNE
+
+    perplexity = _perplexity(len(vectors), request)
+    job.note = f"t-SNE by scikit-learn, perplexity {perplexity:.3g}"
+    made = TSNE(request.dims, perplexity=perplexity, init="pca", random_state=0).fit_transform(vectors)
+    return np.asarray(made, dtype=np.float32)
+
+
+def _umap(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
+    umap: Any = import_module("umap")
+    neighbours = int(min(request.perplexity, len(vectors) - 1))
+    job.note = f"UMAP, {neighbours} neighbours"
+    made = umap.UMAP(n_components=request.dims, n_neighbors=max(2, neighbours), random_state=0).fit_transform(vectors)
+    return np.asarray(made, dtype=np.float32)
+
+
+def _axis(places: Floats | None, axis: int) -> list[float]:
+    if places is None or axis >= places.shape[1]:
+        return []
+    return [float(f"{value:.5g}") for value in places[:, axis].tolist()]

@@ -1,0 +1,174 @@
+"""Which parameters a metric depends on, and how: what stands behind *Parameters > Importance*."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from stepscope.runs.catalogue.catalogue import Catalogue
+from stepscope.views.context import Context
+from stepscope.views.parameters.columns import ParameterColumn, column_of, is_log, parameter_columns
+from stepscope.views.parameters.forest import Floats, grow, importances, partial
+from stepscope.views.parameters.parameters import Chosen, ParametersRequest, chosen_runs
+from stepscope.views.parameters.rank import draws, relation
+from stepscope.views.route import route
+
+__all__ = ["importance"]
+
+FEWEST = 10
+"""Below this no model is made of the runs."""
+MAX_RUNS = 5000
+MAX_PARAMETERS = 40
+_GRID = 24
+_KEPT = 32
+
+_kept: weakref.WeakKeyDictionary[Catalogue, OrderedDict[Hashable, Importance]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+class Effect(msgspec.Struct):
+    """What the model expects of the metric with the parameter at each value, all others as they were in the runs."""
+
+    x: list[float]
+    y: list[float]
+
+
+class ParameterImportance(msgspec.Struct):
+    key: str
+    label: str
+    kind: str
+    """number, bool or text"""
+    runs: int
+    """How many runs with a finite metric have this parameter."""
+    correlation: float | None
+    """Spearman's, of ranks; for text with more than two values the root of epsilon squared of ranks, without a sign."""
+    signed: bool
+    """False where `correlation` cannot tell up from down."""
+    low: float | None
+    """The 95 % interval of `correlation`, from resampled runs."""
+    high: float | None
+    importance: float | None
+    """By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance."""
+    error: float | None
+    """The standard error of `importance` over the trees."""
+    effect: Effect | None
+
+
+class Importance(msgspec.Struct):
+    metric: str | None
+    stat: str
+    log: bool
+    """The model is of the metric's logarithm; effects are of the metric itself."""
+    runs: int
+    """With a finite metric: what everything here is made of."""
+    left_out: int
+    """Runs that have the metric, but NaN or infinite."""
+    verdict: Literal["sound", "few", "nothing", "none"]
+    """few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs."""
+    r2: float | None
+    """Of the model, on runs that its trees have not seen."""
+    parameters: list[ParameterImportance]
+    """The most important first; without a model by the size of the correlation."""
+
+
+@route("POST", "/api/importance")
+def importance(ctx: Context, request: ParametersRequest) -> Importance:
+    """Correlation of each parameter with the metric, and its importance in a model of it."""
+    chosen = chosen_runs(ctx, request)
+    entries = chosen.entries[:MAX_RUNS]
+    asked = (chosen.metric, chosen.stat, tuple((entry.id, entry.version) for entry in entries))
+    # One at a time: pages that ask for the same wait for one answer, and others would only slow each other down.
+    with _lock:
+        known = _kept.setdefault(ctx.catalogue, OrderedDict())
+        if asked not in known:
+            known[asked] = _importance(ctx, chosen)
+        known.move_to_end(asked)
+        while len(known) > _KEPT:
+            known.popitem(last=False)
+        return known[asked]
+
+
+def _importance(ctx: Context, chosen: Chosen) -> Importance:
+    answer = Importance(chosen.metric, chosen.stat, False, 0, 0, "none", None, [])
+    if chosen.field is None:
+        return answer
+    entries = chosen.entries[:MAX_RUNS]
+    ctx.catalogue.prefetch(entries, [chosen.field])
+    metric = column_of(chosen.field, [entry.value(chosen.field) for entry in entries])
+    answer.left_out = len(metric.broken)
+    usable = [entry for entry, value in zip(entries, metric.values, strict=True) if value is not None]
+    truth = np.array([value for value in metric.values if value is not None], np.float64)
+    answer.runs = len(usable)
+    answer.log = is_log(truth.tolist()) and bool((truth > 0).all())
+    columns = parameter_columns(usable).columns[:MAX_PARAMETERS]
+    if not columns:
+        return answer
+    weights = draws(len(usable))
+    answer.parameters = [_related(column, truth, weights) for column in columns]
+    if len(usable) < FEWEST:
+        answer.verdict = "few"
+    elif np.ptp(truth) == 0:
+        answer.verdict = "nothing"
+    else:
+        _model(answer, columns, np.log10(truth) if answer.log else truth)
+    answer.parameters.sort(key=lambda one: (-(one.importance or 0.0), -abs(one.correlation or 0.0)))
+    return answer
+
+
+def _related(column: ParameterColumn, truth: Floats, weights: Floats) -> ParameterImportance:
+    there = [place for place, value in enumerate(column.values) if value is not None]
+    x = np.array([column.values[place] for place in there], np.float64)
+    names = len(column.names) if column.kind == "text" else 0
+    found = relation(x, truth[there], weights[:, there], names)
+    return ParameterImportance(
+        key=column.key,
+        label=column.label,
+        kind=column.kind,
+        runs=len(there),
+        correlation=None if found is None else found.value,
+        signed=names <= 2,
+        low=None if found is None else found.low,
+        high=None if found is None else found.high,
+        importance=None,
+        error=None,
+        effect=None,
+    )
+
+
+def _model(answer: Importance, columns: Sequence[ParameterColumn], target: Floats) -> None:
+    """A forest of all parameters; a missing or broken value is one below all others, or one more name."""
+    rows = np.column_stack([_numbers(column) for column in columns])
+    names = {at: len(column.names) + 1 for at, column in enumerate(columns) if column.kind == "text"}
+    forest = grow(rows, target, names)
+    answer.r2 = forest.r2
+    answer.verdict = "sound" if forest.r2 > 0 else "nothing"
+    if forest.r2 <= 0:
+        return
+    found = importances(forest)
+    grids = [_grid(column) for column in columns]
+    expected = partial(forest, grids)
+    for at, one in enumerate(answer.parameters):
+        one.importance, one.error = float(found.mean[at]), float(found.error[at])
+        height = 10 ** expected[at] if answer.log else expected[at]
+        one.effect = Effect(x=grids[at].tolist(), y=height.tolist())
+
+
+def _numbers(column: ParameterColumn) -> Floats:
+    known = [value for value in column.values if value is not None]
+    instead = len(column.names) if column.kind == "text" else min(known, default=0.0) - 1.0
+    return np.array([instead if value is None else value for value in column.values], np.float64)
+
+
+def _grid(column: ParameterColumn) -> Floats:
+    """The values to ask the model about: all names, and of many numbers some at even shares of the runs."""
+    known = np.array([value for value in column.values if value is not None], np.float64)
+    grid = np.unique(known)
+    if len(grid) > _GRID and column.kind == "number":
+        grid = np.unique(np.quantile(known, np.linspace(0, 1, _GRID), method="nearest"))
+    return grid

@@ -1,0 +1,1 @@
+"""The *Profile* page: tabs, tables, the timeline and the stacks of one profile."""

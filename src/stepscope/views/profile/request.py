@@ -1,0 +1,57 @@
+"""The button *Profile the next steps*: asks a run that is going on, by a file in its folder."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import msgspec
+
+from stepscope.errors import Forbidden, StorageError
+from stepscope.profile.store import REQUEST, request_window
+from stepscope.views.context import Context
+from stepscope.views.edit import is_writable
+from stepscope.views.profile.open_profiles import profiles_folder
+from stepscope.views.route import route
+
+__all__ = ["profile_request", "waiting_s", "why_no_request"]
+
+
+class AskRequest(msgspec.Struct):
+    run: str
+
+
+class Asked(msgspec.Struct):
+    requested: bool
+
+
+@route("POST", "/api/profile/request")
+def profile_request(ctx: Context, request: AskRequest) -> Asked:
+    """Ask a running script for a profile of its next steps."""
+    refused = why_no_request(ctx, request.run)
+    if refused:
+        raise Forbidden(refused)
+    folder = profiles_folder(ctx, request.run)  # which is no link
+    try:
+        request_window(folder.parent)
+    except OSError as fault:
+        raise StorageError(f"the request could not be written into {folder}: {fault.strerror}") from fault
+    return Asked(requested=True)
+
+
+def waiting_s(folder: Path) -> float | None:
+    """How long a request lies there that the run has not taken yet; None when there is none."""
+    try:
+        return max(0.0, time.time() - (folder / REQUEST).lstat().st_mtime)
+    except OSError:
+        return None
+
+
+def why_no_request(ctx: Context, run: str) -> str:
+    """Why the next steps cannot be profiled from here, in words; empty when they can."""
+    entry = ctx.catalogue.entry(run)
+    if entry.status != "running":
+        return "Only a run that is going on can be profiled; this one has ended."
+    if ctx.read_only:
+        return "This server was started read-only."
+    return "" if is_writable(entry.path) else "The folder of the run is read-only for this user."

@@ -1,0 +1,1 @@
+"""Reports: their texts as blocks, what a shared file carries, and who may see it."""

@@ -1,0 +1,158 @@
+"""The pictures, sounds and texts that a self-contained report carries, at some of their steps."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from stepscope.errors import BadData, NotFound
+from stepscope.views.charts import MediaItem, MediaRequest
+from stepscope.views.context import Context
+from stepscope.views.media.media import media
+
+__all__ = ["MediaWish", "PackedMedia", "packed_media"]
+
+LARGEST = 2 << 20
+"""Of one medium. A video is worth its bytes to the one who asks for it, not to everybody who gets the file."""
+_AS_DATA = {
+    "image/png",
+    "image/apng",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "audio/wav",
+    "video/mp4",
+    "video/webm",
+}
+
+
+class MediaWish(NamedTuple):
+    """What one run logged under one key."""
+
+    run: str
+    key: str
+    wanted: frozenset[int | None]
+    """Steps that have to be there; None for the newest."""
+    steps: int
+    """How many in all, if there is room."""
+
+
+class PackedMedia(msgspec.Struct):
+    run: str
+    key: str
+    steps: list[int]
+    """Those that are in the file."""
+    items: list[MediaItem]
+
+
+def packed_media(
+    ctx: Context, wishes: Sequence[MediaWish], budget: int, leave_out: Callable[[str], None]
+) -> tuple[list[PackedMedia], dict[str, str]]:
+    """What has to be there first, for every run; then other steps, a step of every run in turn, as long as they fit."""
+    plans = [(_packed(wish), *_plan(ctx, wish)) for wish in wishes]
+    blobs: dict[str, str] = {}
+    spent, full = 0, False
+    for turn in range(max((len(steps) for _, steps, _ in plans), default=0)):
+        for packed, steps, _ in plans:
+            if turn < len(steps) and not full:
+                items = media(ctx, MediaRequest(runs=[packed.run], key=packed.key, step=steps[turn])).items
+                carried, size = _carried(ctx, items, blobs)
+                if spent + size > budget and turn > 0:
+                    full = True
+                    continue
+                spent += size
+                blobs.update(carried)
+                packed.items += [_told(item, blobs) for item in items]
+                packed.steps.append(steps[turn])
+    for packed, _, total in plans:
+        packed.steps.sort()
+        if len(packed.steps) < total:
+            leave_out(
+                f"{packed.key} of {_name(ctx, packed.run)}: {len(packed.steps)} of {total} steps are in this file."
+            )
+    return [packed for packed, _, _ in plans if packed.items], blobs
+
+
+def _packed(wish: MediaWish) -> PackedMedia:
+    return PackedMedia(run=wish.run, key=wish.key, steps=[], items=[])
+
+
+def _plan(ctx: Context, wish: MediaWish) -> tuple[list[int], int]:
+    """The steps in the order they matter, and how many there are in all."""
+    found = media(ctx, MediaRequest(runs=[wish.run], key=wish.key, step=None)).steps
+    every = sorted(found[0].steps) if found else []
+    if not every:
+        return [], 0
+    first = [
+        max((step for step in every if wanted is None or step <= wanted), default=every[0]) for wanted in wish.wanted
+    ]
+    return list(dict.fromkeys([*first, *_spread(every, wish.steps)]))[: max(wish.steps, len(first))], len(every)
+
+
+def _spread(steps: list[int], most: int) -> list[int]:
+    """The last, the first, the middle, and so on: whatever the budget cuts off, what is there is spread evenly."""
+    if len(steps) > most:
+        steps = [steps[round(at * (len(steps) - 1) / max(1, most - 1))] for at in range(most)]
+    order, spans = [len(steps) - 1, 0], [(0, len(steps) - 1)]
+    while spans:
+        low, high = spans.pop(0)
+        middle = (low + high) // 2
+        if low < middle < high:
+            order.append(middle)
+            spans += [(low, middle), (middle, high)]
+    return [steps[at] for at in dict.fromkeys(order)]
+
+
+def _carried(ctx: Context, items: list[MediaItem], known: dict[str, str]) -> tuple[dict[str, str], int]:
+    """The bytes of the items that are not there yet, as `data:` addresses, and what everything will take."""
+    found: dict[str, str] = {}
+    size = len(msgspec.json.encode(items)) // 3
+    for item in items:
+        place = _place(item)
+        if place is None or place in known or place in found or not _is_carried(item):
+            continue
+        run, _, sha256 = place.partition("/")
+        try:
+            data = _bytes(ctx, run, sha256, item)
+        except (BadData, NotFound):
+            continue
+        if len(data) <= LARGEST:
+            found[place] = f"data:{item.mime};base64,{base64.b64encode(data).decode()}"
+            size += len(data) * 4 // 3
+    return found, size
+
+
+def _is_carried(item: MediaItem) -> bool:
+    """What the viewer shows from its bytes. Texts travel as text; a logged page is run by no file of ours."""
+    return item.mime in _AS_DATA
+
+
+def _bytes(ctx: Context, run: str, sha256: str, item: MediaItem) -> bytes:
+    from stepscope.views.media.blob import BlobRequest, blob
+
+    found = blob(ctx, BlobRequest(run=run, sha256=sha256))
+    if found.body is None:
+        raise NotFound(f"{item.key} is too large")
+    return found.body
+
+
+def _told(item: MediaItem, blobs: dict[str, str]) -> MediaItem:
+    """The item, with a word where its bytes are not in the file."""
+    place = _place(item)
+    if place is not None and place not in blobs and item.text is None and item.error is None:
+        item.url = None
+        if item.kind != "embedding":  # which is carried as its projection
+            item.error = "Too large for this file." if _is_carried(item) else "Only the app shows this."
+    return item
+
+
+def _place(item: MediaItem) -> str | None:
+    url = item.url or ""
+    return url.removeprefix("/api/blob/") if url.startswith("/api/blob/") else None
+
+
+def _name(ctx: Context, run: str) -> str:
+    return ctx.catalogue.entry(run).name

@@ -1,0 +1,113 @@
+"""View-only links: the same self-contained page as the download, under an address nobody can guess."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+
+import msgspec
+
+from stepscope.errors import NotFound
+from stepscope.report import shares, store
+from stepscope.views.context import Context
+from stepscope.views.report.reports import ReportIdRequest, refuse_read_only
+from stepscope.views.route import Download, route
+
+__all__ = ["share_report", "shared", "shares_of_report", "unshare_report"]
+
+_KEPT = 4
+FRESH_S = 20.0
+"""While runs go on a page is made anew at most this often, however many people open it."""
+_made: OrderedDict[tuple[object, ...], tuple[int, float, bytes]] = OrderedDict()
+"""Pages that were asked for last: the catalogue's version, when, and the bytes."""
+_lock = threading.Lock()
+
+
+class ShareReportRequest(msgspec.Struct):
+    id: str
+    label: str = ""
+    """Whom it is for."""
+    days: float | None = None
+    """How long it is good; None: until it is revoked."""
+
+
+class ReportShare(msgspec.Struct):
+    id: str
+    label: str
+    created: float
+    expires: float | None
+
+
+class MadeShare(msgspec.Struct):
+    share: ReportShare
+    url: str
+    """Below this server's address. It is told once: only its hash is kept."""
+
+
+class ReportShares(msgspec.Struct):
+    shares: list[ReportShare]
+
+
+class UnshareReportRequest(msgspec.Struct):
+    id: str
+    share: str
+
+
+class SharedRequest(msgspec.Struct):
+    token: str
+
+
+@route("POST", "/api/report/share")
+def share_report(ctx: Context, request: ShareReportRequest) -> MadeShare:
+    """Make a link to one report."""
+    refuse_read_only(ctx)
+    made, token = shares.make_share(store.find(ctx.catalogue.stores, request.id), request.label, request.days)
+    return MadeShare(share=_shown(made), url=f"/shared/{token}")
+
+
+@route("POST", "/api/report/shares")
+def shares_of_report(ctx: Context, request: ReportIdRequest) -> ReportShares:
+    """The links that open a report now."""
+    found = store.find(ctx.catalogue.stores, request.id)
+    return ReportShares(shares=[_shown(one) for one in shares.active_shares(found)])
+
+
+@route("POST", "/api/report/unshare")
+def unshare_report(ctx: Context, request: UnshareReportRequest) -> ReportShares:
+    """Close a link, at once."""
+    refuse_read_only(ctx)
+    shares.revoke_share(store.find(ctx.catalogue.stores, request.id), request.share)
+    return shares_of_report(ctx, ReportIdRequest(id=request.id))
+
+
+@route("GET", "/shared/{token}")
+def shared(ctx: Context, request: SharedRequest) -> Download:
+    """The report that a link leads to, and nothing else."""
+    found = shares.report_of_token(ctx.catalogue.stores, request.token)
+    if found is None:
+        raise NotFound("this link leads nowhere: it was revoked, has expired, or never was")
+    return Download("text/html", body=_page(ctx, found), document=True)
+
+
+def _page(ctx: Context, found: store.Found) -> bytes:
+    """Made anew when the report has changed, and now and then while its runs do."""
+    from stepscope.views.report.file import page_of
+
+    version, now = found.version(), ctx.catalogue.version
+    key = (version.path, version.time, id(ctx.catalogue))
+    with _lock:  # of several who come at once, one has the page made and the others wait for it
+        known = _made.get(key)
+        if known is not None and (known[0] == now or time.monotonic() - known[1] < FRESH_S):
+            page = known[2]
+        else:
+            page = page_of(ctx, found).data
+            _made[key] = (now, time.monotonic(), page)
+        _made.move_to_end(key)
+        while len(_made) > _KEPT:
+            _made.popitem(last=False)
+    return page
+
+
+def _shown(one: shares.Share) -> ReportShare:
+    return ReportShare(id=one.id, label=one.label, created=one.created, expires=one.expires)
