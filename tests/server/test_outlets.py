@@ -126,7 +126,7 @@ def test_each_service_gets_its_own_words_and_no_name_calls_a_channel() -> None:
 
 
 def test_a_slow_outlet_holds_up_nobody_and_only_chosen_kinds_go_out() -> None:
-    held = threading.Event()
+    held, began_sending = threading.Event(), threading.Event()
     sent: list[str] = []
 
     class Slow:
@@ -134,6 +134,7 @@ def test_a_slow_outlet_holds_up_nobody_and_only_chosen_kinds_go_out() -> None:
 
         def send(self, notice: Notice) -> str | None:
             sent.append(notice.title)
+            began_sending.set()
             held.wait(5)
             return "no"
 
@@ -144,6 +145,7 @@ def test_a_slow_outlet_holds_up_nobody_and_only_chosen_kinds_go_out() -> None:
         outlets.tell([Notice(run="r", title=str(number), text="", level="info", kind="failed")])
     outlets.tell([Notice(run="r", title="dropped", text="", level="warning", kind="dropped")])
     assert time.perf_counter() - began < 4  # one message alone is held for five
+    assert began_sending.wait(5)
     held.set()
     outlets.stop()
     assert sent[0] == "0"
