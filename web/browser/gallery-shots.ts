@@ -84,7 +84,7 @@ export const CHAPTERS: Chapter[] = [
   {
     title: "See, hear and read what was logged",
     shots: [
-      { name: "media", title: "Images", says: "What do the models draw, at the same step?", at: `#/media?mkind=image&msize=300&${SCENES}`, ready: ".media-key img", act: (page) => page.locator('.media-key[data-key="val/detections"]').evaluate((row) => row.scrollIntoView()) },
+      { name: "media", title: "Images", says: "What do the models draw, at the same step?", at: `#/media?mkind=image&msize=300&${SCENES}`, ready: ".media-key img", act: (page) => page.locator('.media-key[data-key="val/detections"]').evaluate((row) => (row.scrollIntoView(), row.closest(".media-scroll")?.scrollBy(0, -40))) },
       {
         name: "media-wipe", title: "Two pictures, wiped", says: "Where exactly do two runs differ?", at: `#/media?mkind=image&${SCENES}`, ready: ".media-key img",
         act: async (page) => {
@@ -95,7 +95,7 @@ export const CHAPTERS: Chapter[] = [
       },
       { name: "media-embedding", title: "Embedding", says: "Which examples does the model think are alike?", at: `#/media?mkind=embedding&${SCENES}`, ready: "[role=application]", act: (page) => page.waitForTimeout(2500) },
       { name: "media-table", title: "Tables", says: "Which examples does it get wrong?", at: `#/media?mkind=table&${SCENES}`, ready: ".grid-row", act: (page) => page.getByLabel("Search the table").fill("right=false score>0.5") },
-      { name: "distributions", title: "Distributions", says: "Which layer dies, and when?", at: "#/distributions?runs={lr 1e-1, dies}", ready: "main canvas" },
+      { name: "distributions", title: "Distributions", says: "Which layer dies, and when?", at: "#/distributions?runs={lr 1e-1, dies}&dq=stage2", ready: "main canvas" },
     ],
   },
   {
