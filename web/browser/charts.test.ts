@@ -45,6 +45,8 @@ describe.skipIf(noBrowser)("charts", () => {
   beforeAll(async () => {
     server = await Server.start("charts");
     tab = await openTab(server, "#/charts");
+    // Layouts are kept between visits; here each test begins with the usual one.
+    await tab.context.addInitScript(() => window === top && location.protocol.startsWith("http") && localStorage.clear());
     tab.page.on("request", (request) => {
       if (request.url().endsWith("/api/series")) asked.push(request.postDataJSON());
     });
