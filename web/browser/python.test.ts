@@ -107,9 +107,13 @@ describe.skipIf(noBrowser)("Python calls", () => {
     expect(await page.title()).not.toContain("PWNED");
   });
 
-  test("the tree of a trace begins at the training, and has its tables beside", async () => {
+  test("the tree of a trace begins at the training, with every column of its functions in view, and has its tables beside", async () => {
     const page = await open("gpt");
     await expect.poll(() => crumbs(page)).toEqual(["All", "training thread"]);
+    for (const width of [1440, 1280, 1024]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expect.poll(() => page.locator(".icicle-table .sheet-grid").evaluate((grid) => grid.scrollWidth - grid.clientWidth)).toBe(0);
+    }
     await page.getByRole("radio", { name: "Tables" }).click();
     await page.getByRole("radio", { name: "Python functions" }).waitFor();
     await page.locator(".sheet-row").first().waitFor();

@@ -34,8 +34,8 @@ test("what the browser kept is read, whatever it is", () => {
 
 test("the column with the longest words gets what is left, the others what they need", () => {
   const { grid, least } = tracks(sheet, [0, 1, 2]);
-  expect(grid).toMatch(/^\d+px minmax\(min\(240px, 45vw\), 1fr\) \d+px$/);
-  expect(least).toBe(`calc(min(240px, 45vw) + ${columnWidth(sheet, 0) + columnWidth(sheet, 2)}px)`);
+  expect(grid).toMatch(/^\d+px minmax\(min\(240px, 45vw, var\(--name-most, 240px\)\), 1fr\) \d+px$/);
+  expect(least).toBe(`calc(min(240px, 45vw, var(--name-most, 240px)) + ${columnWidth(sheet, 0) + columnWidth(sheet, 2)}px)`);
   const short: Sheet = { ...sheet, rows: [["aten::convolution_backward", "conv", 1, 1]] };
   expect(tracks(short, [0, 1, 2]).grid).toMatch(/^minmax/);
 });
