@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -407,8 +407,38 @@ def test_a_groups_line_is_the_mean_of_its_runs_and_their_range(ctx: Context, sto
     ask.spread = "std"
     wide = compare_lines(ctx, ask).lines[0]
     assert wide.high == pytest.approx((expected.mean + expected.std).tolist())
-    ask.smoothing = Smoothing("ema", 0.5)
-    assert compare_lines(ctx, ask).lines[0].smooth is not None
+
+
+@pytest.mark.parametrize("spread", ["range", "std", "sem"])
+def test_the_band_of_a_smoothed_group_is_that_of_its_smoothed_lines(
+    ctx: Context, store: Path, spread: Literal["range", "std", "sem"]
+) -> None:
+    values = [[10.0, 2.0, 1.0], [11.0, 3.0, 1.5], [12.0, 2.5, 1.2]]
+    runs = [write_run(store, series={"loss": one}) for one in values]
+    ctx.look()
+    ask = GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"], spread=spread)
+    raw = compare_lines(ctx, ask).lines[0]
+    ask.smoothing = Smoothing("ema", 0.9)
+    line = compare_lines(ctx, ask).lines[0]
+    smooth = np.array([ctx.runs.get(run).series("loss").smooth("ema", 0.9).values for run in runs])
+    wide = smooth.std(axis=0, ddof=1) / (np.sqrt(3) if spread == "sem" else 1)
+    mean = smooth.mean(axis=0)
+    low, high = (smooth.min(axis=0), smooth.max(axis=0)) if spread == "range" else (mean - wide, mean + wide)
+    assert line.value == raw.value  # as it was, faintly behind
+    assert line.smooth == pytest.approx(mean.tolist())
+    assert line.low == pytest.approx(low.tolist())
+    assert line.high == pytest.approx(high.tolist())
+    assert mean[-1] > (raw.high[-1] or 0.0)  # it lags out of the raw band
+
+
+def test_a_smoothed_group_has_the_gaps_of_its_runs(ctx: Context, store: Path) -> None:
+    runs = [write_run(store, series={"loss": one}) for one in ([1.0, 1.0, 1.0, 1.0], [9.0, 9.0, math.nan])]
+    ctx.look()
+    ask = GroupLinesRequest(groups=[LineGroup("g", runs)], keys=["loss"], smoothing=Smoothing("ema", 0.5))
+    line = compare_lines(ctx, ask).lines[0]
+    assert line.smooth is not None
+    for found, expected in ((line.smooth, [5, 5, None, 1, 1]), (line.high, [9, 9, None, 1, 1])):
+        assert [None if one is None or math.isnan(one) else one for one in found] == expected
 
 
 def test_a_run_that_ends_early_leaves_a_gap_and_no_jump(ctx: Context, store: Path) -> None:

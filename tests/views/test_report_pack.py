@@ -309,6 +309,15 @@ def test_groups_are_carried_as_their_mean_and_band(store: Path, ctx: Context) ->
     assert [one["route"] for one in packed["answers"]] == ["POST /api/compare/columns"]
 
 
+def test_a_smoothed_group_is_carried_with_both_of_its_bands(store: Path, ctx: Context) -> None:
+    for value in (1.0, 3.0):
+        write_run(store, f"{value}", {"loss": [value, value * 2]}, config={"lr": 0.1})
+    (line,) = made(ctx, panel("band", "key: loss\ngroup: lr\nsmooth: mean:3\nquery: created > 0"))["lines"]
+    assert (line["value"], line["low"], line["high"]) == ([2, 4], [1, 2], [3, 6])
+    assert line["smoothed"] == {"mean:3": [3, 3]}
+    assert line["bands"] == {"mean:3": [[1.5, 1.5], [4.5, 4.5]]}
+
+
 def test_a_table_holds_as_many_runs_as_a_panel_may_have(store: Path, ctx: Context) -> None:
     for number in range(70):
         write_run(store, f"run {number}", {"loss": [float(number)]}, config={"lr": number})

@@ -12,6 +12,10 @@ describe("the y-range", () => {
     const line = lineOf([1, 1], { low: [0, 0], high: [1, 10] });
     expect(valueRange([line], { ...all, band: true })).toEqual([-0.5, 10.5]);
   });
+  it("holds the raw mean of a smoothed group, which may leave the band", () => {
+    const more = { low: [0, 0], high: [1, 1], smooth: [0.5, 0.5] };
+    expect(valueRange([lineOf([0, 10], { ...more, run: "group:1" })], { ...all, band: true })).toEqual([-0.5, 10.5]);
+  });
   it("leaves out a few outliers when asked, and only then", () => {
     const values = Array.from({ length: 200 }, (_, i) => Math.sin(i));
     values[50] = 1e6;

@@ -1,5 +1,6 @@
 /** The y-range of a panel: everything that is drawn, or without the outliers. */
 
+import { isGroup } from "./chart-groups";
 import { type PlotLine, type Range, windowOf } from "./chart-line";
 
 /** Outliers stay in the range, leave it, or leave it only where they would flatten everything else. */
@@ -22,7 +23,9 @@ function drawnValues(lines: readonly PlotLine[], options: RangeOptions): number[
   const out: number[] = [];
   for (const line of lines) {
     const [from, to] = windowOf(line.x, options.window);
-    const columns = options.band ? [line.low, line.high] : line.smooth ? [line.smooth, line.value] : [line.value];
+    const columns = options.band ? [line.low, line.high] : line.smooth ? [line.smooth] : [];
+    // The band of a smoothed group is that of its smoothed lines: the raw mean behind it may leave it.
+    if (!options.band || (line.smooth && isGroup(line.run))) columns.push(line.value);
     for (const values of columns) {
       for (let i = from; i < to; i++) {
         const v = values[i] as number;

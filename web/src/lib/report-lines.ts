@@ -29,6 +29,8 @@ export interface PackedLine {
   started?: number;
   /** Smoothed over all points, by the option that asked for it: `ema:0.6`. */
   smoothed?: Record<string, (number | null)[]>;
+  /** Of a group: the least and the greatest around each of these smoothed lines. */
+  bands?: Record<string, [(number | null)[], (number | null)[]]>;
 }
 
 function ownX(line: PackedLine): number[] {
@@ -51,7 +53,7 @@ function placesOf(line: PackedLine, axis: string): number[] | null {
 export function lineFor(line: PackedLine, request: SeriesRequest): Line | null {
   const x = placesOf(line, request.x ?? "step");
   if (!x) return null;
-  const smooth = smoothed(line, request.smoothing);
+  const { smooth, low, high } = drawnOf(line, request.smoothing);
   const order = sorted(x) ? null : x.map((_, at) => at).sort((a, b) => (x[a] as number) - (x[b] as number));
   const at = (n: number): number => (order ? (order[n] as number) : n);
   const [from, to] = windowOf(x, at, request.lo ?? null, request.hi ?? null);
@@ -62,7 +64,7 @@ export function lineFor(line: PackedLine, request: SeriesRequest): Line | null {
   for (let group = 0; group < groups; group++) {
     const first = from + Math.floor((group * count) / groups);
     const end = from + Math.floor(((group + 1) * count) / groups);
-    addGroup(out, line, x, smooth, Array.from({ length: end - first }, (_, n) => at(first + n)), odd);
+    addGroup(out, { x, value: line.value, low, high, smooth }, Array.from({ length: end - first }, (_, n) => at(first + n)), odd);
   }
   return out;
 }
@@ -106,14 +108,24 @@ function mean(values: readonly (number | null)[]): number | null {
   return finite.length ? finite.reduce((sum, value) => sum + value, 0) / finite.length : null;
 }
 
+type Values = readonly (number | null)[];
+
+interface Columns {
+  x: readonly number[];
+  value: Values;
+  low: Values;
+  high: Values;
+  smooth: Values | null;
+}
+
 /** Several places become one bucket: its mean, its extremes, and what of it is not finite. */
-function addGroup(out: Line, line: PackedLine, x: readonly number[], smooth: readonly (number | null)[] | null, group: readonly number[], odd: Odd): void {
-  const pick = (values: readonly (number | null)[]) => group.map((at) => values[at] ?? null);
+function addGroup(out: Line, { x, value, low, high, smooth }: Columns, group: readonly number[], odd: Odd): void {
+  const pick = (values: Values) => group.map((at) => values[at] ?? null);
   const index = out.x.length;
   out.x.push(group.length === 1 ? (x[group[0] as number] as number) : ((x[group[0] as number] as number) + (x[group[group.length - 1] as number] as number)) / 2);
-  out.value.push(mean(pick(line.value)));
-  out.low.push(least(pick(line.low ?? line.value)));
-  out.high.push(most(pick(line.high ?? line.value)));
+  out.value.push(mean(pick(value)));
+  out.low.push(least(pick(low)));
+  out.high.push(most(pick(high)));
   if (smooth) out.smooth?.push(mean(pick(smooth)));
   const [nan, above, below] = [odd.nan, odd.above, odd.below].map((places) => group.find((at) => places.has(at)));
   if (nan !== undefined) (out.nan.push(index), out.nan_x.push(odd.nan.get(nan) as number));
@@ -128,16 +140,24 @@ function addGroup(out: Line, line: PackedLine, x: readonly number[], smooth: rea
 }
 
 /** The file has the smoothing its author chose, made over all points; any other is made from what the file has. */
-function smoothed(line: PackedLine, smoothing: SeriesRequest["smoothing"]): readonly (number | null)[] | null {
+function drawnOf(line: PackedLine, smoothing: SeriesRequest["smoothing"]): Pick<Columns, "low" | "high" | "smooth"> {
+  const { value, low = value, high = value } = line;
+  const name = `${smoothing?.kind}:${smoothing?.amount}`;
+  const smooth = line.smoothed?.[name] ?? smoothed(line, value, smoothing);
+  if (!smooth || !line.group) return { low, high, smooth };
+  // The band of a group is that of the line which is followed.
+  const band = line.bands?.[name];
+  return { smooth, low: band?.[0] ?? smoothed(line, low, smoothing) ?? low, high: band?.[1] ?? smoothed(line, high, smoothing) ?? high };
+}
+
+function smoothed(line: PackedLine, values: Values, smoothing: SeriesRequest["smoothing"]): Values | null {
   const kind = smoothing?.kind ?? "none";
   const amount = smoothing?.amount ?? 0;
   if (kind === "none" || amount <= 0) return null;
-  const kept = line.smoothed?.[`${kind}:${amount}`];
-  if (kept) return kept;
-  const each = Math.max(1, line.points / Math.max(1, line.value.length)); // points behind one place
-  if (kind === "ema") return average(line.value, amount ** each);
+  const each = Math.max(1, line.points / Math.max(1, values.length)); // points behind one place
+  if (kind === "ema") return average(values, amount ** each);
   const reach = (kind === "mean" ? (amount - 1) / 2 : 3 * amount) / each;
-  return around(line.value, reach, kind === "mean" ? () => 1 : (far) => Math.exp(-0.5 * ((far * each) / amount) ** 2));
+  return around(values, reach, kind === "mean" ? () => 1 : (far) => Math.exp(-0.5 * ((far * each) / amount) ** 2));
 }
 
 /** The exponential average, without the pull of its start towards zero. */

@@ -55,6 +55,13 @@ describe("a file's answers", () => {
     expect(answer.lines.map(({ run, value, low }) => [run, value, low])).toEqual([["g1", [4, 3, 2, 1], [3, 2, 1, 0]]]);
     expect(seriesOf(pack({ lines: [line(), band] }), ask()).lines.map((one) => one.run)).toEqual(["A"]);
   });
+  it("give a smoothed group the band of its smoothed lines, and the raw one without smoothing", () => {
+    const band = line({ run: "", group: ["A"], low: [3, 2, 1, 0], high: [5, 4, 3, 2], smoothed: { "ema:0.6": [4, 4, 3, 3] }, bands: { "ema:0.6": [[3, 3, 2, 2], [5, 5, 4, 4]] } });
+    const drawn = (kind: "none" | "ema" | "mean", amount: number) => groupLinesOf(pack({ lines: [band] }), { groups: [{ id: "g", runs: ["A"] }], keys: ["loss"], smoothing: { kind, amount } }).lines[0];
+    expect(drawn("none", 0)).toMatchObject({ low: [3, 2, 1, 0], high: [5, 4, 3, 2], smooth: null });
+    expect(drawn("ema", 0.6)).toMatchObject({ value: [4, 3, 2, 1], low: [3, 3, 2, 2], high: [5, 5, 4, 4], smooth: [4, 4, 3, 3] });
+    expect(drawn("mean", 3)).toMatchObject({ low: [2.5, 2, 1, 0.5], high: [4.5, 4, 3, 2.5], smooth: [3.5, 3, 2, 1.5] });
+  });
   it("show the newest picture at or before a step, as bytes of the file", () => {
     const media = [{ run: "A", key: "img", steps: [0, 50], items: [item(0, "x"), item(50, "y")] }];
     const held = pack({ media, blobs: { "A/x": "data:image/png;base64,AA", "A/y": "data:image/png;base64,BB" } });

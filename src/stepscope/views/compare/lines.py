@@ -51,7 +51,10 @@ class GroupLinesRequest(msgspec.Struct):
 
 @route("POST", "/api/compare/lines")
 def compare_lines(ctx: Context, request: GroupLinesRequest) -> SeriesData:
-    """One line for each group and key: `value` is the mean of its runs, `low` and `high` the band."""
+    """One line for each group and key: `value` is the mean of its runs, `low` and `high` the band.
+
+    With smoothing, `smooth` is the mean of the runs' smoothed lines and the band is theirs too.
+    """
     _check(request)
     answer = SeriesData(lines=[], missing=[])
     deadline = time.monotonic() + TIME_S
@@ -109,7 +112,8 @@ def group_line(
     """The runs of a group as one line.
 
     Each is brought to the same places along x, with straight lines between its points and nothing beyond its ends; a
-    place has the mean of the runs that reach it.
+    place has the mean of the runs that reach it. The band belongs to the line that is followed: around the smoothed
+    mean it is the spread of the smoothed lines, because a smoothed line lags and may leave the spread of raw values.
     """
     smoothing = None if request.smoothing.kind == "none" else (request.smoothing.kind, request.smoothing.amount)
     columns = []
@@ -118,7 +122,7 @@ def group_line(
             request.buckets, axis, request.lo, request.hi, smoothing=smoothing, neighbours=request.lo is not None
         )
         if len(one):
-            columns.append((one.x, one.value, one.smooth))
+            columns.append((one.x, one.value, one.value if one.smooth is None else one.smooth))
     if not columns:
         return None
     places = _places([x for x, _, _ in columns], request.buckets)
@@ -127,7 +131,9 @@ def group_line(
     mean, low, high = _band(values, request.spread)
     smooth = None
     if smoothing is not None:
-        smooth = _band(np.array([_at(places, x, line) for x, _, line in columns if line is not None]), "range")[0]
+        lines = np.array([_at(places, x, line) for x, _, line in columns])
+        lines[~np.isfinite(values)] = np.nan  # the same runs at each place, and the same gaps
+        smooth, low, high = _band(lines, request.spread)
     return Line(
         run=group,
         key=key,

@@ -6,6 +6,7 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.report.draw_lines import DrawnLine, draw_lines
 from stepscope.runs.points.downsample import Buckets
 from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
+from stepscope.views.charts import Smoothing
 from stepscope.views.compare.columns import Compared, CompareRequest, columns_of
 from stepscope.views.compare.lines import GroupLinesRequest, LineGroup, compare_lines
 from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
@@ -56,8 +57,12 @@ def pack(bound: Bound, packing: Packing) -> None:
         packing.ask("POST /api/compare/columns", CompareRequest(runs=bound.runs, by=[field_of(options.group)]))
         members = {column.id: column.runs for column in _groups(bound).columns}
         for key in names(options):
-            for line in compare_lines(bound.ctx, _request(bound, key, GROUP_BUCKETS)).lines:
-                packing.groups.append(packed_group(line, members[line.run], options.x, options.smooth))
+            asked = _request(bound, key, GROUP_BUCKETS)
+            smoothed = {line.run: line for line in compare_lines(bound.ctx, asked).lines}
+            asked.smoothing = Smoothing()  # a reader may turn the smoothing off
+            for line in compare_lines(bound.ctx, asked).lines:
+                packed = packed_group(line, smoothed.get(line.run), members[line.run], options.x, options.smooth)
+                packing.groups.append(packed)
         return
     for run in bound.runs:
         for key in names(options):
@@ -170,6 +175,7 @@ def _grouped(bound: Bound, key: str) -> list[DrawnLine]:
             value=line.value if line.smooth is None else line.smooth,
             low=line.low,
             high=line.high,
+            faint=None if line.smooth is None else line.value,
         )
         for at, line in enumerate(compare_lines(bound.ctx, _request(bound, key, _BUCKETS)).lines)
     ]

@@ -60,6 +60,8 @@ class PackedLine(msgspec.Struct, omit_defaults=True):
     started: float | None = None
     smoothed: dict[str, list[float]] = {}
     """Smoothed lines, made over all points, by their option (`ema:0.6`)."""
+    bands: dict[str, tuple[list[float], list[float]]] = {}
+    """Of a group: the least and the greatest around each of these smoothed lines."""
     group: list[str] | None = None
     """Of a line that stands for several runs: which. It has no `run` then, and a band from `low` to `high`."""
 
@@ -83,8 +85,8 @@ def packed_lines(
     return found
 
 
-def packed_group(line: Line, runs: Sequence[str], axis: str, smooth: str) -> PackedLine:
-    """The line of a group, as `/api/compare/lines` gives it."""
+def packed_group(line: Line, smoothed: Line | None, runs: Sequence[str], axis: str, smooth: str) -> PackedLine:
+    """The line of a group as `/api/compare/lines` gives it: as it is, and asked for again with the smoothing."""
     found = PackedLine(
         run="",
         key=line.key,
@@ -96,8 +98,9 @@ def packed_group(line: Line, runs: Sequence[str], axis: str, smooth: str) -> Pac
         high=_short(_numbers(line.high)),
         group=list(runs),
     )
-    if line.smooth is not None:
-        found.smoothed = {smooth: _short(_numbers(line.smooth))}
+    if smoothed is not None and smoothed.smooth is not None:
+        found.smoothed = {smooth: _short(_numbers(smoothed.smooth))}
+        found.bands = {smooth: (_short(_numbers(smoothed.low)), _short(_numbers(smoothed.high)))}
     _put_x(found, np.array(line.x, dtype=np.float64))
     return found
 
