@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepscope.views.context import Context
-from stepscope.views.hues import HUES, Spread, hues
+from stepscope.views.hues import HUES, Spread, hues, told_apart
 
 from .conftest import write_run
 
@@ -59,3 +59,15 @@ def test_a_deleted_run_changes_no_other_and_comes_back_as_it_was(ctx: Context, s
     (store.parent / "away").rename(store / runs[4])
     ctx.look()
     assert {run: hues(ctx.catalogue)[run] for run in runs} == before
+
+
+def test_the_runs_of_a_report_are_told_apart_as_on_the_page() -> None:
+    own = {"a": 1, "b": 7, "c": 1, "d": 4, "e": 9, "f": 9}  # as in web/src/lib/colour.test.ts
+    assert told_apart(list(own), own) == {"a": 1, "b": 0, "c": 6, "d": 3, "e": 9, "f": 2}
+
+
+def test_many_runs_have_a_look_each_and_those_that_are_gone_none() -> None:
+    own = {f"r{number}": number % HUES for number in range(61)}
+    found = told_apart([*own, "r0", "gone"], own)
+    assert len(set(list(found.values())[:60])) == 60
+    assert list(found) == list(own)

@@ -172,3 +172,15 @@ def test_logged_tables_matrices_and_curves_become_markdown(
     report = bind(ctx, cut(panel_text("media", {"key": "eval/x", "runs": "a"})))
     assert report.problems == []
     assert expected in write_markdown(report).text
+
+
+def test_runs_whose_hues_are_alike_are_drawn_apart_in_every_picture(
+    two: None, ctx: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alike = {"first": 1, "sec|ond": 7}
+    own = {entry.id: alike.get(entry.name, 0) for entry in ctx.catalogue.every()}
+    monkeypatch.setattr("stepscope.views.report.pictures.hues", lambda catalogue: own)
+    (chart,) = written(ctx, "chart", key="loss").files.values()
+    (bars,) = written(ctx, "bars", key="val/acc", stat="max").files.values()
+    assert set(re.findall(rb'class="l h(\d+)"', chart)) == {b"1", b"0"}
+    assert set(re.findall(rb'class="f(\d+)"', bars)) == {b"1", b"0"}

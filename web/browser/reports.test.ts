@@ -35,6 +35,17 @@ async function drawn(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector(".plot:not([data-loading])")?.getAttribute("aria-label")?.includes("Last values"));
 }
 
+/** The colours of runs wherever they are named; a run with two would have both here. */
+const runColours = (page: Page): Promise<Record<string, string>> =>
+  page.locator(".report-run").evaluateAll((all) => {
+    const found: Record<string, string> = {};
+    for (const one of all) {
+      const [name, colour] = [one.textContent ?? "", getComputedStyle(one.querySelector(".ink") as Element).backgroundColor];
+      if (!(found[name] ??= colour).includes(colour)) found[name] += ` ${colour}`;
+    }
+    return found;
+  });
+
 async function dragChart(page: Page): Promise<void> {
   const box = await page.locator(".plot").first().boundingBox();
   if (!box) throw new Error("there is no chart");
@@ -211,6 +222,11 @@ describe.skipIf(noBrowser)("reports", () => {
       page.on("pageerror", (error) => errors.push(error.message));
       await page.goto(`file://${file}`);
       await drawn(page);
+      await open(`#/report/${id}`);
+      await drawn(tab.page);
+      const colours = await runColours(tab.page);
+      expect([Object.keys(colours).length, new Set(Object.values(colours)).size]).toEqual([4, 4]);
+      expect(await runColours(page)).toEqual(colours);
       const before = await picture(page);
       await dragChart(page);
       await expect.poll(() => picture(page)).not.toBe(before);

@@ -45,14 +45,22 @@ export function remember(rows: readonly RunRow[]): void {
   known.value = next;
 }
 
-const slots = computed(() =>
-  assignSlots(chartRuns.value, (id) => known.value.get(id)?.hue, selected.value.length > 0),
-);
+/** The runs of the report that is open with their own hues, in the order it names them; null when none is open. */
+export const reportHues = signal<ReadonlyMap<string, number> | null>(null);
 
-/** Colour and dash of a run, on whatever page. Chosen runs never share one; all others have the hue that is their own. */
-export function lookOfRun(id: string): Look {
+const slots = computed(() => {
+  const report = reportHues.value;
+  if (report) return assignSlots([...report.keys()], (id) => report.get(id), true);
+  return assignSlots(chartRuns.value, (id) => known.value.get(id)?.hue, selected.value.length > 0);
+});
+
+/**
+ * Colour and dash of a run, on whatever page. Chosen runs and those of a report never share one; all others have the
+ * hue that is their own: `hue` where the page has it from the server and the run may not be known yet.
+ */
+export function lookOfRun(id: string, hue?: number): Look {
   if (isGroup(id)) return lookOf(groupsSeen.value.get(id)?.slot, isDark.value);
-  return lookOf(slots.value.get(id) ?? known.value.get(id)?.hue, isDark.value);
+  return lookOf(slots.value.get(id) ?? known.value.get(id)?.hue ?? hue, isDark.value);
 }
 
 const NAMES_A_QUERY = 50;

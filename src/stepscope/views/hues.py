@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import deque
+from collections.abc import Sequence
 from zlib import crc32
 
 from stepscope.runs.catalogue.catalogue import Catalogue
 
-__all__ = ["HUES", "Spread", "hues"]
+__all__ = ["HUES", "Spread", "hues", "told_apart"]
 
 HUES = 12
 """How many the page's palette has (web/src/lib/colour.ts)."""
@@ -18,6 +19,13 @@ APART = 9
 
 # Steps of five walk through all twelve and land far from the hue that was taken.
 _WALKS = [[(wanted + step * 5) % HUES for step in range(HUES)] for wanted in range(HUES)]
+
+
+# Hues that are hard to tell apart in a thin line. These, and the rule that uses them, are those of the page.
+_NEAR = {(0, 5), (1, 4), (1, 7), (1, 9), (2, 6), (2, 8), (3, 7), (3, 11), (4, 8), (4, 9), (5, 11), (6, 10), (7, 9)}
+_NEAR.add((9, 10))
+_FEW = 4
+_DASHES = 5
 
 
 class Spread:
@@ -86,3 +94,26 @@ def _without(before: Spread, runs: list[tuple[str, str]]) -> Spread:
             if run in known:
                 spread.add(run, project, known[run])
     return spread
+
+
+def told_apart(runs: Sequence[str], own: dict[str, int]) -> dict[str, int]:
+    """A hue for each run of a report, `hue + 12 * dash`, as the page draws it (assignSlots in web/src/lib/colour.ts).
+
+    The first few take the next hue that is like none before it, the others the next that is free.
+
+    >>> told_apart(["a", "b", "c"], {"a": 1, "b": 7, "c": 1})
+    {'a': 1, 'b': 0, 'c': 6}
+    """
+    found: dict[str, int] = {}
+    for run in runs:
+        if run in own and run not in found:
+            walk = _WALKS[own[run] % HUES]
+            taken = set(found.values())
+            far = [hue for hue in walk if not any(_alike(hue, other) for other in taken)] if len(found) < _FEW else []
+            free = (dash * HUES + hue for dash in range(_DASHES) for hue in walk if dash * HUES + hue not in taken)
+            found[run] = far[0] if far else next(free, walk[0])
+    return found
+
+
+def _alike(one: int, other: int) -> bool:
+    return one == other or (min(one, other), max(one, other)) in _NEAR

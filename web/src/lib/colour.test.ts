@@ -67,3 +67,8 @@ test("the first twelve lines are solid", () => {
   expect(slots.every((slot) => lookOf(slot, false).dash.length === 0)).toBe(true);
   expect(lookOf(13, true)).toEqual({ colour: PALETTE[1]?.dark, dash: DASHES[1], slot: 13 });
 });
+
+test("the server's pictures of a report follow the same rule", () => {
+  const hues = new Map(Object.entries({ a: 1, b: 7, c: 1, d: 4, e: 9, f: 9 })); // as in tests/views/test_hues.py
+  expect(Object.fromEntries(assignSlots([...hues.keys()], (id) => hues.get(id), true))).toEqual({ a: 1, b: 0, c: 6, d: 3, e: 9, f: 2 });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { beginsWithTitle, headingsOf, type ReportBlock, settle, slug } from "./report-blocks";
+import { huesOf, beginsWithTitle, headingsOf, type ReportBlock, settle, slug } from "./report-blocks";
 import type { PanelBlock } from "./schema";
 
 const text = (text: string, line = 0): ReportBlock => ({ kind: "markdown", text, line, end: line + 1 });
@@ -45,5 +45,15 @@ describe("panels while the text changes", () => {
   });
   it("that are equal twins have two keys", () => {
     expect(new Set(keys(settle([], [panel("loss"), panel("loss")]))).size).toBe(2);
+  });
+});
+
+describe("runs of a report", () => {
+  it("have their hues in the order in which the panels show them, once each", () => {
+    const run = (id: string, hue: number) => ({ id, name: id, project: "p", status: "finished" as const, hue, created: 0 });
+    const panel = (line: number, ...runs: ReturnType<typeof run>[]) => ({ kind: "panel" as const, panel: "chart", options: {}, runs, line, end: line + 1, error: null });
+    const text = { kind: "markdown" as const, text: "words", line: 1, end: 2 };
+    const shown = settle([], [panel(0, run("b", 7)), text, panel(2, run("a", 1), run("b", 7))]);
+    expect([...huesOf(shown)]).toEqual([["b", 7], ["a", 1]]);
   });
 });

@@ -92,3 +92,12 @@ export function beginsWithTitle(shown: readonly Shown[]): boolean {
   const [first] = shown;
   return first?.kind === "markdown" && first.tree[0]?.kind === "heading" && first.tree[0].level === 1;
 }
+
+/** The runs of all panels with the hues that are their own, in the order in which the report shows them. */
+export function huesOf(shown: readonly Shown[]): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const one of shown) {
+    if (one.kind === "panel") for (const { id, hue } of one.block.runs) found.set(id, hue);
+  }
+  return found;
+}

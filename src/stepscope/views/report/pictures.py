@@ -8,7 +8,7 @@ from typing import Any
 
 from stepscope.errors import StepscopeError
 from stepscope.plain_text import clean
-from stepscope.views.hues import hues
+from stepscope.views.hues import hues, told_apart
 from stepscope.views.panels._panel import Bound
 from stepscope.views.report.blocks import BoundReport, MarkdownBlock
 
@@ -68,7 +68,7 @@ def write_markdown(report: BoundReport) -> Pictures:
             text = block.text if parts[1:] else block.text.lstrip("\n")
             parts.append(text if text.endswith("\n") else text + "\n")
         elif (bound := report.bound.get(number)) is not None:
-            out.hues = out.hues or hues(bound.ctx.catalogue)
+            out.hues = out.hues or told_apart([entry.id for entry in report.entries], hues(bound.ctx.catalogue))
             parts.append(_panel(bound, out))
         else:
             parts.append(f"> {CANNOT_DRAW}\n")

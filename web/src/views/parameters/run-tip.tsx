@@ -2,8 +2,7 @@
 
 import { formatCell, visibleText } from "../../lib/format";
 import { cellOf, type ParamColumn } from "../../lib/param-table";
-import { lookOf } from "../../lib/colour";
-import { isDark } from "../../theme";
+import { lookOfRun } from "../../state";
 import type { ParamScope } from "./scope";
 
 const MOST = 12;
@@ -19,7 +18,7 @@ export interface RunTipProps {
 }
 
 export function RunTip({ scope, run, x, y, room, columns }: RunTipProps) {
-  const { names, hues, statuses, metric } = scope.table.value;
+  const { ids, names, hues, statuses, metric } = scope.table.value;
   const shown = [...(metric ? [metric] : []), ...columns.filter((column) => column !== metric)].slice(0, MOST);
   const left = x + WIDTH + 24 > room.width ? Math.max(4, x - WIDTH - 16) : x + 16;
   const height = 44 + shown.length * 20;
@@ -27,7 +26,7 @@ export function RunTip({ scope, run, x, y, room, columns }: RunTipProps) {
   return (
     <div class="run-tip" style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px` }} role="tooltip">
       <p>
-        <span class="ink" style={{ background: lookOf(hues[run], isDark.value).colour }} />
+        <span class="ink" style={{ background: lookOfRun(ids[run] ?? "", hues[run]).colour }} />
         <strong class="isolate ellipsis">{visibleText(names[run] ?? "")}</strong>
         <span class="quiet">{statuses[run]}</span>
       </p>

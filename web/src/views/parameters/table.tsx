@@ -4,14 +4,13 @@ import { useRef, useState } from "preact/hooks";
 import { saveText } from "../../charts/download";
 import { Button, TextInput } from "../../components";
 import { ArrowDownIcon, ArrowUpIcon, DownloadIcon, SearchIcon } from "../../components/icons";
-import { lookOf } from "../../lib/colour";
 import { count, visibleText } from "../../lib/format";
 import { parametersCsv, sortedRuns } from "../../lib/param-csv";
 import { BROKEN, cellOf, MISSING, type ParamColumn } from "../../lib/param-table";
 import { visibleSpan } from "../../lib/rows";
 import { text } from "../../lib/url";
 import { linkTo, param } from "../../router";
-import { isDark } from "../../theme";
+import { lookOfRun } from "../../state";
 import { useSize } from "../charts/visible";
 import { words } from "./run-tip";
 import type { ParamScope } from "./scope";
@@ -63,7 +62,7 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
             {Array.from(runs.slice(span.start, span.end), (run, at) => (
               <tr key={table.ids[run]} aria-rowindex={span.start + at + 2} data-hovered={scope.hover.value === run || undefined}>
                 <th scope="row">
-                  <span class="ink" style={{ background: lookOf(table.hues[run], isDark.value).colour }} />
+                  <span class="ink" style={{ background: lookOfRun(table.ids[run] ?? "", table.hues[run]).colour }} />
                   <a class="isolate ellipsis" href={linkTo(`/run/${table.ids[run]}`)}>
                     {visibleText(table.names[run] ?? "")}
                   </a>

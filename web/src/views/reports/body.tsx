@@ -1,15 +1,16 @@
 /** A report as it is read: text in a comfortable measure, panels a little wider. The same in the app and in a shared file. */
 
 import type { ComponentChildren } from "preact";
-import { useErrorBoundary, useMemo, useRef } from "preact/hooks";
+import { useErrorBoundary, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Button } from "../../components";
 import { WarningIcon } from "../../components/icons";
 import { inlineView, markdownBlocks } from "../../components/markdown";
 import { visibleText } from "../../lib/format";
 import { inline } from "../../lib/markdown";
-import { type ReportBlock, settle, type Shown, type ShownNode } from "../../lib/report-blocks";
+import { huesOf, type ReportBlock, settle, type Shown, type ShownNode } from "../../lib/report-blocks";
 import type { PanelBlock } from "../../lib/schema";
 import { kindNamed, numberOf, textOf } from "../../panels/panel";
+import { reportHues } from "../../state";
 import "../../style/report.css";
 import "../../style/report-panels.css";
 import "../../style/report-print.css";
@@ -26,7 +27,19 @@ export interface ReportBodyProps {
   around?: (block: PanelBlock, at: number, panel: ComponentChildren) => ComponentChildren;
 }
 
+/** While a report is open its runs are told apart from each other, in all panels alike. */
+function useReportHues(shown: readonly Shown[]): void {
+  useLayoutEffect(() => {
+    const mine = huesOf(shown);
+    reportHues.value = mine;
+    return () => {
+      if (reportHues.peek() === mine) reportHues.value = null;
+    };
+  }, [shown]);
+}
+
 export function ReportBody({ shown, around }: ReportBodyProps) {
+  useReportHues(shown);
   return (
     <>
       {shown.map((one, at) => {
