@@ -1,10 +1,14 @@
 /** Thousands of points at once, the far ones paler; a few of them marked. */
 
+import type { Shape } from "../lib/class-inks";
 import type { Screen } from "../lib/projector";
 import type { Inks } from "./inks";
+import { addMark } from "./marks";
 
 export interface CloudLook {
   colours: readonly string[];
+  /** One for each point; empty when all are circles. */
+  shapes: readonly Shape[];
   /** Only these are in full colour; null for all. */
   strong: ReadonlySet<number> | null;
   /** Ringed: the nearest to the chosen one. */
@@ -25,10 +29,10 @@ export function drawCloud(ctx: CanvasRenderingContext2D, screen: Screen, size: {
       const [x, y] = [screen.x[i] as number, screen.y[i] as number];
       if (x < -4 || y < -4 || x > size.width + 4 || y > size.height + 4) continue;
       const near = look.deep ? (screen.near[i] as number) : 1;
-      ctx.globalAlpha = pass === "weak" ? 0.12 : 0.3 + 0.6 * near;
+      ctx.globalAlpha = pass === "weak" ? 0.12 : 0.45 + 0.47 * near;
       ctx.fillStyle = look.colours[i] ?? inks.accent;
       ctx.beginPath();
-      ctx.arc(x, y, radius * (look.deep ? 0.7 + 0.6 * near : 1), 0, Math.PI * 2);
+      addMark(ctx, look.shapes[i] ?? "circle", x, y, radius * (look.deep ? 0.7 + 0.6 * near : 1));
       ctx.fill();
     }
   }

@@ -4,12 +4,15 @@ import type { XYTrace } from "../lib/chart-figure";
 import { padded } from "../lib/chart-range";
 import { type Axes, projection } from "../lib/chart-project";
 import { drawFrame, type FrameOptions, plotBox } from "./frame";
+import type { Shape } from "../lib/class-inks";
 import type { Inks } from "./inks";
+import { addMark } from "./marks";
 
 export interface XYLine extends XYTrace {
   colour: string;
   dash?: readonly number[];
   radius?: number;
+  shape?: Shape;
 }
 
 export interface XYOptions extends FrameOptions {
@@ -128,8 +131,7 @@ function drawPoints(ctx: CanvasRenderingContext2D, line: XYLine, at: At): void {
     const px = at.x(x);
     const py = at.y(line.y[i] as number);
     if (!Number.isFinite(px + py)) return;
-    ctx.moveTo(px + radius, py);
-    ctx.arc(px, py, radius, 0, Math.PI * 2);
+    addMark(ctx, line.shape ?? "circle", px, py, radius);
   });
   ctx.fill();
   ctx.globalAlpha = 1;

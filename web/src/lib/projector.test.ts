@@ -45,6 +45,15 @@ describe("colours by what is known", () => {
     expect([found.colours[0], found.colours[60]]).toEqual(["rgb(68,1,84)", "#8a8c95"]);
   });
 
+  it("are used again with another shape after ten classes; far too many classes have none, and it is said", () => {
+    const names = Array.from({ length: 12 }, (_, i) => `class ${i}`);
+    const found = colouringOf(names, 12, false, "#000");
+    expect([found.colours[10], found.shapes[0], found.shapes[10]]).toEqual([found.colours[0], "circle", "square"]);
+    expect(colouringOf(names.slice(0, 10), 10, false, "#000").shapes).toEqual([]);
+    const many = colouringOf(Array.from({ length: 200 }, (_, i) => `file ${i}`), 200, false, "#000");
+    expect([new Set(many.colours), many.tooMany]).toEqual([new Set(["#000"]), 200]);
+  });
+
   it("find words in any column", () => {
     const columns = [{ values: ["cat", "dog"] }, { values: [1, 2] }];
     expect([...(matching(columns, "DO") ?? [])]).toEqual([1]);

@@ -1,7 +1,7 @@
 /** Points in the plane or in space: where they are on the screen, what colour they have, which one is under the pointer. */
 
 import { mapColour } from "./colour-maps";
-import { lookOf } from "./colour";
+import { classLook, MOST_CLASSES, type Shape } from "./class-inks";
 
 /** Three numbers for each point, within a ball of radius 1 around the middle. */
 export type Cloud = Float32Array;
@@ -86,31 +86,40 @@ export function pointsIn(screen: Screen, left: number, top: number, right: numbe
 export interface Colouring {
   /** One for each point. */
   colours: string[];
-  /** Classes with their colours; empty for numbers. */
-  classes: { name: string; colour: string; count: number }[];
+  /** One for each point; empty when all are circles. */
+  shapes: Shape[];
+  /** Classes with their looks; empty for numbers. */
+  classes: { name: string; colour: string; shape: Shape; count: number }[];
   /** The least and the greatest, for numbers. */
   range: [number, number] | null;
+  /** How many classes there are when they are too many to have colours, else 0. */
+  tooMany: number;
 }
 
-const MOST_CLASSES = 24;
 const GREY = "#8a8c95";
 
 /** Few different values are classes; many numbers are a scale. */
 export function colouringOf(values: readonly unknown[] | null, count: number, dark: boolean, single: string): Colouring {
-  if (!values) return { colours: new Array<string>(count).fill(single), classes: [], range: null };
+  const plain = { shapes: [], classes: [], range: null, tooMany: 0 };
+  const alike = new Array<string>(count).fill(single);
+  if (!values) return { ...plain, colours: alike };
   const counts = new Map<string, number>();
   for (const value of values) counts.set(String(value ?? ""), (counts.get(String(value ?? "")) ?? 0) + 1);
   if (counts.size <= MOST_CLASSES) {
     const names = [...counts.keys()].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-    const byName = new Map(names.map((name, i) => [name, lookOf(i, dark).colour]));
-    return { colours: values.map((v) => byName.get(String(v ?? "")) as string), classes: names.map((name) => ({ name, colour: byName.get(name) as string, count: counts.get(name) as number })), range: null };
+    const looks = names.map((_, i) => classLook(i, dark));
+    const places = new Map(names.map((name, i) => [name, i]));
+    const ofPoints = values.map((v) => looks[places.get(String(v ?? "")) as number] as (typeof looks)[number]);
+    const shapes = looks.some(({ shape }) => shape !== "circle") ? ofPoints.map(({ shape }) => shape) : [];
+    const classes = names.map((name, i) => ({ name, ...(looks[i] as (typeof looks)[number]), count: counts.get(name) as number }));
+    return { ...plain, colours: ofPoints.map(({ colour }) => colour), shapes, classes };
   }
   const numbers = values.filter((v): v is number => typeof v === "number" && Number.isFinite(v));
-  if (numbers.length < values.length / 2) return { colours: new Array<string>(count).fill(single), classes: [], range: null };
+  if (numbers.length < values.length / 2) return { ...plain, colours: alike, tooMany: counts.size };
   const low = numbers.reduce((a, b) => Math.min(a, b));
   const high = numbers.reduce((a, b) => Math.max(a, b));
   const colours = values.map((v) => (typeof v === "number" && Number.isFinite(v) ? mapColour("viridis", high > low ? (v - low) / (high - low) : 0.5) : GREY));
-  return { colours, classes: [], range: [low, high] };
+  return { ...plain, colours, range: [low, high] };
 }
 
 /** The points of which anything known contains the words. */

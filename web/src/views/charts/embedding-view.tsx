@@ -4,7 +4,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { drawXY, nearestPoint, type XYLine } from "../../charts/draw-xy";
 import type { Inks } from "../../charts/inks";
 import { type Projected, principalPlane } from "../../lib/chart-pca";
-import { lookOf } from "../../lib/colour";
+import { classLook } from "../../lib/class-inks";
 import { formatNumber, visibleText } from "../../lib/format";
 import type { MediaItem } from "../../lib/schema";
 import { lookOfRun } from "../../state";
@@ -62,7 +62,7 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
   const dark = isDark.value;
   const colour = lookOfRun(item.run).colour;
   const classes = useMemo(() => (loaded && typeof loaded !== "string" ? byLabel(loaded) : []), [loaded]);
-  const lines = useMemo<XYLine[]>(() => classes.map((c, i) => ({ ...c, colour: classes.length > 1 ? lookOf(i, dark).colour : colour })), [classes, dark, colour]);
+  const lines = useMemo<XYLine[]>(() => classes.map((c, i) => ({ ...c, ...(classes.length > 1 ? classLook(i, dark) : { colour }) })), [classes, dark, colour]);
   const draw = useCallback((ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => drawXY(ctx, lines, size, inks), [lines]);
   if (loaded === null) return <p class="panel-empty">Projecting…</p>;
   if (typeof loaded === "string") return <p class="panel-empty">{loaded}</p>;
@@ -87,7 +87,7 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
       <p class="figure-legend">
         {classes.length > 1 ? classes.slice(0, 12).map((c, i) => (
           <span key={c.name} class="isolate">
-            <span class="ink" style={{ background: lookOf(i, dark).colour }} /> {visibleText(c.name)}
+            <span class="ink" data-shape={classLook(i, dark).shape} style={{ background: classLook(i, dark).colour }} /> {visibleText(c.name)}
           </span>
         )) : null}
         <span>

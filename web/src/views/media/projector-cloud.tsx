@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { drawCloud } from "../../charts/draw-cloud";
 import { readInks, sharpContext } from "../../charts/inks";
 import { visibleText } from "../../lib/format";
+import type { Shape } from "../../lib/class-inks";
 import { ASLANT, type Cloud, FRONT, onScreen, pointAt, pointsIn, type View } from "../../lib/projector";
 import type { MediaItem } from "../../lib/schema";
 import { isDark } from "../../theme";
@@ -21,6 +22,7 @@ export interface CloudProps {
   cloud: Cloud;
   deep: boolean;
   colours: readonly string[];
+  shapes: readonly Shape[];
   strong: ReadonlySet<number> | null;
   near: readonly number[];
   chosen: number;
@@ -37,7 +39,7 @@ const TURN = 0.009;
 const ARROWS: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 export function CloudView(props: CloudProps) {
-  const { cloud, deep, colours, strong, near, chosen } = props;
+  const { cloud, deep, colours, shapes, strong, near, chosen } = props;
   const place = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(place);
@@ -50,8 +52,8 @@ export function CloudView(props: CloudProps) {
   useEffect(() => {
     if (!size || !canvas.current || !screen) return;
     const ctx = sharpContext(canvas.current, size.width, size.height);
-    if (ctx) drawCloud(ctx, screen, size, readInks(), { colours, strong, near, chosen, hovered, deep });
-  }, [size, cloud, view, colours, strong, near.join(), chosen, hovered, deep, isDark.value]);
+    if (ctx) drawCloud(ctx, screen, size, readInks(), { colours, shapes, strong, near, chosen, hovered, deep });
+  }, [size, cloud, view, colours, shapes, strong, near.join(), chosen, hovered, deep, isDark.value]);
   const move = useCallback(
     (dx: number, dy: number) =>
       setView((now) => (deep ? { ...now, yaw: now.yaw + dx * TURN, pitch: Math.max(-1.5, Math.min(1.5, now.pitch + dy * TURN)) } : { ...now, panX: now.panX + dx / Math.min(size?.width ?? 1, size?.height ?? 1), panY: now.panY + dy / Math.min(size?.width ?? 1, size?.height ?? 1) })),

@@ -95,15 +95,23 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
       </section>
     );
   }
+  if (colouring.tooMany > 0) {
+    return (
+      <section>
+        <h4 class="isolate ellipsis">{visibleText(colouredBy)}</h4>
+        <p class="quiet">{colouring.tooMany.toLocaleString("en-US")} different values: too many to give each a colour. Find points by their words instead.</p>
+      </section>
+    );
+  }
   if (colouring.classes.length < 2) return null;
   return (
     <section>
       <h4 class="isolate ellipsis">{visibleText(colouredBy)}</h4>
       <ul class="class-list">
-        {colouring.classes.map(({ name, colour, count }) => (
+        {colouring.classes.map(({ name, colour, shape, count }) => (
           <li key={name}>
             <button type="button" aria-pressed={only === name} data-off={(only !== null && only !== name) || undefined} onClick={() => onOnly(name)}>
-              <span class="ink" style={{ background: colour }} />
+              <span class="ink" data-shape={shape} style={{ background: colour }} />
               <span class="isolate ellipsis">{visibleText(name) || "(none)"}</span>
               <span class="quiet">{count.toLocaleString("en-US")}</span>
             </button>

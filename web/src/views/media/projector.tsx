@@ -81,6 +81,7 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
             cloud={cloud}
             deep={wanted.dims === 3}
             colours={colouring.colours}
+            shapes={colouring.shapes}
             strong={strong}
             near={(near?.rows ?? []).flatMap((r) => places.get(r) ?? [])}
             chosen={chosen}
