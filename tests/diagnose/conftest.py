@@ -16,6 +16,7 @@ import torch
 
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.source import Source
 from stepscope.launch.children import Children
 from stepscope.record.restore import Installed
 from stepscope.record.watch import Watcher
@@ -26,6 +27,14 @@ Diagnose = Callable[..., list[Finding]]
 
 PRELUDE = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\ntorch.manual_seed(0)\n"
 """What every example starts with; `line_of` counts it."""
+
+
+class WithoutTests(Source):
+    """The script's files: the modules of the tests, which this process has loaded, are not among them."""
+
+    def _loaded(self) -> list[str]:
+        tests = str(Path(__file__).parent.parent)
+        return [path for path in super()._loaded() if not path.startswith(tests)]
 
 
 class Diagnosed(list[Finding]):
@@ -53,7 +62,7 @@ def run_watched(path: Path, probe: bool = False) -> Diagnosed:
     watcher = Watcher()
     if probe:
         watcher.add(Tapes(watcher))
-    evidence = Evidence(watcher)
+    evidence = Evidence(watcher, WithoutTests())
     evidence.source.file(str(path))
     all_files = evidence.source.files
     # The tests themselves are loaded too; a script's own files are those beside it.

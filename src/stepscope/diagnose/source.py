@@ -114,33 +114,43 @@ class Source:
 
     def __init__(self) -> None:
         self._files: dict[str, SourceFile | None] = {}
+        self._asked: dict[str, None] = {}
         self._listed: tuple[tuple[int, int, int], list[SourceFile]] | None = None
         self._expressions: dict[Place, ast.expr | None] = {}
 
     def file(self, path: str) -> SourceFile | None:
+        """The file something points at; None if it cannot be read."""
+        self._asked[path] = None
+        return self._read(path)
+
+    def _read(self, path: str) -> SourceFile | None:
         if path not in self._files:
             text = "".join(linecache.getlines(path))
             self._files[path] = SourceFile(path, text) if text and len(text) <= _LARGEST else None
         return self._files[path]
 
     def files(self) -> list[SourceFile]:
-        """The script and every module of its project that is loaded now."""
-        state = (len(sys.modules), len(self._files), id(sys.modules.get("__main__")))
+        """The script and each loaded module of its project; of very many, first those that were asked for."""
+        state = (len(sys.modules), len(self._asked), id(sys.modules.get("__main__")))
         if self._listed is None or self._listed[0] != state:
-            found = self._loaded()
             # A script that has ended may be gone from there, but is known if something asked for it.
-            known = [file for file in self._files.values() if file is not None and is_own_file(file.path)]
-            self._listed = state, (found + [file for file in known if file not in found])[:_MOST_FILES]
+            script = getattr(sys.modules.get("__main__"), "__file__", None)
+            if script:
+                self._asked.setdefault(os.path.abspath(script))
+            asked = [path for path in self._asked if is_own_file(path)]
+            files = {path: file for path in [*self._loaded(), *asked] if (file := self._read(path)) is not None}
+            if len(files) > _MOST_FILES:
+                kept = set([*(path for path in asked if path in files), *files][:_MOST_FILES])
+                files = {path: file for path, file in files.items() if path in kept}
+            self._listed = state, list(files.values())
         return self._listed[1]
 
-    def _loaded(self) -> list[SourceFile]:
+    def _loaded(self) -> list[str]:
         found = []
         for module in list(sys.modules.values()):
             path = getattr(module, "__file__", None)
             if isinstance(path, str) and path.endswith(".py") and is_own_file(path):
-                file = self.file(os.path.abspath(path))
-                if file is not None and file not in found:
-                    found.append(file)
+                found.append(os.path.abspath(path))
         return found
 
     def expression(self, where: Place | Site | None) -> ast.expr | None:
