@@ -17,6 +17,12 @@ from stepscope.records.profile import ProfileFile, ProfileMeta, Stack, StepParts
 __all__ = ["PROFILES", "Profile", "profiles_in"]
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_stack_decoder = msgspec.msgpack.Decoder(Stack)
+
+_parts_decoder = msgspec.msgpack.Decoder(StepParts)
+
+
 class Profile:
     """What was recorded. Files are read when first asked for.
 
@@ -72,13 +78,13 @@ class Profile:
     def stacks(self, rank: int = 0) -> Stack | None:
         """The Python call tree, from the sampler or from cProfile."""
         raw = self.read("stacks", rank)
-        return None if raw is None else msgspec.msgpack.decode(raw, type=Stack)
+        return None if raw is None else _stack_decoder.decode(raw)
 
     def phases(self, rank: int = 0) -> StepParts | None:
         """Every step of the run by phase, as the simple profiler timed it."""
         raw = self.read("phases", rank)
         try:
-            return None if raw is None else msgspec.msgpack.decode(raw, type=StepParts)
+            return None if raw is None else _parts_decoder.decode(raw)
         except msgspec.MsgspecError as fault:
             raise BadData(
                 f"the phases of rank {rank} are damaged: {fault}; the profile's other parts are whole"

@@ -39,6 +39,10 @@ _KINDS: dict[str, Kind] = {
 _PART = re.compile(rf"rank(\d+)\.(?:[\w-]+\.)*?({'|'.join(map(re.escape, _KINDS))})")
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_meta_decoder = msgspec.json.Decoder(ProfileMeta)
+
+
 def is_profile_folder(folder: Path) -> bool:
     """Whether this is a profile's folder: somebody has described what is in it."""
     try:
@@ -90,7 +94,7 @@ def _is_there(folder: Path, name: str) -> bool:
 
 def _decoded(file: Path) -> ProfileMeta:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=ProfileMeta)
+        return _meta_decoder.decode(file.read_bytes())
     except FileNotFoundError:
         raise NotFound(f"{file.parent} is no profile any more: {file.name} is gone") from None
     except (msgspec.MsgspecError, RecursionError) as fault:

@@ -22,6 +22,10 @@ _MOST_BYTES = 1 << 31
 """A step of 100,000 ops unpacks to some 30 MB; a small file that claims to hold more than this is not a step."""
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_step_decoder = msgspec.msgpack.Decoder(StepRecord)
+
+
 def pack(step: StepRecord) -> bytes:
     """The step as bytes."""
     return _MAGIC + bytes([STEP_FORMAT]) + zlib.compress(msgspec.msgpack.encode(step), 6)
@@ -43,7 +47,7 @@ def unpack(data: bytes, source: str = "these bytes") -> StepRecord:
         plain = body.decompress(data[start:], _MOST_BYTES)
         if not body.eof:
             raise BadData(f"{source}: the recorded step is cut short; save it again")
-        return msgspec.msgpack.decode(plain, type=StepRecord)
+        return _step_decoder.decode(plain)
     except (zlib.error, msgspec.DecodeError) as fault:
         raise BadData(f"{source}: the recorded step is damaged ({fault}); save it again") from fault
 

@@ -45,6 +45,10 @@ class _Line(msgspec.Struct, omit_defaults=True):
     revoked: str | None = None
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_line_decoder = msgspec.json.Decoder(_Line)
+
+
 def make_share(found: Found, label: str = "", days: float | None = None) -> tuple[Share, str]:
     """A new link: what is kept of it, and its token, which nobody can read again later."""
     if days is not None and not 0 < days <= MAX_DAYS:
@@ -97,7 +101,7 @@ def _shares(found: Found) -> list[Share]:
     made: dict[str, Share] = {}
     for line in _lines(found.path / FILE):
         try:
-            read = msgspec.json.decode(line, type=_Line)
+            read = _line_decoder.decode(line)
         except (msgspec.DecodeError, RecursionError):
             continue
         if read.made is not None:

@@ -29,6 +29,10 @@ _LARGEST_HEADER = 64 << 10
 _LONGEST_PATH = 1024
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_header_decoder = msgspec.msgpack.Decoder(FileHeader)
+
+
 class HasPath(Protocol):
     """Anything that knows its run folder."""
 
@@ -71,7 +75,7 @@ def _process(path: Path) -> Process | None:
             frame = decode_at(memoryview(stream.read(_LARGEST_HEADER)), 0)
         if frame is None or frame.kind != Kind.HEADER:
             return None
-        header = msgspec.msgpack.decode(frame.payload, type=FileHeader)
+        header = _header_decoder.decode(frame.payload)
     except (OSError, msgspec.DecodeError):
         return None
     return Process(header.host, header.pid, header.boot_id)

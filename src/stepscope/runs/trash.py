@@ -76,6 +76,10 @@ class _Note(msgspec.Struct):
     bytes: int
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_note_decoder = msgspec.json.Decoder(_Note)
+
+
 def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trashed:
     """Delete a run so that it can come back; `name` where a later name than the one in `meta.json` is known."""
     meta = read_meta(path)
@@ -185,7 +189,7 @@ def _read(home: Path, folder: str) -> Trashed | None:
     path = home / TRASH / folder
     try:
         with open(_note_of(path), "rb") as stream:
-            note = msgspec.json.decode(stream.read(_LARGEST_NOTE), type=_Note)
+            note = _note_decoder.decode(stream.read(_LARGEST_NOTE))
         return Trashed(note.id, note.name, note.project, note.deleted, note.bytes, str(home), folder)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         pass

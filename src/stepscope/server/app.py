@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -74,6 +75,8 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
     app.state.hub, app.state.watch, app.state.codes, app.state.settings = hub, watch, codes, settings
     app.state.outlets = outlets.names
     for route in all_routes():
+        # msgspec (0.22) makes what it knows of a struct on first use; two threads that do so at once end the process.
+        msgspec.json.Decoder(route.request)
         app.add_route(route.path, endpoint(route, ctx, settings, watch.fresh), methods=[route.method])
     app.add_route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"])
     app.add_route("/{path:path}", Pages(settings.static).answer, methods=["GET"])

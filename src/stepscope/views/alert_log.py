@@ -36,6 +36,10 @@ class _File(msgspec.Struct):
     running: dict[str, Watched] = {}
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_file_decoder = msgspec.json.Decoder(_File)
+
+
 class AlertLog:
     """Remembers in memory, and in a file where there is one. A file that is lost or damaged means: nothing was told."""
 
@@ -93,6 +97,6 @@ def alert_file(stores: Sequence[Path]) -> Path:
 def _read(path: Path) -> _File | None:
     try:
         with open(path, "rb") as stream:
-            return msgspec.json.decode(stream.read(_LARGEST), type=_File)
+            return _file_decoder.decode(stream.read(_LARGEST))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None

@@ -50,6 +50,10 @@ class _File(msgspec.Struct):
     format: int = 1
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_file_decoder = msgspec.json.Decoder(_File)
+
+
 def read_views(store: Path) -> list[SavedView]:
     """The views of a store; none where there is no file, or one that is not ours to read."""
     try:
@@ -80,7 +84,7 @@ def change_views(store: Path, change: Callable[[list[SavedView]], list[SavedView
 
 def _read(file: Path) -> list[SavedView]:
     with open(file, "rb") as stream:
-        return msgspec.json.decode(stream.read(_LARGEST), type=_File).views
+        return _file_decoder.decode(stream.read(_LARGEST)).views
 
 
 @contextmanager

@@ -141,9 +141,13 @@ class _Asked(msgspec.Struct):
     steps: int | None = None
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_asked_decoder = msgspec.json.Decoder(_Asked)
+
+
 def _steps_in(path: Path) -> int | None:
     try:
-        steps = msgspec.json.decode(path.read_bytes()[:200], type=_Asked).steps
+        steps = _asked_decoder.decode(path.read_bytes()[:200]).steps
     except (OSError, msgspec.MsgspecError):
         return None
     return steps if steps is not None and 0 < steps <= 1000 else None

@@ -20,11 +20,15 @@ class _Data(msgspec.Struct):
     cpus: int = 0
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_data_decoder = msgspec.json.Decoder(_Data)
+
+
 def _data(profile: Profile, rank: int) -> _Data:
     """What is there; nothing when there is no such file or it is damaged."""
     raw = profile.read("data", rank)
     try:
-        return _Data() if raw is None else msgspec.json.decode(raw, type=_Data)
+        return _Data() if raw is None else _data_decoder.decode(raw)
     except msgspec.MsgspecError:
         return _Data()
 

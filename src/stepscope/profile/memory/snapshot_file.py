@@ -15,6 +15,10 @@ __all__ = ["decode_snapshot", "read_snapshot"]
 _MOST_BYTES = 1 << 30
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_snapshot_decoder = msgspec.msgpack.Decoder(MemorySnapshot)
+
+
 def read_snapshot(path: Path) -> MemorySnapshot:
     """The snapshot in `snapshot.pickle`, as torch.cuda.memory._dump_snapshot() writes it; nothing in it is run."""
     size = path.stat().st_size
@@ -29,7 +33,7 @@ def read_snapshot(path: Path) -> MemorySnapshot:
 def decode_snapshot(raw: bytes) -> MemorySnapshot:
     """The snapshot of a profile."""
     try:
-        found = msgspec.msgpack.decode(raw, type=MemorySnapshot)
+        found = _snapshot_decoder.decode(raw)
     except msgspec.MsgspecError as fault:
         raise BadData(f"the memory snapshot of the profile is damaged: {fault}") from None
     history, blocks = found.history, found.blocks

@@ -71,6 +71,10 @@ class _File(msgspec.Struct):
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_file_decoder = msgspec.json.Decoder(_File)
+
+
 def read_speedscope(path: str | Path) -> Stack:
     """The call tree in a speedscope file; several profiles (threads) become its roots."""
     path = Path(path)
@@ -86,7 +90,7 @@ def read_speedscope(path: str | Path) -> Stack:
 def speedscope_in(data: bytes, name: str = "the profile") -> Stack:
     """The call tree in the bytes of a speedscope file."""
     try:
-        found = msgspec.json.decode(data, type=_File)
+        found = _file_decoder.decode(data)
     except (msgspec.MsgspecError, RecursionError) as fault:
         raise BadData(f"{name} is no speedscope file: {fault}. It should have 'shared.frames' and 'profiles'") from None
     profiles = [one for one in found.profiles if one.samples or one.events]

@@ -55,6 +55,10 @@ class _Index(msgspec.Struct, frozen=True, kw_only=True):
     key: str = ""
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_index_decoder = msgspec.json.Decoder(_Index)
+
+
 def save_events(events: Events, path: Path, *, key: str = "") -> None:
     """Write a table; the file is there whole or not at all. `key` says what it was made from (see cache.py)."""
     index, blocks = _packed(events, key)
@@ -148,7 +152,7 @@ class _File:
         if len(raw) != length or zlib.crc32(raw) != crc:
             self.damaged("its index does not match its checksum")
         try:
-            self.index = msgspec.json.decode(raw, type=_Index)
+            self.index = _index_decoder.decode(raw)
         except msgspec.MsgspecError as fault:
             self.damaged(str(fault))
         self.at = [_PREFIX.size + length]

@@ -26,6 +26,10 @@ _WIDEST = 8 << 20
 _MALFORMED = (msgspec.MsgspecError, ValueError, OverflowError)
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_header_decoder = msgspec.msgpack.Decoder(FileHeader)
+
+
 class Points(NamedTuple):
     """One series of one file, in the order in which it was logged."""
 
@@ -142,7 +146,7 @@ def read_sections(data: bytes) -> Iterator[Source]:
 
 def _new_source(frame: Frame) -> Source:
     try:
-        header = msgspec.msgpack.decode(frame.payload, type=FileHeader)
+        header = _header_decoder.decode(frame.payload)
     except _MALFORMED as fault:
         raise BadData(f"its header cannot be read: {fault}") from fault
     return Source(header, bytes(frame.payload))

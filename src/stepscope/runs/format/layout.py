@@ -36,6 +36,10 @@ _LARGEST_META = 16 << 20
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9-]+")
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_meta_decoder = msgspec.json.Decoder(RunMeta)
+
+
 def log_name(host: str, rank: int, pid: int, boot_id: str, log_id: str, kind: str, segment: int) -> str:
     """The name of one log file. It keeps files apart and helps a person; readers go by the header inside.
 
@@ -91,7 +95,7 @@ def read_meta(path: Path) -> RunMeta:
     if len(data) > _LARGEST_META:
         raise BadData(f"{file} is larger than {_LARGEST_META >> 20} MiB; a run's {META} never is")
     try:
-        meta = msgspec.json.decode(data, type=RunMeta)
+        meta = _meta_decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
         raise BadData(f"{file} cannot be read: {fault}; it should be the JSON that was written with the run") from None
     if meta.format > FORMAT:

@@ -164,6 +164,10 @@ class _Manifest(msgspec.Struct):
     missing: list[str] = []
 
 
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_manifest_decoder = msgspec.json.Decoder(_Manifest)
+
+
 def _saved(folder: RunFolder, one: Artifact) -> SavedStep:
     notes = one.metadata
     saved = SavedStep(
@@ -180,7 +184,7 @@ def _saved(folder: RunFolder, one: Artifact) -> SavedStep:
         saved.problem = "it has no capsule.json" if described is None else "its capsule.json is too large to be shown"
         return saved
     try:
-        told = msgspec.json.decode(folder.media_bytes(described.sha256), type=_Manifest)
+        told = _manifest_decoder.decode(folder.media_bytes(described.sha256))
     except (StepscopeError, msgspec.DecodeError) as fault:
         saved.problem = str(fault)
         return saved
