@@ -44,6 +44,21 @@ def test_reading_needs_no_torch(step: StepRecord, tmp_path: Path) -> None:
     assert out.stdout.split() == ["Sequential", str(len(step.ops))]
 
 
+def test_many_threads_may_read_their_first_step_at_once(step: StepRecord, tmp_path: Path) -> None:
+    # A page asks for several views of a step together; with a decoder made on first use the process ended here.
+    save(step, tmp_path / "step")
+    code = (
+        "import sys, threading\n"
+        "from stepscope.record.serialise import load\n"
+        "sys.setswitchinterval(1e-7)\n"
+        "gate = threading.Barrier(16)\n"
+        "threads = [threading.Thread(target=lambda: (gate.wait(), load(sys.argv[1]))) for _ in range(16)]\n"
+        "[thread.start() for thread in threads]; [thread.join() for thread in threads]\n"
+    )
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / "step")], check=True)
+
+
 def test_damaged_files_are_told_from_steps(step: StepRecord, tmp_path: Path) -> None:
     data = pack(step)
     with pytest.raises(BadData, match="not a recorded step"):

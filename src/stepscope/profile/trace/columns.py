@@ -57,6 +57,7 @@ class _Index(msgspec.Struct, frozen=True, kw_only=True):
 
 # Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
 _index_decoder = msgspec.json.Decoder(_Index)
+msgspec.json.Decoder(Header)  # `convert` uses what this makes
 
 
 def save_events(events: Events, path: Path, *, key: str = "") -> None:
