@@ -30,9 +30,9 @@ _EXAGGERATION = 12.0
 def principal(vectors: Floats, dims: int) -> tuple[Floats, float]:
     """The first principal components of centred vectors, signs fixed, and the share of the variance they hold.
 
-    >>> places, share = principal(np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 0.0]], dtype=np.float32), 2)
+    >>> places, share = principal(np.array([[0.0, 0.0], [2.0, 0.0], [7.0, 0.0]], dtype=np.float32), 2)
     >>> places[:, 0].tolist(), round(share, 6)
-    ([-2.0, 0.0, 2.0], 1.0)
+    ([-3.0, -1.0, 4.0], 1.0)
     """
     centred = (vectors - vectors.mean(axis=0)).astype(np.float64)
     rows, width = centred.shape
