@@ -14,22 +14,13 @@ from urllib.parse import quote
 from starlette.responses import Response, StreamingResponse
 
 from stepscope.errors import NotFound
+from stepscope.views.media.shown import SHOWN_MEDIA
 from stepscope.views.route import Download
 
 __all__ = ["download_response"]
 
-INLINE = {
-    "image/png",
-    "image/apng",
-    "image/jpeg",
-    "image/gif",
-    "image/webp",
-    "audio/wav",
-    "video/mp4",
-    "video/webm",
-    "text/plain",
-}
-"""What a browser shows without running anything in it. SVG and HTML are not here: both can hold scripts."""
+INLINE = SHOWN_MEDIA | {"text/plain"}
+"""Everything else is saved."""
 
 PAGE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 """For HTML from a run, in a frame: no scripts, no forms, an origin of its own, and nothing is fetched. It keeps its own

@@ -22,7 +22,7 @@ from stepscope.views.charts import Line, PackedColumns, SeriesData, SeriesReques
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
-__all__ = ["LineCache", "series"]
+__all__ = ["LineCache", "check_window", "series"]
 
 MAX_RUNS = 1000
 MAX_KEYS = 1000
@@ -57,9 +57,14 @@ def _check(request: SeriesRequest) -> None:
     if len(request.runs) > MAX_RUNS or len(request.keys) > MAX_KEYS:
         asked = f"{len(request.runs)} and {len(request.keys)}"
         raise UsageError(f"at most {MAX_RUNS} runs and {MAX_KEYS} keys at once, not {asked}")
-    if not 1 <= request.buckets <= MAX_BUCKETS:
-        raise UsageError(f"buckets must be 1 to {MAX_BUCKETS}, not {request.buckets}")
-    for edge in (request.lo, request.hi):
+    check_window(request.buckets, MAX_BUCKETS, request.lo, request.hi)
+
+
+def check_window(buckets: int, most: int, *edges: float | None) -> None:
+    """Refuses a number of buckets or a range that no chart has."""
+    if not 1 <= buckets <= most:
+        raise UsageError(f"buckets must be 1 to {most}, not {buckets}")
+    for edge in edges:
         if edge is not None and not np.isfinite(edge):
             raise UsageError(f"the range must be finite, not {edge}")
 

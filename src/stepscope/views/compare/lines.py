@@ -16,6 +16,7 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Line, SeriesData, Smoothing
 from stepscope.views.context import Context
 from stepscope.views.route import route
+from stepscope.views.series import check_window
 
 __all__ = ["compare_lines", "group_line"]
 
@@ -76,11 +77,7 @@ def _check(request: GroupLinesRequest) -> None:
     if len(request.groups) > MAX_GROUPS or members > MAX_MEMBERS or len(request.keys) > MAX_KEYS:
         asked = f"{len(request.groups)} groups of {members} runs and {len(request.keys)} keys"
         raise UsageError(f"{asked} are too many; at most {MAX_GROUPS}, {MAX_MEMBERS} and {MAX_KEYS} at once")
-    if not 1 <= request.buckets <= MAX_BUCKETS:
-        raise UsageError(f"buckets must be 1 to {MAX_BUCKETS}, not {request.buckets}")
-    for edge in (request.lo, request.hi):
-        if edge is not None and not np.isfinite(edge):
-            raise UsageError(f"the range must be finite, not {edge}")
+    check_window(request.buckets, MAX_BUCKETS, request.lo, request.hi)
 
 
 def _folders(ctx: Context, group: LineGroup, missing: list[str]) -> tuple[list[RunFolder], int]:

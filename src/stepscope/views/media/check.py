@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from stepscope.runs.format.image_head import image_size, mime_of
+from stepscope.views.media.shown import SHOWN_IMAGES
 
 __all__ = ["HEAD_BYTES", "image_fault"]
 
 HEAD_BYTES = 1 << 18
-_SHOWN = {"image/png", "image/apng", "image/jpeg", "image/gif", "image/webp"}
 MAX_PIXELS = 100_000_000
 """As many as `stepscope.Image` takes; what has more was not written by it."""
 
@@ -25,7 +25,7 @@ def image_fault(head: bytes, mime: str, whole: bool = True) -> str | None:
     found = mime_of(head)
     if found is None or not found.startswith("image/"):
         # Other types, SVG among them, are only ever saved: there is nothing to refuse.
-        return "its bytes are not those of an image" if mime in _SHOWN else None
+        return "its bytes are not those of an image" if mime in SHOWN_IMAGES else None
     size = image_size(head, found)
     if size is None:
         return f"its header ({found}) is damaged"

@@ -12,21 +12,12 @@ from stepscope.errors import BadData, NotFound
 from stepscope.views.charts import MediaItem, MediaRequest
 from stepscope.views.context import Context
 from stepscope.views.media.media import media
+from stepscope.views.media.shown import SHOWN_MEDIA
 
 __all__ = ["MediaWish", "PackedMedia", "packed_media"]
 
 LARGEST = 2 << 20
 """Of one medium. A video is worth its bytes to the one who asks for it, not to everybody who gets the file."""
-_AS_DATA = {
-    "image/png",
-    "image/apng",
-    "image/jpeg",
-    "image/gif",
-    "image/webp",
-    "audio/wav",
-    "video/mp4",
-    "video/webm",
-}
 
 
 class MediaWish(NamedTuple):
@@ -127,7 +118,7 @@ def _carried(ctx: Context, items: list[MediaItem], known: dict[str, str]) -> tup
 
 def _is_carried(item: MediaItem) -> bool:
     """What the viewer shows from its bytes. Texts travel as text; a logged page is run by no file of ours."""
-    return item.mime in _AS_DATA
+    return item.mime in SHOWN_MEDIA
 
 
 def _bytes(ctx: Context, run: str, sha256: str, item: MediaItem) -> bytes:
