@@ -191,7 +191,7 @@ describe.skipIf(noBrowser)("charts", () => {
     expect(await images.locator(".media-steps output").textContent()).toBe("600");
     await page.waitForFunction(() => /panels=[^&]*600/.test(location.hash));
     await images.locator(".picture").first().click();
-    expect(await page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(28);
+    await expect.poll(() => page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(28);
     await page.keyboard.press("Escape");
     const list = panel(page, "samples/list");
     await list.getByRole("button", { name: "Next of the list" }).click();
