@@ -23,17 +23,29 @@ MAY_IMPORT = {
     "_callable": set(),
     "runs": GROUND,
     "track": GROUND | {"runs"},
-    "export": GROUND | {"runs"},
+    "eventfiles": GROUND,
+    "importers": GROUND | {"runs", "eventfiles"},
+    "export": GROUND | {"runs", "eventfiles"},
     "record": GROUND | {"runs"},
     "inspect": GROUND | {"runs", "record"},
     "diagnose": GROUND | {"runs", "record", "inspect"},
     "profile": GROUND | {"runs", "export", "record", "inspect", "diagnose"},
     "launch": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile"},
+    "sweep": GROUND | {"runs", "track"},
+    "integrations": GROUND
+    | {"runs", "track", "eventfiles", "record", "inspect", "diagnose", "profile", "launch", "sweep"},
+    "tensorboard": {"integrations"},
+    "wandb": GROUND | {"runs", "track", "integrations", "sweep"},
     "report": GROUND | {"runs"},
     "views": GROUND | {"runs", "export", "inspect", "diagnose", "profile", "report"},
-    "server": GROUND | {"runs", "views"},
+    "server": GROUND | {"runs", "views", "importers"},
+    "notebook": GROUND
+    | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
+    "agents": GROUND | {"runs", "export", "inspect", "diagnose", "profile", "report", "views"},
+    "testing": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch"},
     "cli": GROUND
-    | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
+    | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"}
+    | {"importers", "sweep", "agents", "integrations", "notebook"},
     "__main__": {"cli"},
 }
 

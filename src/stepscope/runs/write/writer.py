@@ -13,7 +13,7 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -24,13 +24,16 @@ from stepscope.runs.format import blobs, lease
 from stepscope.runs.format.filesystem import is_remote
 from stepscope.runs.format.frames import Kind
 from stepscope.runs.format.ids import new_run_id
-from stepscope.runs.format.packing import pack
+from stepscope.runs.format.packing import clean_text, pack
 from stepscope.runs.write.background import Background
 from stepscope.runs.write.backlog import PATIENCE_S, Note
 from stepscope.runs.write.delivery import FRAME_BYTES, Delivery
 from stepscope.runs.write.forks import watch_forks
 from stepscope.runs.write.keyset import Keyset
 from stepscope.runs.write.refuge import Refuge
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Keyset", "RunWriter"]
 
@@ -65,22 +68,28 @@ class RunWriter:
         fsync_s: float = 2.0,
         mode: Mode = "auto",
         on_problem: Callable[[str], None] | None = None,
+        elsewhere: str | None = None,
     ) -> None:
-        """With `heartbeat_s` and `fsync_s` both 0 no thread is started until there is a backlog."""
+        """With `heartbeat_s` and `fsync_s` both 0 no thread is started until there is a backlog.
+
+        `elsewhere` names a writer that is not the training itself (an import): files carry that name instead of this
+        machine's and no process, so that the end of this process says nothing about the run.
+        """
         self._refuge = Refuge(Path(path))
         self._header = FileHeader(
             run_id=run_id,
             file_id="",
             role=role,
-            host=lease.host_name(),
+            host=elsewhere or lease.host_name(),
             rank=rank,
             pid=0,
-            boot_id=lease.boot_id(),
+            boot_id="" if elsewhere else lease.boot_id(),
             attempt=attempt,
             base_time=0.0,
             first_step=first_step,
             heartbeat_s=heartbeat_s,
         )
+        self._has_process = elsewhere is None
         self._mode = "queued" if mode == "auto" and is_remote(Path(path)) else mode
         self._fsync_s = fsync_s
         self._on_problem = fenced("telling of a problem")(on_problem) if on_problem is not None else None
@@ -93,10 +102,9 @@ class RunWriter:
 
     def _start(self, role: Role) -> None:
         """Everything that belongs to one process; a forked child calls it again."""
-        pid = os.getpid()
-        header = msgspec.structs.replace(
-            self._header, role=role, pid=pid, pid_started=lease.process_started(pid), file_id=new_run_id()
-        )
+        pid = os.getpid() if self._has_process else 0
+        started = lease.process_started(pid) if self._has_process else 0.0
+        header = msgspec.structs.replace(self._header, role=role, pid=pid, pid_started=started, file_id=new_run_id())
         self._delivery = Delivery(
             self._refuge,
             header,
@@ -152,6 +160,13 @@ class RunWriter:
         now = time.monotonic()
         unix = time.time() - (now - (now if at is None else at))
         self._note(Kind.WIDE, pack([unix, step, dict(values)]), count=len(values))
+
+    def columns(self, name: str, steps: npt.ArrayLike, times: npt.ArrayLike, values: npt.ArrayLike) -> None:
+        """Keep many points of one series at once, each with its own unix time, in the order they are given."""
+        from stepscope.runs.write.columns import chunks_of  # numpy: needed only here
+
+        for count, payload in chunks_of(self._header, clean_text(name), steps, times, values):
+            self._note(Kind.CHUNK, payload, count=count)
 
     def event(self, event: Event) -> None:
         """Keep an event; while the disk is full, events wait in a space of their own."""

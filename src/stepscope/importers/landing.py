@@ -1,0 +1,219 @@
+"""Foreign runs become run folders: each once, and later looks add only what is new.
+
+`import.json` in the run folder says where the run comes from, how far it was read, and how long the log files were
+then. What a killed import left behind that point is cut off before the next one goes on, so nothing comes in twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.errors import BadData, StorageError
+from stepscope.importers.foreign import Columns, ForeignRun, Source, Thing, WideRow
+from stepscope.records import Console, End, RunMeta
+from stepscope.runs.format.ids import new_run_id
+from stepscope.runs.format.layout import create_run, write_file
+from stepscope.runs.write.writer import RunWriter
+
+__all__ = ["ORIGIN", "Landed", "Landing", "Origin"]
+
+ORIGIN = "import.json"
+_WRITER = "import"
+_RUNNING_S = 60.0
+
+
+class Origin(msgspec.Struct):
+    """`import.json`."""
+
+    kind: str
+    path: str
+    key: str
+    cursor: Any = None
+    files: dict[str, int] = {}
+    """The import's own log files and how much of each was complete when `cursor` was written."""
+    ended: bool = False
+
+
+_origin_decoder = msgspec.json.Decoder(Origin)  # made here, not on first use in some thread
+
+
+@dataclass
+class Landed:
+    """What one look at a source brought."""
+
+    runs: list[Path] = field(default_factory=list)
+    """The run folders that are new or got something."""
+    new_runs: int = 0
+    points: int = 0
+    media: int = 0
+    troubles: list[str] = field(default_factory=list)
+
+
+class Landing:
+    """Brings the runs of one source into one store. Keeps its files open between looks when it follows."""
+
+    def __init__(self, source: Source, store: Path) -> None:
+        self.source = source
+        self.store = store
+        self._known: dict[str, Path] = {}
+        self._origins: dict[str, Origin] = {}
+        self._writers: dict[str, RunWriter] = {}
+        self._heard: dict[str, float] = {}
+
+    def look(self, *, follow: bool = False, told: Callable[[ForeignRun, Landed], None] | None = None) -> Landed:
+        """Bring in what is new. With `follow` runs that still grow stay open; else each is ended where it stands."""
+        landed = Landed()
+        self._find_known()
+        for run in self.source.runs():
+            self._land(run, landed, follow)
+            if told is not None:
+                told(run, landed)
+        landed.troubles += self.source.troubles()
+        return landed
+
+    def close(self) -> None:
+        """End the runs that were being followed."""
+        for key in list(self._writers):
+            self._finish(key, None)
+
+    def _find_known(self) -> None:
+        where = str(self.source.path.resolve())
+        for path in self.store.glob(f"*/{ORIGIN}"):
+            if path.parent in self._known.values():
+                continue
+            try:
+                origin = _origin_decoder.decode(path.read_bytes())
+            except (OSError, msgspec.DecodeError):
+                continue
+            if (origin.kind, origin.path) == (self.source.kind, where):
+                self._known[origin.key] = path.parent
+                self._origins[origin.key] = origin
+
+    def _land(self, run: ForeignRun, landed: Landed, follow: bool) -> None:
+        origin = self._origins.get(run.key)
+        before = landed.points + landed.media
+        end: End | None = None
+        last = self._heard.get(run.key, 0.0)
+        pieces = 0
+        for piece in self.source.read(run, origin.cursor if origin is not None else None):
+            writer = self._writer(run, landed)
+            pieces += 1
+            if isinstance(piece, End):
+                end, last = piece, max(last, piece.time)
+            else:
+                last = max(last, self._keep(writer, piece, landed))
+        if origin is None and not pieces:
+            self._writer(run, landed)  # a run without a single point is still a run
+        if pieces or origin is None:
+            self._heard[run.key] = max(last, run.created)
+            self._commit(run, run.key)
+            path = self._known[run.key]
+            if landed.points + landed.media > before or origin is None:
+                landed.runs.append(path)
+        grows = follow and end is None and time.time() - self._heard.get(run.key, 0.0) < _RUNNING_S
+        if run.key in self._writers and not grows:
+            self._finish(run.key, end)
+
+    def _keep(self, writer: RunWriter, piece: Any, landed: Landed) -> float:
+        """Write one piece; the newest time in it."""
+        if isinstance(piece, Columns):
+            if not len(piece.values):
+                return 0.0
+            writer.columns(piece.name, piece.steps, piece.times, piece.values)
+            landed.points += len(piece.values)
+            return float(piece.times.max())
+        if isinstance(piece, WideRow):
+            writer.wide(piece.step, piece.values, at=time.monotonic() - (time.time() - piece.time))
+            landed.points += len(piece.values)
+            return piece.time
+        if isinstance(piece, Thing):
+            self._keep_thing(writer, piece)
+            landed.media += 1
+            return piece.media.time
+        if isinstance(piece, Console):
+            writer.console(piece)
+        else:
+            writer.event(piece)
+        return float(piece.time)
+
+    def _keep_thing(self, writer: RunWriter, thing: Thing) -> None:
+        if thing.file is not None:
+            sha256, size = writer.blob_file(thing.file)
+            writer.media(msgspec.structs.replace(thing.media, sha256=sha256, size=size))
+        else:
+            writer.media(thing.media, thing.data)
+
+    def _writer(self, run: ForeignRun, landed: Landed) -> RunWriter:
+        known = self._writers.get(run.key)
+        if known is not None:
+            return known
+        path = self._known.get(run.key)
+        if path is None:
+            path = self._create(run)
+            landed.new_runs += 1
+        else:
+            _cut_back(path, self._origins[run.key])
+        meta_id = path.name
+        writer = RunWriter(path, run_id=meta_id, heartbeat_s=0, fsync_s=0, mode="direct", elsewhere=_WRITER)
+        self._writers[run.key] = writer
+        return writer
+
+    def _create(self, run: ForeignRun) -> Path:
+        meta = RunMeta(
+            id=new_run_id(run.created),
+            project=run.project,
+            name=run.name,
+            created=run.created,
+            config=run.config,
+            tags=run.tags,
+            notes=run.notes,
+            group=run.group,
+            **run.more,
+        )
+        path = create_run(self.store, meta)
+        origin = Origin(kind=self.source.kind, path=str(self.source.path.resolve()), key=run.key)
+        write_file(path / ORIGIN, msgspec.json.encode(origin))
+        self._known[run.key] = path
+        self._origins[run.key] = origin
+        return path
+
+    def _commit(self, run: ForeignRun | None, key: str) -> None:
+        """Have everything on the disk, then say how far we are."""
+        writer, path, origin = self._writers[key], self._known[key], self._origins[key]
+        if not writer.flush() or writer.dropped or writer.path != path:
+            raise StorageError(
+                f"{path} could not take everything; free some space and import again: nothing is doubled"
+            )
+        if run is not None:
+            origin.cursor = self.source.cursor(run)
+        self._save(path, origin)
+
+    def _save(self, path: Path, origin: Origin) -> None:
+        origin.files = {file.name: file.stat().st_size for file in path.glob(f"{_WRITER}.*.log")}
+        write_file(path / ORIGIN, msgspec.json.encode(origin))
+
+    def _finish(self, key: str, end: End | None) -> None:
+        writer, origin, path = self._writers.pop(key), self._origins[key], self._known[key]
+        writer.close(end or End(time=self._heard.get(key, time.time()), status="finished"))
+        origin.ended = True
+        self._save(path, origin)
+
+
+def _cut_back(path: Path, origin: Origin) -> None:
+    """Undo what an import wrote after its last word, be it a part of a file or a whole one."""
+    for file in path.glob(f"{_WRITER}.*.log"):
+        whole = origin.files.get(file.name, 0)
+        size = file.stat().st_size
+        if size < whole:
+            raise BadData(f"{file} is shorter than when it was imported; delete the run and import it again")
+        if whole == 0:
+            file.unlink()
+        elif size > whole:
+            with file.open("r+b") as log:
+                log.truncate(whole)
