@@ -1,1 +1,1 @@
-"""TensorBoard's event files, read and written: record framing, wire format, summaries. docs/design/021 has the plan."""
+"""TensorBoard's event files, read and written without TensorBoard or protobuf. docs/integrations/tensorboard.md."""
