@@ -22,12 +22,15 @@ __all__ = [
     "parsed_size",
     "script_named",
     "split_arguments",
+    "stdout_where_no_file",
     "switch_options",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _MAY_STAND_ALONE = {"--fast-dev-run": "1", "--debugpy": "5678"}
+_FILE_OR_STDOUT = {"--json", "--sarif"}
+"""Alone, or before what is plainly the script, they mean standard output: nobody wants train.py written over."""
 
 
 class LaunchCommand(click.Command):
@@ -68,10 +71,24 @@ def split_arguments(command: click.Command, args: Sequence[str]) -> tuple[list[s
             return ours, ("file", word), rest
         if word in _MAY_STAND_ALONE and not (rest and rest[0].isdecimal()):
             word = f"{word}={_MAY_STAND_ALONE[word]}"
+        if word in _FILE_OR_STDOUT and _names_no_file(rest):
+            word = f"{word}=-"
         ours.append(word)
         if word in takes_value and rest:
             ours.append(rest.pop(0))
     return ours, None, []
+
+
+def _names_no_file(rest: Sequence[str]) -> bool:
+    return not rest or rest[0].endswith(".py") or (rest[0].startswith("-") and rest[0] != "-")
+
+
+def stdout_where_no_file(args: Sequence[str]) -> list[str]:
+    """`--json` without a file, for command lines without a script."""
+    return [
+        f"{word}=-" if word in _FILE_OR_STDOUT and _names_no_file(args[at + 1 : at + 2]) else word
+        for at, word in enumerate(args)
+    ]
 
 
 def script_named(ctx: click.Context) -> Script:
@@ -90,9 +107,10 @@ def finding_options(function: F) -> F:
     for option in reversed((
         click.option("--select", multiple=True, metavar="RULE", help="Ask only these rules or groups (opt, loss.*)."),
         click.option("--ignore", multiple=True, metavar="RULE", help="Leave these rules or groups out."),
-        click.option("--json", "json", type=click.Path(path_type=Path), metavar="FILE", help="Findings as JSON."),
-        click.option("--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Findings for code scanning."),
-        click.option("--strict", is_flag=True, help="Exit with 1 when there is an error among the findings."),
+        click.option("--json", "json", type=click.Path(path_type=Path), metavar="[FILE]", help="Findings as JSON."),
+        click.option("--sarif", type=click.Path(path_type=Path), metavar="[FILE]",
+                     help="Findings for code scanning."),
+        click.option("--strict", is_flag=True, help="Exit with 1 when something was found, a warning or an error."),
         click.option("--quiet", "-q", is_flag=True, help="No status line and no notices; only findings."),
         click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678)."),
         click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame."),
@@ -160,6 +178,8 @@ def options_from(values: dict[str, Any], *, check: bool = False) -> Options:
     names = ("fast_dev_run", "max_steps", "max_epochs", "overfit_batches")
     counts: dict[str, Any] = {name: values.pop(name, None) for name in names}
     limits = Limits(**counts, **amounts)
+    if str(values.get("json")) == str(values.get("sarif")) == "-":
+        raise UsageError("--json and --sarif cannot both go to the standard output; give one of them a file")
     for name in ("json", "sarif"):  # the script may change the working directory
         if values.get(name) is not None and str(values[name]) != "-":
             values[name] = values[name].absolute()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from stepscope.cli._json import json_option, print_json
+
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
     from stepscope.runs.read.folder import RunFolder
@@ -28,11 +30,6 @@ def store_option(function: F) -> F:
         show_default="$STEPSCOPE_DIR or stepscope-runs",
         help="The folder with the runs.",
     )(function)
-
-
-def json_option(function: F) -> F:
-    """`--json`: for programs."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(function)
 
 
 def catalogue_of(store: Path) -> Catalogue:
@@ -62,12 +59,3 @@ def open_named(ref: str, store: Path) -> RunFolder:
     if not is_run_folder(Path(ref).expanduser()):
         _must_exist(store)
     return open_run(find_run(ref, store))
-
-
-def print_json(value: Any) -> None:
-    """Valid JSON on stdout, whatever the numbers: NaN and infinities become strings."""
-    import msgspec
-
-    from stepscope.export.as_json import jsonable
-
-    click.echo(msgspec.json.format(msgspec.json.encode(jsonable(value)), indent=2).decode())

@@ -15,7 +15,7 @@ __all__ = ["command"]
 
 @click.command(name="data", cls=LaunchCommand)
 @click.option("--samples", default=256, show_default=True, type=click.IntRange(1), help="How many to look at.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="The report for programs.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="[FILE]", help="The report for programs.")
 @click.option("--dir", type=click.Path(path_type=Path), help="Where the pictures' run goes ($STEPSCOPE_DIR).")
 @click.option("--no-run", is_flag=True, help="Keep no pictures.")
 @click.option("--quiet", "-q", is_flag=True, help="No notices; only the report.")

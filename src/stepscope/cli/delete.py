@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from stepscope.cli._options import open_named, store_option
+from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import clean
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ __all__ = ["command"]
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--force", is_flag=True, help="Also runs that are still going on.")
 @click.option("--for-good", is_flag=True, help="Not into the trash: there is no way back.")
-def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool, for_good: bool) -> None:
+@json_option
+def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool, for_good: bool, as_json: bool) -> None:
     """Delete runs: their folders, with everything in them.
 
     They go to the trash, from where `stepscope trash --restore` brings them back for seven days. Asks first on a
@@ -48,8 +49,11 @@ def command(runs: tuple[str, ...], store: Path, yes: bool, force: bool, for_good
             _remove(path)
         else:
             _move(path, name)
-        click.echo(f"deleted {clean(name)}  {run.id}")
-    if not for_good:
+        click.echo(f"deleted {clean(name)}  {run.id}", err=as_json)
+    if as_json:
+        told = [{"id": run.id, "name": run.name, "path": str(path)} for path, run in found.items()]
+        print_json({"deleted": told, "for_good": for_good})
+    elif not for_good:
         click.echo("in the trash for seven days: stepscope trash --restore brings them back", err=True)
 
 

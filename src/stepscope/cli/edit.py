@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from stepscope.cli._options import open_named, store_option
+from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import clean
 
 __all__ = ["command"]
@@ -19,6 +19,7 @@ __all__ = ["command"]
 @click.option("--untag", multiple=True, help="Take this tag away.")
 @click.option("--note", help="The run's notes, in place of those it has; '' for none.")
 @click.option("--name", help="The run's new name.")
+@json_option
 def command(
     runs: tuple[str, ...],
     store: Path,
@@ -26,6 +27,7 @@ def command(
     untag: tuple[str, ...],
     note: str | None,
     name: str | None,
+    as_json: bool,
 ) -> None:
     """Change tags, notes or the name of runs.
 
@@ -46,5 +48,10 @@ def command(
     for run in found:
         write_changes(run.path, run.id, events)
         run.refresh()
+        if as_json:
+            continue
         tags = "  ".join(clean(one) for one in run.tags)
         click.echo(f"{clean(run.name)}  {run.id}" + (f"  tags: {tags}" if tags else ""))
+    if as_json:
+        keys = ("id", "name", "project", "tags", "notes")
+        print_json([{key: getattr(run, key) for key in keys} for run in found])

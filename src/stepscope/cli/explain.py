@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from stepscope.cli._json import json_option, print_json
 from stepscope.cli._terminal import SEVERITY_STYLE, clean, console
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ READING_WIDTH = 100
 
 @click.command(name="explain")
 @click.argument("rule")
-def command(rule: str) -> None:
+@json_option
+def command(rule: str, as_json: bool) -> None:
     """What a rule finds, why it matters, and what to do.
 
     RULE is the id in a finding's brackets; `stepscope rules` lists them all.
@@ -31,6 +33,9 @@ def command(rule: str) -> None:
     from stepscope.diagnose.catalogue import rule_doc
 
     doc = rule_doc(rule.strip().removeprefix("error[").removeprefix("warning[").removeprefix("info[").rstrip("]:"))
+    if as_json:
+        print_json(doc.to_dict())
+        return
     out = console()
     out.width = min(out.width, READING_WIDTH)
     _print(out, doc)

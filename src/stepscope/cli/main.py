@@ -6,10 +6,12 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
 from stepscope import __version__
+from stepscope.cli._json import asked_for_json, print_error
 from stepscope.cli._terminal import clean
 from stepscope.errors import StepscopeError
 
@@ -51,26 +53,32 @@ def commands() -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line and exit: 0, or the exit code of the error (`stepscope/errors.py`)."""
+    words = sys.argv[1:] if args is None else args
     try:
-        commands(args=args, prog_name="stepscope", standalone_mode=False)
+        commands(args=words, prog_name="stepscope", standalone_mode=False)
     except click.Abort:
         sys.exit(130)
     except click.ClickException as error:
-        _say(error.format_message())
-        sys.exit(error.exit_code)
+        _fail("UsageError", error.format_message(), error.exit_code, words)
     except StepscopeError as error:
-        _say(str(error))
-        sys.exit(error.exit_code)
+        _fail(type(error).__name__, str(error), error.exit_code, words)
     except BrokenPipeError:  # `stepscope runs | head`: not a fault; stop quietly as other tools do
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except OSError as error:  # a folder that may not be read, a disk that is full: no fault of ours
-        _say(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
-        sys.exit(1)
+        said = f"{error.strerror or error}: {error.filename}" if error.filename else str(error)
+        _fail("OSError", said, 1, words)
     except KeyboardInterrupt:
         sys.exit(130)
 
 
-def _say(message: str) -> None:
+def _fail(kind: str, message: str, exit_code: int, words: list[str]) -> NoReturn:
+    """Say it to the person on stderr; to a program, where it expects the answer."""
     label = click.style("error:", fg="red", bold=True)
     click.echo(f"{label} {clean(message, keep_newlines=True)}", err=True)
+    ctx = click.Context(commands)
+    command = commands.get_command(ctx, words[0]) if words else None
+    where = asked_for_json(command, words[1:])
+    if where is not None:
+        print_error(kind, message, exit_code, where)
+    sys.exit(exit_code)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from stepscope.cli._launch import LaunchCommand, limit_options, options_from, script_named, split_arguments
+from stepscope.cli._launch import (
+    LaunchCommand,
+    limit_options,
+    options_from,
+    script_named,
+    split_arguments,
+    stdout_where_no_file,
+)
 from stepscope.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +37,7 @@ class ProfileCommand(LaunchCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if any(word in _WITHOUT_SCRIPT for word in split_arguments(self, args)[0]):
             ctx.obj = (None, [])
-            return click.Command.parse_args(self, ctx, args)
+            return click.Command.parse_args(self, ctx, stdout_where_no_file(args))
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
@@ -70,7 +77,9 @@ class ProfileCommand(LaunchCommand):
 )
 @click.option("--sort", help="Sort the table by this column; with --profiler advanced any order of pstats.")
 @click.option("--rows", default=20, show_default=True, type=click.IntRange(1), help="Rows of a table.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="All answers; - is stdout.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), metavar="[FILE]", help="All answers; - is stdout."
+)
 @click.option("--csv", type=click.Path(path_type=Path), metavar="DIR", help="Every table as a CSV file.")
 @click.option(
     "--export",
@@ -122,9 +131,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     if opens:
         _open(paths, wanted, store, values)
     elif diffs:
-        _diff(paths, store, wanted.most)
+        _diff(paths, store, wanted)
     elif now:
-        _now(paths, store)
+        _now(paths, store, wanted.json_file)
     else:
         _launch(ctx, values, wanted, store)
 
@@ -277,7 +286,7 @@ def _run_folder(ref: str, store: Path | None) -> Path:
         raise NotFound(f"there is no file {ref!r}, and {fault}") from None
 
 
-def _diff(paths: tuple[Path, ...], store: Path | None, most: int) -> None:
+def _diff(paths: tuple[Path, ...], store: Path | None, wanted: Wanted) -> None:
     from stepscope.diagnose.show import terminal_width
     from stepscope.profile.diff import diff_profiles
     from stepscope.profile.open import open_profile
@@ -287,14 +296,25 @@ def _diff(paths: tuple[Path, ...], store: Path | None, most: int) -> None:
         raise UsageError("--diff needs two runs, profiles or traces: stepscope profile --diff RUN_A RUN_B")
     a, b = (open_profile([_resolved(path, store)]) for path in paths)
     found = diff_profiles(a, b, names=(paths[0].name, paths[1].name))
+    if wanted.json_file is not None:
+        _put_json(found, wanted.json_file)
+        if str(wanted.json_file) == "-":
+            return
     click.echo(found.headline)
     for sheet in found.sheets:
-        click.echo("\n" + sheet_text(sheet, width=terminal_width(sys.stdout), most=most))
+        click.echo("\n" + sheet_text(sheet, width=terminal_width(sys.stdout), most=wanted.most))
     for note in found.notes:
         click.echo(f"\nnote: {note}")
 
 
-def _now(paths: tuple[Path, ...], store: Path | None) -> None:
+def _put_json(value: object, where: Path) -> None:
+    from stepscope.cli._json import json_text
+    from stepscope.diagnose.outputs.placing import place
+
+    place(json_text(value) + "\n", where)
+
+
+def _now(paths: tuple[Path, ...], store: Path | None, json_file: Path | None) -> None:
     from stepscope.profile.store import request_window
     from stepscope.runs.read.folder import open_run
 
@@ -305,7 +325,10 @@ def _now(paths: tuple[Path, ...], store: Path | None) -> None:
     if run.status != "running":
         raise UsageError(f"the run {run.name!r} is not running any more ({run.status})")
     request_window(folder)
+    if json_file is not None:
+        _put_json({"id": run.id, "name": run.name, "asked": True}, json_file)
     click.echo(
         f"asked {run.name} for a window of its next steps; scripts under stepscope run or stepscope profile take it "
-        "within a second or so"
+        "within a second or so",
+        err=json_file is not None,
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from stepscope.cli._options import open_named, store_option
+from stepscope.cli._options import json_option, open_named, print_json, store_option
 from stepscope.cli._terminal import clean
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ _LOOKED_AT = 50
 @click.option("--pdb", "debug", is_flag=True, help="Open a debugger where the step failed.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write the recorded step; stepscope.Step.load reads it.")
 @click.option("--trust", is_flag=True, help="Run the capsule's code without asking.")
+@json_option
 def command(
     run: str | None,
     store: Path,
@@ -39,6 +42,7 @@ def command(
     debug: bool,
     save: Path | None,
     trust: bool,
+    as_json: bool,
 ) -> None:
     """Repeat the failing step of RUN, with its batch, parameters and random numbers, and trace every value.
 
@@ -60,8 +64,12 @@ def command(
         MissingExtra.if_torch("replay", fault)
         raise
     with _opened(run, store, step, rank) as capsule:
-        outcome = _replay(capsule, current=current, trust=trust)
-        _tell(outcome)
+        with _script_prints_aside(as_json):
+            outcome = _replay(capsule, current=current, trust=trust, as_json=as_json)
+        if as_json:
+            print_json(_as_json(outcome))
+        else:
+            _tell(outcome)
         if save is not None:
             _save(outcome, save)
         if debug:
@@ -96,13 +104,23 @@ def _latest_with_one(store: Path) -> RunFolder:
     )
 
 
-def _replay(capsule: Capsule, *, current: bool, trust: bool) -> Outcome:
+@contextlib.contextmanager
+def _script_prints_aside(aside: bool) -> Iterator[None]:
+    """With --json stdout is ours; what the script prints goes to stderr."""
+    if not aside:
+        yield
+        return
+    with contextlib.redirect_stdout(sys.stderr):
+        yield
+
+
+def _replay(capsule: Capsule, *, current: bool, trust: bool, as_json: bool = False) -> Outcome:
     from stepscope.launch.replay.replay import replay
     from stepscope.launch.replay.staging import compare_sources
     from stepscope.launch.replay.telling import what_failed
     from stepscope.launch.trust import ask_for_trust
 
-    click.echo(clean(what_failed(capsule.manifest)))
+    click.echo(clean(what_failed(capsule.manifest)), err=as_json)
     ask_for_trust(
         capsule.manifest,
         compare_sources(capsule.manifest),
@@ -127,6 +145,30 @@ def _tell(outcome: Outcome) -> None:
     color, width = wants_color(sys.stdout), terminal_width(sys.stdout)
     for line in told(outcome, color=color, width=width, root=Path.cwd()):
         click.echo(line)
+
+
+def _as_json(outcome: Outcome) -> dict[str, Any]:
+    from stepscope.diagnose.outputs.json import as_json
+    from stepscope.launch.replay.replay import said
+    from stepscope.launch.replay.telling import what_failed
+
+    manifest = outcome.manifest
+    return {
+        "step": manifest.step,
+        "rank": manifest.rank,
+        "why": manifest.why,
+        "recorded": what_failed(manifest),
+        "reached": outcome.reached,
+        "failed_again": outcome.failed_again,
+        "loss": outcome.loss,
+        "same_loss": outcome.same_loss,
+        "grad_norm": outcome.grad_norm,
+        "error": None if outcome.error is None else said(outcome.error),
+        "same_error": outcome.same_error,
+        "report": None if outcome.report is None else str(outcome.report),
+        "findings": [as_json(one) for one in outcome.findings],
+        "seconds": outcome.seconds,
+    }
 
 
 def _save(outcome: Outcome, path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -77,14 +77,15 @@ def command(
         if not what and not query:
             raise UsageError("name one or more runs, a Markdown file or a report, or give --query")
         text = _text(ctx, what, query, title, template)
-        if save:
-            _save(ctx, text)
-        if new:
-            click.echo(text, nl=False)
-        elif out is not None:
-            _write(ctx, text, out, max_mb)
-        elif not save:
+        if not (save or new or out is not None):
             raise UsageError("say where to write it with -o report.html (or .pdf, .zip, .md), or keep it with --save")
+        told: dict[str, Any] = {"saved": _save(ctx, text) if save else None}
+        if new and not as_json:
+            click.echo(text, nl=False)
+        told["text"] = text if new else None
+        told["written"] = _write(ctx, text, out, max_mb) if out is not None and not new else None
+        if as_json:
+            print_json(told)
 
 
 def _context(catalogue: Catalogue) -> Context:
@@ -158,18 +159,20 @@ def _from_file(path: Path) -> str:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def _write(ctx: Context, text: str, out: Path, max_mb: float) -> None:
+def _write(ctx: Context, text: str, out: Path, max_mb: float) -> dict[str, Any]:
     from stepscope.report.text import cut
     from stepscope.views.report.blocks import bind
     from stepscope.views.report.file import made_page, made_pictures, made_zip
 
     click.echo("reading the runs ...", err=True)
     report = bind(ctx, cut(text))
+    missed: list[str] = []
     for problem in report.problems:
         click.echo(f"line {problem.line + 1}: {clean(problem.text)}", err=True)
     suffix = out.suffix.lower()
     if suffix in (".html", ".pdf"):
         made = made_page(ctx, report, most=int(max_mb * 1e6))
+        missed = [*made.faults, *made.left_out]
         for sentence in made.faults:
             click.echo(f"could not be read: {clean(sentence)}", err=True)
         for sentence in made.left_out:
@@ -193,6 +196,15 @@ def _write(ctx: Context, text: str, out: Path, max_mb: float) -> None:
     click.echo(
         f"{out}: {_size(len(data))}, {panels} panel{'s' * (panels != 1)}, {runs} run{'s' * (runs != 1)}", err=True
     )
+    problems = [{"line": one.line + 1, "text": one.text} for one in report.problems]
+    return {
+        "path": str(out),
+        "bytes": len(data),
+        "panels": panels,
+        "runs": runs,
+        "problems": problems,
+        "left_out": missed,
+    }
 
 
 def _in_link(name: str) -> str:
@@ -219,12 +231,13 @@ def _put(path: Path, data: bytes) -> None:
         raise StorageError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _save(ctx: Context, text: str) -> None:
+def _save(ctx: Context, text: str) -> dict[str, Any]:
     from stepscope.report import store as kept
     from stepscope.report.text import cut
 
     found, _ = kept.save(ctx.catalogue.stores, text, cut(text).title)
     click.echo(f"kept as {found.id} in {found.path}", err=True)
+    return {"id": found.id, "path": str(found.path)}
 
 
 def _list(ctx: Context, as_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -40,7 +40,7 @@ def command(patterns: tuple[str, ...], severity: str | None, as_json: bool) -> N
         if (not chosen or closeness(chosen, doc.id) >= 0) and severity in (None, doc.severity)
     ]
     if as_json:
-        print_json([_as_json(doc) for doc in docs])
+        print_json([doc.to_dict() for doc in docs])
         return
     _print(docs)
 
@@ -71,18 +71,3 @@ def _print(docs: list[RuleDoc]) -> None:
     out.print(f"\n{len(docs)} rule{'' if len(docs) == 1 else 's'}{f' ({said})' if said else ''}", style="dim")
     if docs:
         out.print("stepscope explain RULE says more about one", style="dim")
-
-
-def _as_json(doc: RuleDoc) -> dict[str, Any]:
-    return {
-        "id": doc.id,
-        "group": doc.group,
-        "severity": doc.severity,
-        "needs": doc.needs,
-        "summary": doc.summary,
-        "why": doc.text.why,
-        "fix": doc.text.fix,
-        "how": doc.text.how,
-        "bad": doc.text.bad,
-        "good": doc.text.good,
-    }

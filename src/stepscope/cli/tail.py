@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from stepscope.cli._json import print_json_line
 from stepscope.cli._options import json_option, open_named, store_option
 from stepscope.cli._terminal import STATUS_STYLE, clean, console, duration, number
 
@@ -79,14 +80,15 @@ class _Follower:
         for alert in self.run.alerts[self.alerts :]:
             self.alerts += 1
             if self.as_json:
-                self._json({"event": "alert", "title": alert.title, "text": alert.text, "level": alert.level})
+                print_json_line({"event": "alert", "title": alert.title, "text": alert.text, "level": alert.level})
             else:
                 self.out.print(f"{alert.level}: {clean(alert.title)}  {clean(alert.text)}", style="yellow")
 
     def end(self) -> None:
         run = self.run
         if self.as_json:
-            self._json({"event": "status", "status": run.status, "duration_s": run.duration_s})
+            error = run.standing.error or None
+            print_json_line({"event": "status", "status": run.status, "duration_s": run.duration_s, "error": error})
             return
         self.out.print(f"{run.status} after {duration(run.duration_s)}", style=STATUS_STYLE[run.status])
         if run.standing.error:
@@ -102,7 +104,7 @@ class _Follower:
 
     def _line(self, step: int, values: dict[str, float | None]) -> None:
         if self.as_json:
-            self._json({"event": "metrics", "step": step, "values": values})
+            print_json_line({"event": "metrics", "step": step, "values": values})
             return
         shown = list(values.items())[:8]
         more = f"  and {len(values) - 8} more" if len(values) > 8 else ""
@@ -112,12 +114,8 @@ class _Follower:
         pieces = self.run.console(after=self.console_place)
         lines = clean("".join(piece.text for piece in pieces), keep_newlines=True).splitlines()
         for line in lines if self.console_place else lines[-_LINES_BEFORE:]:
-            self.out.print(line, style="dim")
+            if self.as_json:
+                print_json_line({"event": "console", "text": line})
+            else:
+                self.out.print(line, style="dim")
         self.console_place += len(pieces)
-
-    def _json(self, value: dict[str, Any]) -> None:
-        import msgspec
-
-        from stepscope.export.as_json import jsonable
-
-        click.echo(msgspec.json.encode(jsonable(value)).decode())

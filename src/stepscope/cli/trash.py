@@ -50,13 +50,18 @@ def command(runs: tuple[str, ...], store: Path, back: bool, empty: bool, yes: bo
         return
     if empty and chosen and not yes:
         _ask(chosen)
+    told = []
     for one in chosen:
+        path: Path | None = None
         if back:
             path = restore(one)
-            click.echo(f"restored {clean(one.name)}  {clean(str(path))}")
+            click.echo(f"restored {clean(one.name)}  {clean(str(path))}", err=as_json)
         else:
             purge(one)
-            click.echo(f"removed {clean(one.name)}  {one.id}")
+            click.echo(f"removed {clean(one.name)}  {one.id}", err=as_json)
+        told.append({"id": one.id, "name": one.name, "path": path})
+    if as_json:
+        print_json({"restored" if back else "removed": told})
 
 
 def _in(store: Path) -> list[Trashed]:

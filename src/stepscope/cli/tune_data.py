@@ -19,7 +19,7 @@ __all__ = ["command"]
 @click.option("--batches", default=30, show_default=True, type=click.IntRange(5), help="Batches to measure of each.")
 @click.option("--max-workers", type=click.IntRange(0), help="No more workers than this (the number of processors).")
 @click.option("--batch-size", "sizes", metavar="N,N...", help="Try these batch sizes too; they change the training.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="The report for programs.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), metavar="[FILE]", help="The report for programs.")
 @click.option("--quiet", "-q", is_flag=True, help="No notices; only the report.")
 @click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame.")
 @click.pass_context

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import click
+
+from stepscope.cli._json import json_option, print_json, print_json_line
 
 __all__ = ["command"]
 
@@ -33,6 +36,7 @@ __all__ = ["command"]
     "--tell", metavar="KINDS", help="Which alerts go out: failed,lost,nonfinite,stalled,finding,alert,dropped."
 )
 @click.option("--test-webhook", is_flag=True, help="Send one message to the webhook, say how it went, and end.")
+@json_option
 def command(
     dirs: tuple[Path, ...],
     host: str,
@@ -48,6 +52,7 @@ def command(
     webhook: str | None,
     tell: str | None,
     test_webhook: bool,
+    as_json: bool,
 ) -> None:
     """Open the browser app.
 
@@ -61,7 +66,7 @@ def command(
 
     webhook = webhook or os.environ.get("STEPSCOPE_WEBHOOK") or None
     if test_webhook:
-        _test(webhook)
+        _test(webhook, as_json)
         return
     folders = list(dirs) or [Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs"))]
     serve(
@@ -78,11 +83,19 @@ def command(
         notify=notify,
         webhook=webhook,
         tell=kinds_of(tell or ""),
-        say=click.echo,
+        say=partial(click.echo, err=True) if as_json else click.echo,
+        on_address=_print_address if as_json else None,
     )
 
 
-def _test(webhook: str | None) -> None:
+def _print_address(url: str, token: str | None) -> None:
+    """For a program that starts the server: one line, as soon as it listens."""
+    from stepscope.server.serve import address
+
+    print_json_line({"url": url, "token": token, "address": address(url, token)})
+
+
+def _test(webhook: str | None, as_json: bool) -> None:
     """One message now, so that nobody learns of a typing mistake from an alert that never came."""
     import time
 
@@ -100,4 +113,7 @@ def _test(webhook: str | None) -> None:
     trouble = outlet.send(notice)
     if trouble is not None:
         raise StepscopeError(f"the test message was not taken: {trouble}")
-    click.echo(f"sent to {outlet.host}")
+    if as_json:
+        print_json({"sent_to": outlet.host})
+    else:
+        click.echo(f"sent to {outlet.host}")

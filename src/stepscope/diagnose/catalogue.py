@@ -47,6 +47,12 @@ class RuleDoc:
     def summary(self) -> str:
         return self.text.summary
 
+    def to_dict(self) -> dict[str, str]:
+        """For `--json`: every field is there."""
+        text = self.text
+        prose = {name: getattr(text, name) for name in ("summary", "about", "why", "fix", "how", "bad", "good")}
+        return {"id": self.id, "group": self.group, "severity": self.severity, "needs": self.needs, **prose}
+
 
 def rules_in(file: Path) -> Iterator[RuleDoc]:
     """The rules a file declares; a file that does not parse has none."""

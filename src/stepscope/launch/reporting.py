@@ -12,6 +12,7 @@ from pathlib import Path
 from stepscope import fence
 from stepscope.diagnose.excerpt import with_source
 from stepscope.diagnose.outputs import github, json as json_output, sarif
+from stepscope.diagnose.outputs.placing import keep_stdout
 from stepscope.diagnose.settings import Settings
 from stepscope.diagnose.show import render, terminal_width, wants_color
 from stepscope.errors import StepscopeError
@@ -35,6 +36,8 @@ class Reporter:
         self._speaks = speaks
         self._root = Path.cwd()
         self._began = time.time()
+        if "-" in (str(options.json), str(options.sarif)):  # on every rank: they share their standard output
+            fence.fenced("keeping the standard output")(keep_stdout)()
         if speaks:
             unwritable = self._try_files()
             if unwritable is not None:  # said before the training, not after it
@@ -98,9 +101,9 @@ class Reporter:
 
     @property
     def fails(self) -> bool:
-        """Whether `--strict` makes this a failure."""
-        strict = self._options.strict or self._settings.strict
-        return strict and any(finding.severity == "error" for finding in self.findings)
+        """Whether `--strict` makes this a failure: what is found does, advice on speed does not."""
+        strict = self._options.diagnose and (self._options.strict or self._settings.strict)
+        return strict and any(finding.severity != "info" for finding in self.findings)
 
 
 def counted(findings: list[Finding]) -> str:

@@ -71,8 +71,9 @@ def serve(
     webhook: str | None = None,
     tell: Sequence[str] = (),
     say: Callable[[str], object] = print,
+    on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
-    """Serve the stores in `dirs` until Ctrl-C; `say` gets the line with the address to open.
+    """Serve the stores in `dirs` until Ctrl-C; `say` gets the line with the address to open, `on_address` the address and its token.
 
     Without a port: 7007 or the next one free. Without a token: a new one, unless `no_token`, which is refused where
     other machines could reach the server.
@@ -92,6 +93,8 @@ def serve(
         listener, url = bind(settings.host, port)
         for missing in (place for place in dirs if not Path(place).exists()):
             say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
+        if on_address is not None:
+            on_address(url, settings.token)
         say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
         if app.state.outlets:
             say(f"Alerts go to the {' and the '.join(app.state.outlets)}.")

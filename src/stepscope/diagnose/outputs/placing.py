@@ -8,14 +8,27 @@ from pathlib import Path
 
 from stepscope.errors import StorageError
 
-__all__ = ["place", "relative_to"]
+__all__ = ["keep_stdout", "place", "relative_to"]
+
+_kept: int | None = None
+
+
+def keep_stdout() -> None:
+    """From now on standard output is ours: what the script and its processes print there goes to standard error.
+
+    For the rest of the process: a document that a program reads must stand alone, whatever is printed after it.
+    """
+    global _kept
+    if _kept is None and sys.stdout is not None and sys.stderr is not None:
+        sys.stdout.flush()
+        _kept = os.dup(1)
+        os.dup2(2, 1)
 
 
 def place(data: str, path: str | os.PathLike[str]) -> None:
     """Replace the file at once, so that whoever reads it meanwhile, or after a crash, finds the old or the new one."""
     if os.fspath(path) == "-":
-        sys.stdout.write(data)
-        sys.stdout.flush()
+        _print(data)
         return
     target = Path(path)
     try:
@@ -27,6 +40,16 @@ def place(data: str, path: str | os.PathLike[str]) -> None:
         _replace(Path(os.path.realpath(target)), data.encode("utf-8"))
     except OSError as fault:
         raise StorageError(f"{target} could not be written: {fault.strerror or fault}; choose another file") from fault
+
+
+def _print(data: str) -> None:
+    if _kept is None:
+        sys.stdout.write(data)
+        sys.stdout.flush()
+        return
+    rest = memoryview(data.encode("utf-8"))
+    while rest:
+        rest = rest[os.write(_kept, rest) :]
 
 
 def _replace(target: Path, data: bytes) -> None:
