@@ -1,0 +1,125 @@
+"""Runs the examples of the documentation, as a reader would.
+
+On a page of docs/tutorials or docs/integrations a block `python title="train.py"` (or yaml, toml ...) becomes a file in a
+folder of the page's own; a `console` block has commands after `$ ` that are run there in order. Each line below a command
+must come in its output, in that order, digits aside; `...` skips any number of lines. A command that ends with another
+exit code than 0 says so: `$ stepscope run train.py  # exits 1`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("tutorials", "integrations")
+_BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_TITLE = re.compile(r'title="([^"]+)"')
+_EXITS = re.compile(r"\s+# exits (\d+)\s*$")
+TIMEOUT_S = 180
+
+
+@dataclass
+class Command:
+    text: str
+    exits: int
+    expected: list[str] = field(default_factory=list)
+
+
+def run_all(docs: Path, chosen: list[Path] | None = None) -> int:
+    """Run the examples of every page, or of the chosen ones; how many pages failed."""
+    pages = chosen or [page for folder in FOLDERS for page in sorted((docs / folder).glob("*.md"))]
+    failed = 0
+    for page in pages:
+        text = page.read_text()
+        if "```console" not in text:
+            continue
+        started = time.monotonic()
+        trouble = _run_page(page, text)
+        name = page.resolve().relative_to(docs.resolve())
+        print(f"{name}: {'ok' if trouble is None else 'FAILED'} ({time.monotonic() - started:.0f}s)", flush=True)
+        if trouble is not None:
+            failed += 1
+            print(trouble)
+    print(f"examples: {failed} pages failed")
+    return failed
+
+
+def _run_page(page: Path, text: str) -> str | None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for kind, rest, body in _BLOCK.findall(text):
+            title = _TITLE.search(rest)
+            if title:
+                (folder / title.group(1)).parent.mkdir(parents=True, exist_ok=True)
+                (folder / title.group(1)).write_text(body)
+            elif kind == "console":
+                for command in _commands(body):
+                    trouble = _run(command, folder, page)
+                    if trouble is not None:
+                        return trouble
+    return None
+
+
+def _commands(body: str) -> list[Command]:
+    commands: list[Command] = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            exits = _EXITS.search(line)
+            commands.append(Command(_EXITS.sub("", line[2:]), int(exits.group(1)) if exits else 0))
+        elif commands and line.strip():
+            commands[-1].expected.append(line)
+    return commands
+
+
+def _run(command: Command, folder: Path, page: Path) -> str | None:
+    ecosystem = ROOT / ".ecosystem" / "pinned" / "bin"
+    home = ecosystem if page.parent.name == "integrations" and ecosystem.exists() else ROOT / ".venv" / "bin"
+    environment = {
+        **os.environ,
+        "PATH": f"{home}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "120",
+        "HOME": str(folder),
+        "STEPSCOPE_CACHE": str(folder / ".cache"),
+        "NO_COLOR": "1",
+        "OMP_NUM_THREADS": "1",
+        "WANDB_MODE": "offline",
+        "HF_HUB_OFFLINE": "1",
+    }
+    for name in ("STEPSCOPE_DIR", "CI", "GITHUB_ACTIONS", "PYTHONPATH"):
+        environment.pop(name, None)
+    try:
+        done = subprocess.run(
+            ["bash", "-c", command.text], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, text=True, timeout=TIMEOUT_S,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"  $ {command.text}\n  did not end within {TIMEOUT_S} s"
+    said = f"  $ {command.text}\n" + "".join(f"  | {line}\n" for line in done.stdout.splitlines()[-60:])
+    if done.returncode != command.exits:
+        return f"{said}  exited with {done.returncode}, not {command.exits}"
+    missing = _first_missing(command.expected, done.stdout)
+    return None if missing is None else f"{said}  this line of the page did not come: {missing}"
+
+
+def _first_missing(expected: list[str], output: str) -> str | None:
+    lines = iter([_plain(line) for line in output.splitlines()])
+    for wanted in expected:
+        if wanted.strip() != "..." and not any(_plain(wanted) == line for line in lines):
+            return wanted
+    return None
+
+
+def _plain(line: str) -> str:
+    """A line without what differs from one run to the next: digits, how many there are, and the space they take."""
+    return re.sub(r"\s+", " ", re.sub(r"\d[\d.,]*(e[-+]?\d+)?", "#", line)).strip()
+
+
+if __name__ == "__main__":
+    sys.exit(run_all(ROOT / "docs", [Path(page) for page in sys.argv[1:]]))
