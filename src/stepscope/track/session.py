@@ -14,6 +14,7 @@ from stepscope.errors import UsageError
 from stepscope.records import RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.track import messages, ranks
+from stepscope.track.assigned import Assigned, assigned, tell_of
 from stepscope.track.attendants import ATTEMPT_VARIABLE, RUN_VARIABLE, Options
 from stepscope.track.children import is_child_process
 from stepscope.track.config import flatten, masked
@@ -65,14 +66,16 @@ def init(
     learn_from(os.environ)
     chosen = _mode(mode)
     place = ranks.place()
-    flat = flatten(config)
+    given = assigned() or Assigned()
+    flat = {**flatten(config), **flatten(given.config)}
+    name, project, group = name or given.name, project or given.project, given.group or group
     meta = RunMeta(
         id=new_run_id(),
         project=mask_text(as_name(project)) if project else default_project(),
         name=mask_text(as_name(name)) if name else friendly_name(),
         created=time.time(),
         config=masked(flat),
-        tags=_as_tags(tags),
+        tags=_as_tags([*_as_tags(tags), *given.tags]),
         notes=mask_text(as_name(notes)),
         group=None if group is None else mask_text(as_name(group)),
         stepscope=stepscope.__version__,
@@ -99,6 +102,7 @@ def init(
             is_named=bool(name),
         )
     )
+    tell_of(_run.path)
     return _run
 
 
