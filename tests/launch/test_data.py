@@ -54,11 +54,24 @@ BARE = """
         optimizer.zero_grad(); loss.backward(); optimizer.step()
         print("step", step)
 """
+AGAIN = """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    torch.manual_seed(0)
+    x = torch.randn(40, 3)
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for epoch in range(5):
+        for (part,) in DataLoader(TensorDataset(x), batch_size=8, shuffle=True):
+            loss = torch.nn.functional.mse_loss(model(part), part.sum(1, keepdim=True))
+            optimizer.zero_grad(); loss.backward(); optimizer.step()
+"""
 CASES = {
     "train": (TRAIN, []),
     "json": (TRAIN, ["--json", "-", "--no-run", "--samples", "20"]),
     "crash": (CRASH, ["--no-run", "-q"]),
     "bare": (BARE, ["--json", "out.json"]),
+    "again": (AGAIN, ["--no-run"]),
 }
 
 
@@ -84,6 +97,10 @@ def test_each_loader_is_shown_by_what_it_is_for(done: dict[str, Done]) -> None:
     assert "40 samples, batches of 16 (3), the last has 8, shuffled, 2 workers (none here)" not in out
     assert "40 samples, batches of 16 (3), the last has 8, shuffled" in out
     assert "10 of 20 samples looked at are among the training samples too" in out
+
+
+def test_a_loader_made_anew_for_each_epoch_is_shown_once(done: dict[str, Done]) -> None:
+    assert done["again"].out.count("DataLoader over TensorDataset, 40 samples") == 1, done["again"]
 
 
 def test_the_first_step_is_shown_and_then_the_script_is_stopped(done: dict[str, Done], folder: Path) -> None:

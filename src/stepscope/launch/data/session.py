@@ -110,7 +110,12 @@ class DataSession(Session):
 
     def _surveys(self) -> list[Survey]:
         found = []
+        seen: set[Any] = set()
         for number, (loader, name) in enumerate(self._held.values()):
+            made_as = _made_as(loader)
+            if made_as in seen:  # a loader made anew for each epoch is one loader to the reader
+                continue
+            seen.add(made_as)
             role = self.limiter.roles.of(loader) or role_in_words(name) or ""
             survey = fence.fenced("looking at a loader")(survey_of)(
                 loader, name=_called(role, name, number), role=role, samples=self._samples
@@ -174,6 +179,17 @@ def _is_data(part: Any) -> bool:
     from stepscope.record.watch.tape import Constant
 
     return isinstance(part, Constant) and part.tensor.dim() > 0
+
+
+def _made_as(loader: Any) -> Any:
+    """What a loader was made of: equal for loaders over the very same data with the same settings."""
+    dataset = getattr(loader, "dataset", None)
+    if dataset is None:
+        return id(loader)
+    parts = vars(dataset).values() if hasattr(dataset, "__dict__") else [dataset]
+    content = tuple(tuple(map(id, part)) if isinstance(part, tuple) else id(part) for part in parts)
+    settings = tuple(str(getattr(loader, name, None)) for name in ("batch_size", "drop_last", "num_workers"))
+    return type(dataset), content, type(getattr(loader, "sampler", None)), settings
 
 
 def _called(role: str, name: str, number: int) -> str:
