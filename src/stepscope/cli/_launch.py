@@ -110,6 +110,8 @@ def finding_options(function: F) -> F:
         click.option("--json", "json", type=click.Path(path_type=Path), metavar="[FILE]", help="Findings as JSON."),
         click.option("--sarif", type=click.Path(path_type=Path), metavar="[FILE]",
                      help="Findings for code scanning."),
+        click.option("--output", type=click.Choice(["full", "lines"]), default="full",
+                     help="How findings are shown: with their source, or one line each for an editor."),
         click.option("--strict", is_flag=True, help="Exit with 1 when something was found, a warning or an error."),
         click.option("--quiet", "-q", is_flag=True, help="No status line and no notices; only findings."),
         click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678)."),

@@ -1,29 +1,58 @@
-"""`stepscope init-vscode`: launch configurations for VS Code."""
+"""`stepscope init-vscode`: launch configurations and tasks for VS Code."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from stepscope.cli._json import json_option, print_json
 from stepscope.cli._terminal import clean
+
+if TYPE_CHECKING:
+    from stepscope.launch.vscode import Written
 
 __all__ = ["command"]
 
 
 @click.command(name="init-vscode")
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False), default=Path())
-def command(folder: Path) -> None:
-    """Add launch configurations to FOLDER's .vscode/launch.json: run, check, replay, attach.
+@click.option("--force", is_flag=True, help="Put entries of ours that were changed back to what they were.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@json_option
+def command(folder: Path, force: bool, dry_run: bool, as_json: bool) -> None:
+    """Add launch configurations and tasks to FOLDER's .vscode: run, check, profile, replay, attach.
 
-    What is in the file stays as it is, comments and all; entries of the same name are not touched.
+    What the tasks find appears in the Problems pane. What is in the files stays as it is, comments and all; entries
+    that have our names already are not touched, unless --force says so.
     """
-    from stepscope.launch.vscode import write_launch_file
+    from stepscope.launch.vscode import write_files
 
-    written = write_launch_file(folder)
-    for name in written.added:
-        click.echo(f"added  {name}")
-    for name in written.kept:
-        click.echo(f"kept   {name} (it was there already)")
-    where = clean(str(written.path))
-    click.echo(f"{where} is as it was" if not written.added else f"written to {where}; press F5 in VS Code", err=True)
+    written = write_files(folder, force=force, dry_run=dry_run)
+    if as_json:
+        print_json([_as_json(one, dry_run) for one in written])
+        return
+    for one in written:
+        _tell(one)
+    if dry_run:
+        click.echo("nothing was written (--dry-run)", err=True)
+    elif any(one.is_changed for one in written):
+        click.echo("in VS Code: F5 for the debugger; 'Tasks: Run Task' fills the Problems pane", err=True)
+
+
+def _tell(written: Written) -> None:
+    click.echo(clean(str(written.path)) + ("" if written.is_changed else "  (as it was)"))
+    done = written.merged
+    for name in done.added:
+        click.echo(f"  added  {name}")
+    for name in done.replaced:
+        click.echo(f"  put back  {name}")
+    for name in done.kept:
+        click.echo(f"  kept   {name} (it was there already)")
+
+
+def _as_json(written: Written, dry_run: bool) -> dict[str, object]:
+    done = written.merged
+    told = {"added": done.added, "replaced": done.replaced, "kept": done.kept}
+    return {"path": str(written.path), "written": written.is_changed and not dry_run, **told}

@@ -94,6 +94,12 @@ class ProfileCommand(LaunchCommand):
 @click.option("--dir", "store", type=click.Path(path_type=Path), help="Where the run goes ($STEPSCOPE_DIR).")
 @click.option("--no-run", is_flag=True, help="Keep nothing; only print. (with --open)")
 @limit_options
+@click.option(
+    "--output",
+    type=click.Choice(["full", "lines"]),
+    default="full",
+    help="lines: also one line for each place in the code, for an editor.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No notices; only the verdict.")
 @click.option("--pdb", is_flag=True, help="After a crash, a debugger in the script's own frame.")
 @click.option("--debugpy", type=int, metavar="[PORT]", help="Wait for an editor's debugger (port 5678).")
@@ -197,6 +203,7 @@ def _profiling(values: dict[str, Any]) -> Profiling:
 def _show(profile: Profile, session: ProfileSession, *, wanted: Wanted, trying: bool, ui: bool) -> None:
     """The script is over: the verdict, and its findings into the run."""
     from stepscope.cli._profile_report import report
+    from stepscope.diagnose.outputs.lines import line
 
     run = session.tracking.run
     see = f"see it with: stepscope ui{_in_store(session.options.dir)}"
@@ -208,7 +215,9 @@ def _show(profile: Profile, session: ProfileSession, *, wanted: Wanted, trying: 
         click.echo("", err=session.to_stdout)
         findings = session.tried(profile)
     for finding in findings:
-        session.reporter.keep(finding)
+        kept = session.reporter.keep(finding)
+        if session.options.output == "lines":
+            click.echo(line(kept, Path.cwd()), err=True)
 
 
 # -- what is there already ------------------------------------------------------------------------------------------

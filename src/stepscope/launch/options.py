@@ -108,6 +108,8 @@ class Options:
     ignore: tuple[str, ...] = ()
     json: Path | None = None
     sarif: Path | None = None
+    output: Literal["full", "lines"] = "full"
+    """How findings are shown: with their source, or one line each for an editor."""
     strict: bool = False
     quiet: bool = False
     pdb: bool = False

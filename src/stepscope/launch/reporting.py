@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stepscope import fence
 from stepscope.diagnose.excerpt import with_source
-from stepscope.diagnose.outputs import github, json as json_output, sarif
+from stepscope.diagnose.outputs import github, json as json_output, lines, sarif
 from stepscope.diagnose.outputs.placing import keep_stdout
 from stepscope.diagnose.settings import Settings
 from stepscope.diagnose.show import render, terminal_width, wants_color
@@ -57,7 +57,9 @@ class Reporter:
         finding = self.keep(finding)
         if not self._speaks:
             return
-        if finding.severity != "info":
+        if self._options.output == "lines":
+            self.say(lines.line(finding, self._root))
+        elif finding.severity != "info":
             self.say(render(finding, color=wants_color(sys.stderr), width=terminal_width(sys.stderr), root=self._root))
 
     def say(self, text: str) -> None:

@@ -1,21 +1,18 @@
-"""VS Code's launch configurations: ours added to `.vscode/launch.json`, everything that is there left as it is.
-
-The file is JSON with comments. It is read only to see which names are taken; what is added is added as text, so that
-comments, order and layout stay.
-"""
+"""What VS Code needs to know: launch configurations, and tasks whose findings appear in the Problems pane."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stepscope.diagnose.outputs.lines import PATTERN
 from stepscope.errors import BadData, StorageError
 from stepscope.launch.debugpy_wait import PORT
+from stepscope.launch.jsonc import Merged, merged
 
-__all__ = ["CONFIGURATIONS", "Written", "add_configurations", "write_launch_file"]
+__all__ = ["CONFIGURATIONS", "PROBLEM_MATCHER", "TASKS", "Written", "write_files"]
 
 
 def _launch(name: str, args: list[str], **more: Any) -> dict[str, Any]:
@@ -27,6 +24,7 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     _launch("Stepscope: run this file", ["run", "${file}"], justMyCode=True),
     _launch("Stepscope: run this file, into libraries too", ["run", "--no-workers", "${file}"], justMyCode=False),
     _launch("Stepscope: check this file", ["check", "${file}"], justMyCode=True),
+    _launch("Stepscope: profile this file", ["profile", "${file}"], justMyCode=True),
     _launch("Stepscope: replay the last failure", ["replay"], justMyCode=False),
     {
         "name": "Stepscope: attach",
@@ -37,112 +35,100 @@ CONFIGURATIONS: list[dict[str, Any]] = [
     },
 ]
 
+PROBLEM_MATCHER: dict[str, Any] = {
+    "owner": "stepscope",
+    "source": "stepscope",
+    "fileLocation": ["autoDetect", "${workspaceFolder}"],
+    "pattern": {
+        "regexp": PATTERN,
+        "file": 1,
+        "line": 2,
+        "column": 3,
+        "endColumn": 4,
+        "severity": 5,
+        "message": 6,
+        "code": 7,
+    },
+}
+
+
+def _task(label: str, args: list[str], **more: Any) -> dict[str, Any]:
+    return {
+        "label": label,
+        "type": "process",
+        "command": "${command:python.interpreterPath}",
+        "args": ["-m", "stepscope", *args, "${file}"],
+        "options": {"cwd": "${workspaceFolder}"},
+        "presentation": {"panel": "dedicated", "clear": True},
+        "problemMatcher": PROBLEM_MATCHER,
+        **more,
+    }
+
+
+TASKS: list[dict[str, Any]] = [
+    _task("Stepscope: check this file", ["check", "--output", "lines"], group="test"),
+    _task("Stepscope: run this file", ["run", "--output", "lines"]),
+    _task("Stepscope: profile this file", ["profile", "--output", "lines"]),
+]
+
+_FILES: tuple[tuple[str, str, str, str, list[dict[str, Any]]], ...] = (
+    ("launch.json", "0.2.0", "configurations", "name", CONFIGURATIONS),
+    ("tasks.json", "2.0.0", "tasks", "label", TASKS),
+)
+
 
 class Written(NamedTuple):
-    """What was done to the file."""
+    """What was done to a file, or would be."""
 
     path: Path
-    added: list[str]
-    kept: list[str]
-    """Names that were there already; their entries were not touched."""
+    merged: Merged
+
+    @property
+    def is_changed(self) -> bool:
+        return bool(self.merged.added or self.merged.replaced)
 
 
-def write_launch_file(folder: Path) -> Written:
-    """Add our configurations to the folder's `.vscode/launch.json`, or make one."""
-    path = folder / ".vscode" / "launch.json"
+def write_files(folder: Path, *, force: bool = False, dry_run: bool = False) -> list[Written]:
+    """Add our entries to the folder's `.vscode/launch.json` and `tasks.json`, or make them; both or neither.
+
+    With `force`, entries of our names are put back to what they are here.
+    """
+    plans: list[tuple[Written, bytes]] = []
+    for file, version, key, name, entries in _FILES:
+        path = folder / ".vscode" / file
+        before = _read(path)
+        text = before.decode("utf-8-sig")
+        if text.strip():
+            found = merged(text, key, entries, name=name, where=str(path), replace=force)
+        else:
+            whole = json.dumps({"version": version, key: entries}, indent=4) + "\n"
+            found = Merged(whole, [str(one[name]) for one in entries], [], [])
+        mark = b"\xef\xbb\xbf" if before.startswith(b"\xef\xbb\xbf") else b""
+        plans.append((Written(path, found), mark + found.text.encode()))
+    for plan, content in plans:
+        if plan.is_changed and not dry_run:
+            _replace(plan.path, content)
+    return [plan for plan, _ in plans]
+
+
+def _read(path: Path) -> bytes:
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        content.decode("utf-8-sig")
     except FileNotFoundError:
-        text = ""
+        return b""
     except UnicodeDecodeError:
         raise BadData(f"{path} is not UTF-8 text; nothing was changed") from None
-    changed, added, kept = add_configurations(text, str(path))
-    if added:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(".launch.json.stepscope")
-            temporary.write_bytes(changed.encode())
-            os.replace(temporary, path.resolve())
-        except OSError as fault:
-            raise StorageError(f"cannot write '{path}': {fault.strerror or fault}") from None
-    return Written(path, added, kept)
+    except OSError as fault:
+        raise StorageError(f"cannot read '{path}': {fault.strerror or fault}; nothing was changed") from None
+    return content
 
 
-def add_configurations(text: str, where: str = "launch.json") -> tuple[str, list[str], list[str]]:
-    """The text with our configurations added; the names added, and those that were there.
-
-    >>> add_configurations("")[1][0]
-    'Stepscope: run this file'
-    """
-    if not text.strip():
-        whole = {"version": "0.2.0", "configurations": CONFIGURATIONS}
-        return json.dumps(whole, indent=4) + "\n", [str(one["name"]) for one in CONFIGURATIONS], []
-    plain = _blanked(text)
-    there = _read(plain, where)
-    names = {str(one.get("name")) for one in there if isinstance(one, dict)}
-    new = [one for one in CONFIGURATIONS if one["name"] not in names]
-    kept = [str(one["name"]) for one in CONFIGURATIONS if one["name"] in names]
-    if not new:
-        return text, [], kept
-    return _inserted(text, plain, new), [str(one["name"]) for one in new], kept
-
-
-def _read(plain: str, where: str) -> list[Any]:
+def _replace(path: Path, content: bytes) -> None:
     try:
-        found = json.loads(re.sub(r",(\s*[}\]])", r"\1", _without_strings_commas(plain)))
-    except ValueError as fault:
-        raise BadData(f"{where} cannot be read ({fault}); nothing was changed. Mend it, or move it away") from None
-    listed = found.get("configurations", []) if isinstance(found, dict) else None
-    if not isinstance(listed, list):
-        raise BadData(f"{where}: expected an object with a list of configurations; nothing was changed")
-    return listed
-
-
-def _without_strings_commas(plain: str) -> str:
-    """Commas before a bracket are dropped by the caller; those inside strings must not look like such."""
-    return re.sub(r'"(?:[^"\\]|\\.)*"', lambda match: match.group().replace(",", "\\u002c"), plain)
-
-
-def _blanked(text: str) -> str:
-    """The text with comments as blanks: the same length, so that places in it are places in the text."""
-
-    def blank(match: re.Match[str]) -> str:
-        found = match.group()
-        return found if found.startswith('"') else re.sub(r"[^\n]", " ", found)
-
-    return re.sub(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', blank, text, flags=re.DOTALL)
-
-
-def _inserted(text: str, plain: str, new: list[dict[str, Any]]) -> str:
-    indent = _indent(plain)
-    body = json.dumps(new, indent=indent)[1:-1].strip("\n")  # the entries, one level deep
-    key = re.search(r'"configurations"\s*:\s*\[', plain)
-    if key is None:
-        brace = plain.index("{") + 1
-        comma = "," if plain[brace:].strip() != "}" else ""
-        block = _deeper(f'"configurations": [\n{body}\n]{comma}', indent)
-        return f"{text[:brace]}\n{block}{text[brace:]}"
-    end = _closing(plain, key.end())
-    last = len(plain[:end].rstrip())
-    separator = "" if plain[last - 1] in "[," else ","
-    tail = text[last:end].rstrip()  # comments that stand behind the last entry
-    return f"{text[:last]}{separator}{tail}\n{_deeper(body, indent)}\n{' ' * indent}{text[end:]}"
-
-
-def _deeper(block: str, indent: int) -> str:
-    return "\n".join(" " * indent + line for line in block.splitlines())
-
-
-def _indent(plain: str) -> int:
-    found = re.search(r"\n( +)\S", plain)
-    return len(found.group(1)) if found else 4
-
-
-def _closing(plain: str, start: int) -> int:
-    """Where the list that begins before `start` ends."""
-    depth = 1
-    for match in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[\]]', plain[start:]):
-        depth += {"[": 1, "]": -1}.get(match.group(), 0)
-        if depth == 0:
-            return start + match.start()
-    raise BadData("the list of configurations does not end")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+        temporary.write_bytes(content)
+        os.replace(temporary, path.resolve())
+    except OSError as fault:
+        raise StorageError(f"cannot write '{path}': {fault.strerror or fault}") from None
