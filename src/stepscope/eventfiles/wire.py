@@ -7,6 +7,7 @@ length          bytes: text, raw bytes, another message, or packed numbers
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -182,8 +183,12 @@ def put_double(field: int, number: float) -> bytes:
 
 
 def put_float(field: int, number: float) -> bytes:
-    """A float field, written also when it is 0: in a oneof that is a value."""
-    return _varint_bytes(field << 3 | FIXED32) + _float.pack(number)
+    """A float field, written also when it is 0: in a oneof that is a value. What is too large becomes infinite."""
+    try:
+        packed = _float.pack(number)
+    except OverflowError:
+        packed = _float.pack(math.copysign(math.inf, number))
+    return _varint_bytes(field << 3 | FIXED32) + packed
 
 
 def put_bytes(field: int, data: bytes) -> bytes:

@@ -1,0 +1,245 @@
+"""The records of an event file: a length, its checksum, the bytes, their checksum, one after the other.
+
+    u64 length    u32 masked CRC-32C of the length    bytes    u32 masked CRC-32C of the bytes
+
+A file is read in blocks, as far as whole records go. What is no record at the end means "not yet"; what is no record
+and has a sound one behind it is a hole, stepped over and told. Nothing is believed that its checksum does not prove.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from struct import Struct
+
+import numpy as np
+import numpy.typing as npt
+
+from stepscope.eventfiles.crc32c import masked, masked_rows
+
+__all__ = ["BLOCK", "MAX_RECORD", "Batch", "Group", "RecordFile", "encode_record", "first_record"]
+
+BLOCK = 8 << 20
+MAX_RECORD = 512 << 20
+"""A longer record is stepped over, and told."""
+_HEAD, _FOOT = 12, 4
+_TOGETHER = 512
+"""Records up to this size are looked at together with others of their size."""
+_FEW = 8
+_FIRST = 4096
+_length = Struct("<Q")
+_sum = Struct("<I")
+
+Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Records of one size: where each stands among the batch's, and their bytes as a matrix."""
+
+    order: Places
+    rows: Bytes
+
+
+@dataclass
+class Batch:
+    """Some records that lie one after the other in a file; all of them sound."""
+
+    groups: list[Group] = field(default_factory=list)
+    singles: list[tuple[int, bytes]] = field(default_factory=list)
+    """The others, each with its place."""
+    count: int = 0
+
+
+class RecordFile:
+    """One file that may still grow. `read` gives what came since; `offset` is where the next one goes on."""
+
+    def __init__(self, path: Path, offset: int = 0) -> None:
+        self.path = path
+        self.offset = offset
+        self.left = 0
+        """How many bytes at the end are no whole record (yet)."""
+        self._searched = 0
+        self._size = -1
+        self._troubles: list[str] = []
+
+    def troubles(self) -> list[str]:
+        """What could not be read since the last call, one line each."""
+        told, self._troubles = self._troubles, []
+        return told
+
+    def read(self) -> Batch | None:
+        """The next records, about a block of them; None when there are no more for now."""
+        size = os.stat(self.path).st_size
+        if size == self._size and self.left == size - self.offset:
+            return None
+        if size < self.offset:
+            if size != self._size:
+                self._say(f"is shorter ({size:,} bytes) than what was read of it ({self.offset:,}); what is new is not")
+            self._size, self.left = size, size - self.offset
+            return None
+        with open(self.path, "rb") as file:
+            batch = self._next(file.fileno(), size)
+        if batch is None:
+            self._size, self.left = size, size - self.offset
+        return batch
+
+    def _next(self, fd: int, size: int) -> Batch | None:
+        want = BLOCK
+        while self.offset < size:
+            data = _read_at(fd, self.offset, min(want, size - self.offset))
+            starts, sizes, end = _chain(data)
+            if len(starts):
+                batch = self._checked(data, starts, sizes)
+                self.offset += end
+                return batch
+            claimed = _claimed(data)
+            if claimed is None:  # no head of a record: one may follow, or the rest may come later
+                if not self._step_over(fd, size):
+                    return None
+            elif claimed > MAX_RECORD:
+                if self.offset + _HEAD + claimed + _FOOT > size:
+                    return None
+                self._say(f"has a record of {claimed:,} bytes at byte {self.offset:,}, which is too large to be read")
+                self.offset += _HEAD + claimed + _FOOT
+            elif self.offset + _HEAD + claimed + _FOOT > size:
+                return None  # not yet
+            else:
+                want = _HEAD + claimed + _FOOT
+        return None
+
+    def _step_over(self, fd: int, size: int) -> bool:
+        """Find the next sound record behind what is none."""
+        at = max(self.offset + 1, self._searched)
+        while at < size:
+            data = _read_at(fd, at, min(BLOCK, size - at))
+            for place in _heads(data):
+                if _is_record(fd, at + place, size):
+                    count = at + place - self.offset
+                    self._say(f"has {count:,} bytes at byte {self.offset:,} that are no records; they were skipped")
+                    self.offset, self._searched = at + place, 0
+                    return True
+            if at + len(data) >= size:
+                break
+            at += max(1, len(data) - _HEAD + 1)
+        self._searched = max(self.offset + 1, size - _HEAD + 1)
+        return False
+
+    def _checked(self, data: bytes, starts: Places, sizes: Places) -> Batch:
+        batch = Batch(count=len(starts))
+        raw = np.frombuffer(data, dtype=np.uint8)
+        bad: list[int] = []
+        by_size = np.argsort(sizes, kind="stable")
+        edges = np.flatnonzero(np.diff(sizes[by_size])) + 1
+        for order in np.split(by_size, edges):
+            size = int(sizes[order[0]])
+            if size <= _TOGETHER and len(order) >= _FEW:
+                windows = np.lib.stride_tricks.sliding_window_view(raw, size + _FOOT)
+                rows = windows[starts[order]]
+                stored = np.ascontiguousarray(rows[:, size:]).view("<u4")[:, 0]
+                rows = rows[:, :size]
+                sound = masked_rows(rows) == stored
+                if not sound.all():
+                    bad.extend(order[~sound].tolist())
+                    order, rows = order[sound], rows[sound]
+                batch.groups.append(Group(order, rows))
+                continue
+            for place in order.tolist():
+                start = int(starts[place])
+                record = data[start : start + size]
+                if masked(record) == _sum.unpack_from(data, start + size)[0]:
+                    batch.singles.append((place, record))
+                else:
+                    bad.append(place)
+        for place in sorted(bad)[:3]:
+            self._say(f"has a damaged record at byte {self.offset + int(starts[place]) - _HEAD:,}; it was skipped")
+        if len(bad) > 3:
+            self._say(f"has {len(bad) - 3:,} more damaged records near byte {self.offset:,}; they were skipped")
+        batch.singles.sort(key=lambda single: single[0])
+        return batch
+
+    def _say(self, what: str) -> None:
+        self._troubles.append(f"{self.path}: {what}")
+
+
+def encode_record(data: bytes) -> bytes:
+    """One record, ready to be appended to a file."""
+    head = _length.pack(len(data))
+    return b"".join((head, _sum.pack(masked(head)), data, _sum.pack(masked(data))))
+
+
+def first_record(path: Path) -> bytes | None:
+    """The record a file begins with, if it is short and sound: the file's version, and when it was begun."""
+    with open(path, "rb") as file:
+        data = file.read(_FIRST)
+    starts, sizes, _ = _chain(data)
+    if not len(starts):
+        return None
+    record = data[int(starts[0]) : int(starts[0] + sizes[0])]
+    return record if masked(record) == _sum.unpack_from(data, int(starts[0] + sizes[0]))[0] else None
+
+
+def _read_at(fd: int, at: int, count: int) -> bytes:
+    parts = []
+    while count:
+        part = os.pread(fd, count, at)
+        if not part:
+            break
+        parts.append(part)
+        at, count = at + len(part), count - len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _chain(data: bytes) -> tuple[Places, Places, int]:
+    """The whole records at the beginning of `data` whose lengths are sound: starts, sizes, and where they end."""
+    found: list[int] = []
+    at, stop = 0, len(data) - _HEAD - _FOOT
+    unpack, add = _length.unpack_from, found.append
+    while at <= stop:
+        add(at)
+        at += _HEAD + _FOOT + unpack(data, at)[0]
+    if at > len(data):
+        found.pop()  # the last one is not whole
+    heads = np.array(found, dtype=np.int64)
+    if not len(heads):
+        return heads, heads, 0
+    raw = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _HEAD)[heads]
+    sound = masked_rows(raw[:, :8]) == np.ascontiguousarray(raw[:, 8:]).view("<u4")[:, 0]
+    if not sound.all():
+        heads = heads[: int(np.argmin(sound))]
+        raw = raw[: len(heads)]
+    sizes = np.ascontiguousarray(raw[:, :8]).view("<i8")[:, 0]
+    end = int(heads[-1] + sizes[-1]) + _HEAD + _FOOT if len(heads) else 0
+    return heads + _HEAD, sizes, end
+
+
+def _claimed(data: bytes) -> int | None:
+    """The length a record's head gives; None if it is no head."""
+    if len(data) < _HEAD or masked(data[:8]) != _sum.unpack_from(data, 8)[0]:
+        return None
+    length: int = _length.unpack_from(data)[0]
+    return length
+
+
+def _heads(data: bytes) -> list[int]:
+    """Every place that looks like the head of a record."""
+    if len(data) < _HEAD:
+        return []
+    windows = np.lib.stride_tricks.sliding_window_view(np.frombuffer(data, dtype=np.uint8), _HEAD)
+    found: list[int] = []
+    for start in range(0, len(windows), 1 << 20):
+        part = windows[start : start + (1 << 20)]
+        stored = np.ascontiguousarray(part[:, 8:]).view("<u4")[:, 0]
+        found.extend((np.flatnonzero(masked_rows(part[:, :8]) == stored) + start).tolist())
+    return found
+
+
+def _is_record(fd: int, at: int, size: int) -> bool:
+    """Whether a whole sound record lies there."""
+    length = _claimed(_read_at(fd, at, _HEAD))
+    if length is None or length > MAX_RECORD or at + _HEAD + length + _FOOT > size:
+        return False
+    data = _read_at(fd, at + _HEAD, length + _FOOT)
+    return len(data) == length + _FOOT and masked(data[:length]) == int(_sum.unpack_from(data, length)[0])
