@@ -27,6 +27,7 @@ __all__ = [
     "fields",
     "floats",
     "message",
+    "pairs",
     "put_bytes",
     "put_double",
     "put_float",
@@ -38,7 +39,10 @@ __all__ = [
     "text_of",
     "varint",
     "varints",
+    "zigzag",
 ]
+
+Pairs = list[tuple[int, "int | bytes"]]
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 _WIDTH = {FIXED64: 8, FIXED32: 4}
@@ -91,6 +95,40 @@ def fields(data: bytes | memoryview) -> Iterator[tuple[int, int, int | memoryvie
         yield span.field, span.kind, span.number if span.kind == VARINT else view[span.start : span.end]
 
 
+def pairs(data: bytes) -> Pairs:
+    """Number and value of each field, all at once: for logs of very many small messages, where `fields` takes long.
+
+    >>> pairs(put_int(2, 300) + put_text(5, "loss"))
+    [(2, 300), (5, b'loss')]
+    """
+    found: Pairs = []
+    at, end = 0, len(data)
+    try:
+        while at < end:
+            key, at = data[at], at + 1
+            if key > 127:
+                key, at = varint(data, at - 1, end)
+            kind = key & 7
+            if kind in _WIDTH:
+                size = _WIDTH[kind]
+            elif kind == LENGTH or kind == VARINT:
+                size, at = data[at], at + 1
+                if size > 127:
+                    size, at = varint(data, at - 1, end)
+                if kind == VARINT:
+                    found.append((key >> 3, size))
+                    continue
+            else:
+                raise BadData(f"a field of type {kind} at byte {at}; a message has only varints, fixed numbers, bytes")
+            start, at = at, at + size
+            if at > end:
+                raise BadData(f"field {key >> 3} at byte {start} claims {size} bytes, where {end - start} are left")
+            found.append((key >> 3, data[start:at]))
+    except IndexError:
+        raise BadData(f"the message ends within a number, at byte {at}") from None
+    return found
+
+
 def varint(data: bytes | memoryview, at: int, end: int) -> tuple[int, int]:
     """The varint at a place, and the place after it."""
     value = shift = 0
@@ -113,6 +151,15 @@ def signed(number: int) -> int:
     -1
     """
     return number - (1 << 64) if number >= 1 << 63 else number
+
+
+def zigzag(number: int) -> int:
+    """A sint64 or sint32 field's value.
+
+    >>> [zigzag(number) for number in range(4)]
+    [0, -1, 1, -2]
+    """
+    return (number >> 1) ^ -(number & 1)
 
 
 def text_of(data: int | bytes | memoryview) -> str:

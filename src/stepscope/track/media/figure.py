@@ -13,7 +13,7 @@ from stepscope.track.media import pixels
 from stepscope.track.media.loggable import Encoded, comes_from, harmless, one
 from stepscope.track.media.sniff import image_size
 
-__all__ = ["PLOTLY_MIME", "Figure", "is_figure", "render"]
+__all__ = ["PLOTLY_MIME", "Figure", "is_figure", "plotly_tree", "render"]
 
 PLOTLY_MIME = "application/vnd.plotly.v1+json"
 MAX_PLOTLY_BYTES = 64 << 20
@@ -64,7 +64,12 @@ def render(figure: Any) -> Rendered:
 
 
 def _plotly(figure: Any) -> Rendered:
-    tree = _plain(msgspec.json.decode(figure.to_json(validate=False)))
+    return plotly_tree(msgspec.json.decode(figure.to_json(validate=False)))
+
+
+def plotly_tree(figure: Any) -> Rendered:
+    """A plotly figure given as the JSON that plotly writes."""
+    tree = _plain(figure)
     data = msgspec.json.encode(tree)
     if len(data) > MAX_PLOTLY_BYTES:
         raise UsageError(

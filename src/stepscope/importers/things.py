@@ -1,0 +1,81 @@
+"""Media for importers: what another tool kept in files or numbers, in the forms `run.log` would have given it."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.errors import BadData
+from stepscope.importers.foreign import Thing
+from stepscope.records import Media
+from stepscope.runs.format.image_head import image_size, mime_of
+from stepscope.track.media.figure import plotly_tree
+from stepscope.track.media.loggable import Loggable, captioned
+from stepscope.track.names import as_name
+
+__all__ = ["file_thing", "plotly_thing", "several", "things_of"]
+
+_HEAD = 1 << 16
+_SMALL = 1 << 20
+_BROWSER_VIDEOS = ("video/mp4", "video/webm")
+
+
+def things_of(made: Loggable, key: str, step: int, time: float, **meta: Any) -> list[Thing]:
+    """What one of our media classes makes of itself; `StepscopeError` when its data is not what it should be."""
+    more = {name: value for name, value in meta.items() if value is not None}
+    return [
+        Thing(msgspec.structs.replace(record, meta={**record.meta, **more}), data)
+        for record, data in made.encode(as_name(key), step, time)
+    ]
+
+
+def file_thing(
+    path: Path, key: str, step: int, time: float, *, kind: str | None = None, caption: str | None = None, **meta: Any
+) -> Thing:
+    """A file kept as it is: as a picture, a sound or a clip when its first bytes say so, else as a file.
+
+    `kind` says what its owner took it for; it counts only where the bytes agree. Large files are not read whole.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD)
+    found, mime = _kind_of(head, kind, path)
+    if found == "image":
+        wide = image_size(head, mime)
+        meta = {**meta, **({} if wide is None else {"width": wide[0], "height": wide[1]})}
+    if found == "file":
+        meta = {"name": as_name(path.name), **meta}
+    media = Media(key=as_name(key), step=step, time=time, kind=found, mime=mime, meta=captioned(meta, caption))
+    if size <= _SMALL:
+        return Thing(media, path.read_bytes())
+    return Thing(media, file=path)
+
+
+def plotly_thing(tree: Any, key: str, step: int, time: float) -> Thing:
+    """A plotly figure from its JSON."""
+    if not isinstance(tree, dict):
+        raise BadData("a plotly figure that is no JSON object")
+    data, mime, meta = plotly_tree(tree)
+    return Thing(Media(key=as_name(key), step=step, time=time, kind="figure", mime=mime, meta=meta), data)
+
+
+def _kind_of(head: bytes, kind: str | None, path: Path) -> tuple[str, str]:
+    mime = mime_of(head)
+    if mime is not None:
+        family = mime.partition("/")[0]
+        if kind == "video" and mime in ("image/gif", "image/apng", "image/webp"):
+            return "video", mime
+        if family == "video" and mime not in _BROWSER_VIDEOS:
+            return "file", mime
+        return ("video" if mime == "image/apng" else family), mime
+    return "file", mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+
+
+def several(things: list[Thing]) -> Iterator[Thing]:
+    """Things under one key at one step, each with its place among them."""
+    for index, thing in enumerate(things):
+        yield Thing(msgspec.structs.replace(thing.media, index=index, count=len(things)), thing.data, thing.file)

@@ -1,0 +1,128 @@
+"""Definitions of metrics, alerts, artifacts and summaries of W&B, in our words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from stepscope.eventfiles.wire import pairs
+from stepscope.importers.wandb.messages import message, text
+from stepscope.records import Alert, Artifact, ArtifactFile, MetricRule, Severity
+from stepscope.runs.artifacts import digest_of
+from stepscope.track.names import as_name
+from stepscope.track.secrets import mask_text
+
+__all__ = ["alert", "artifact_of", "rule_of", "series_name", "summary_by_hand"]
+
+_METRIC = {1: "name", 2: "glob", 4: "x", 7: "summary", 8: "goal", 10: "expanded"}
+_SUMMARIES: dict[int, Literal["min", "max", "mean", "last", "none", "first"]]
+_SUMMARIES = {1: "min", 2: "max", 3: "mean", 5: "last", 6: "none", 8: "first"}
+_GOALS: dict[int, Literal["min", "max"]] = {1: "min", 2: "max"}
+_LEVELS: dict[str, Severity] = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
+_ARTIFACT = {4: "type", 5: "name", 7: "description", 8: "metadata", 11: "aliases*", 12: "manifest"}
+_ENTRY = {1: "path", 3: "ref", 4: "size", 5: "mime", 6: "local"}
+_INTERNAL = ("run_table", "wandb-history", "wandb-run-history", "job", "code")
+_DERIVED = ("min", "max", "mean", "best", "last", "first")
+
+
+def series_name(name: str) -> str:
+    """A metric as W&B writes it in definitions: a plain dot steps into a dict, an escaped one is a letter.
+
+    >>> series_name("val.acc"), series_name("v1\\\\.2/acc")
+    ('val/acc', 'v1.2/acc')
+    """
+    return re.sub(r"\\(.)|\.", lambda found: found[1] or "/", name)
+
+
+def rule_of(body: bytes, time: float) -> MetricRule | None:
+    """A `define_metric`; None for what W&B derived itself, and for patterns that no rule of ours can say."""
+    found = message(body, _METRIC)
+    name = text(found.get("glob")) or series_name(text(found.get("name")))
+    if not name or found.get("expanded") or "*" in name[:-1]:
+        return None
+    chosen = {number for number, on in pairs(found.get("summary", b"")) if on}
+    summary = next((word for number, word in _SUMMARIES.items() if number in chosen), None)
+    x = series_name(text(found.get("x"))) or None
+    goal = _GOALS.get(found.get("goal", 0))
+    if summary is None and x is None and goal is None:
+        return None
+    return MetricRule(time=time, name=as_name(name), summary=summary, x=None if x == "_step" else x, goal=goal)
+
+
+def alert(body: bytes, time: float, step: int) -> Alert:
+    found = message(body, {1: "title", 2: "text", 3: "level"})
+    return Alert(
+        time=time,
+        title=mask_text(text(found.get("title"))),
+        text=mask_text(text(found.get("text"))),
+        level=_LEVELS.get(text(found.get("level")), "info"),
+        step=step,
+    )
+
+
+def artifact_of(body: bytes, time: float, step: int, versions: dict[str, dict[str, int]]) -> Artifact | None:
+    """An artifact by its manifest: names, sizes and where each file lies; the files stay there."""
+    found = message(body, _ARTIFACT)
+    kind = text(found.get("type"))
+    if kind in _INTERNAL or kind.startswith("wandb-"):
+        return None
+    name = text(found.get("name"))[:200]
+    files = [_entry(each) for number, each in pairs(found.get("manifest", b"")) if number == 4]
+    digest = digest_of(files)
+    known = versions.setdefault(name, {})
+    try:
+        metadata = msgspec.json.decode(found.get("metadata") or b"{}")
+    except msgspec.DecodeError:
+        metadata = {}
+    if found.get("description"):
+        metadata = {"description": mask_text(text(found["description"])), **metadata}
+    return Artifact(
+        time=time,
+        name=name,
+        type=kind,
+        version=known.setdefault(digest, len(known)),
+        digest=digest,
+        files=files,
+        aliases=[text(alias) for alias in found.get("aliases", [])],
+        metadata=metadata if isinstance(metadata, dict) else {},
+        step=step,
+    )
+
+
+def _entry(data: Any) -> ArtifactFile:
+    found = message(data, _ENTRY) if isinstance(data, bytes) else {}
+    size = found.get("size", 0)
+    return ArtifactFile(
+        path=text(found.get("path")),
+        sha256="",
+        size=size if isinstance(size, int) else 0,
+        mime=text(found.get("mime")) or "application/octet-stream",
+        reference=mask_text(text(found.get("ref")) or text(found.get("local"))),
+    )
+
+
+def summary_by_hand(summary: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+    """What the script itself put into the summary: whatever does not follow from the history."""
+    kept: dict[str, Any] = {}
+    for name, value in summary.items():
+        head, _, leaf = name.rpartition("/")
+        if name.startswith("_") or _same(value, last.get(name)):
+            continue
+        if name in last and isinstance(value, dict) and set(value) <= set(_DERIVED):
+            continue
+        if (leaf in _DERIVED and head in last) or any(name.startswith(f"{each}/") for each in _media_names(last)):
+            continue
+        if isinstance(value, dict) and "_type" in value:
+            continue
+        kept[name] = value
+    return kept
+
+
+def _media_names(last: dict[str, Any]) -> list[str]:
+    return [name for name, value in last.items() if isinstance(value, dict)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other or (one != one and other != other))

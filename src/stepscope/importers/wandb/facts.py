@@ -1,0 +1,190 @@
+"""What a W&B run is: its name, project and settings from the first records of its file, and where it ran."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from stepscope.errors import BadData
+from stepscope.eventfiles.wire import pairs
+from stepscope.importers.foreign import ForeignRun
+from stepscope.importers.wandb.log import LogFile
+from stepscope.importers.wandb.messages import items, kind_and_body, message, stamp, text
+from stepscope.records import GitState
+from stepscope.track.config import flatten, masked
+from stepscope.track.names import as_name
+from stepscope.track.secrets import mask_text
+
+__all__ = ["first_facts", "nested"]
+
+_LOOK_AT = 40
+"""The run and its surroundings stand among the first records; after that, who knows."""
+_RUN = {
+    1: "run_id",
+    3: "project",
+    4: "config",
+    6: "group",
+    7: "job_type",
+    8: "name",
+    9: "notes",
+    10: "tags*",
+    12: "sweep_id",
+    13: "host",
+    17: "start_time",
+    21: "git",
+}
+_ENVIRONMENT = {
+    1: "os",
+    2: "python",
+    5: "args*",
+    6: "program",
+    9: "git",
+    11: "root",
+    12: "host",
+    13: "user",
+    14: "executable",
+    16: "cpu_count",
+    18: "gpu_type",
+    19: "gpu_count",
+    21: "memory",
+}
+UNNAMED = "uncategorized"
+"""Where W&B itself puts runs without a project."""
+
+
+@dataclass
+class _Seen:
+    run: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+    count: int = 0
+
+
+def first_facts(path: Path, key: str) -> ForeignRun | None:
+    """The run of one `.wandb` file; None while nothing is in it yet."""
+    log = LogFile(path)
+    if not log.check():
+        return None
+    seen = _Seen()
+    for record in islice(log.records(), _LOOK_AT):
+        with contextlib.suppress(BadData):  # told when the file is read
+            _look(record, seen)
+    if not seen.count:
+        return None
+    return _run_of(path, key, seen)
+
+
+def _look(record: bytes, seen: _Seen) -> None:
+    kind, body = kind_and_body(record)
+    seen.count += 1
+    if kind == "run":
+        seen.run = message(body, _RUN)
+    elif kind == "environment":
+        seen.environment |= message(body, _ENVIRONMENT)
+
+
+def _run_of(path: Path, key: str, seen: _Seen) -> ForeignRun:
+    run, files = seen.run, path.parent / "files"
+    number = text(run.get("run_id")) or path.stem.removeprefix("run-")
+    config = nested(items(run["config"])) if "config" in run else _config_file(files / "config.yaml")
+    config.pop("_wandb", None)
+    kept = masked(flatten(config))
+    job = text(run.get("job_type"))
+    if job:
+        kept.setdefault("job_type", job)
+    return ForeignRun(
+        key=key,
+        name=mask_text(text(run.get("name")) or number),
+        project=mask_text(text(run.get("project")) or UNNAMED),
+        created=stamp(run.get("start_time")) or path.stat().st_mtime,
+        config=kept,
+        tags=[mask_text(text(tag)) for tag in run.get("tags", [])],
+        notes=mask_text(text(run.get("notes"))),
+        group=text(run.get("group")) or text(run.get("sweep_id")) or None,
+        more=_surroundings(seen, files),
+    )
+
+
+def nested(values: Any) -> dict[str, Any]:
+    """Values by their paths, as the dicts they came from."""
+    tree: dict[str, Any] = {}
+    for path, value in values:
+        node = tree
+        for name in path[:-1]:
+            inner = node.get(name)
+            if not isinstance(inner, dict):
+                inner = node[name] = {}
+            node = inner
+        if path:
+            node[path[-1]] = value
+    return tree
+
+
+def _config_file(path: Path) -> dict[str, Any]:
+    """`config.yaml`, which has each setting as `name: {value: ...}`."""
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return {}
+    if not isinstance(content, dict):
+        return {}
+    return {str(name): each["value"] for name, each in content.items() if isinstance(each, dict) and "value" in each}
+
+
+def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
+    """The fields of `RunMeta` that tell where it ran; older versions have them in `wandb-metadata.json`."""
+    found = seen.environment
+    facts = {name: text(found.get(name)) for name in ("os", "python", "program", "host", "user", "executable", "root")}
+    arguments = [text(each) for each in found.get("args", [])]
+    git = message(found["git"], {1: "remote", 2: "commit"}) if "git" in found else {}
+    remote, commit = text(git.get("remote")), text(git.get("commit"))
+    hardware: dict[str, Any] = {}
+    if found.get("cpu_count"):
+        hardware["cpu_count"] = found["cpu_count"]
+    if isinstance(found.get("memory"), bytes):
+        hardware["memory_bytes"] = dict(pairs(found["memory"])).get(1, 0)
+    if found.get("gpu_count"):
+        hardware["gpus"] = [{"name": text(found.get("gpu_type"))}] * min(int(found["gpu_count"]), 64)
+    old = _json_file(files / "wandb-metadata.json")
+    for name, other in (("os", "os"), ("python", "python"), ("program", "program"), ("host", "host")):
+        facts[name] = facts[name] or str(old.get(other) or "")
+    facts["user"] = facts["user"] or str(old.get("username") or "")
+    arguments = arguments or [str(each) for each in old.get("args") or []]
+    older = old.get("git")
+    older_git: dict[str, Any] = older if isinstance(older, dict) else {}
+    remote, commit = remote or str(older_git.get("remote") or ""), commit or str(older_git.get("commit") or "")
+    return {
+        "host": as_name(facts["host"] or text(seen.run.get("host"))),
+        "user": facts["user"],
+        "python": facts["python"].removeprefix("CPython "),
+        "platform": facts["os"],
+        "script": facts["program"] or None,
+        "command": [mask_text(part) for part in (facts["executable"] or "python", facts["program"], *arguments) if part]
+        if facts["program"]
+        else [],
+        "hardware": hardware,
+        "packages": _packages(files / "requirements.txt"),
+        "git": GitState(commit=commit, remote=mask_text(remote) or None) if commit else None,
+    }
+
+
+def _json_file(path: Path) -> dict[str, Any]:
+    try:
+        content = msgspec.json.decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _packages(path: Path) -> dict[str, str]:
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return {}
+    found = (line.split("==", 1) for line in lines if "==" in line)
+    return {name.strip(): version.strip() for name, version in found}

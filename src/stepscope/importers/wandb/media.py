@@ -1,0 +1,160 @@
+"""What W&B keeps beside numbers: values with a `_type`, most of them files in the run's folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from stepscope.errors import BadData, StepscopeError
+from stepscope.importers.foreign import Thing
+from stepscope.importers.things import file_thing, plotly_thing, several, things_of
+from stepscope.track.media import Histogram, Html, Table, Text
+
+__all__ = ["Shelf"]
+
+_LARGEST_JSON = 256 << 20
+
+
+class Shelf:
+    """The files of one run, and what is made of the values that name them."""
+
+    def __init__(self, files: Path) -> None:
+        self._files = files
+        self._root = files.resolve()
+
+    def things(self, key: str, value: dict[str, Any], step: int, time: float) -> Iterator[Thing]:
+        """The media of one value; `BadData` with the reason when there is none to be had."""
+        kind = str(value.get("_type"))
+        make = _MAKERS.get(kind, _kept_as_text)
+        try:
+            yield from several(make(self, key, value, step, time))
+        except StepscopeError as fault:
+            raise BadData(f"'{key}' at step {step} ({kind}): {fault}") from None
+        except (OSError, ValueError, TypeError, KeyError) as fault:
+            raise BadData(f"'{key}' at step {step} ({kind}) cannot be read: {fault}") from None
+
+    def file(self, inner: Any) -> Path:
+        """A file of the run by its path there; never one outside of it, save where W&B itself has put a link."""
+        path = self._files / str(inner)
+        if not (self._files / str(inner)).absolute().is_relative_to(self._files.absolute()) or ".." in path.parts:
+            raise BadData(f"its file '{inner}' lies outside of the run's folder")
+        if not path.is_file():
+            raise BadData(f"its file '{inner}' is not in the run's folder")
+        return path
+
+    def json(self, inner: Any) -> Any:
+        path = self.file(inner)
+        if path.stat().st_size > _LARGEST_JSON:
+            raise BadData(f"its file '{inner}' is larger than {_LARGEST_JSON >> 20} MiB")
+        data = path.read_bytes()
+        try:
+            return msgspec.json.decode(data)
+        except msgspec.DecodeError:
+            return json.loads(data)  # NaN, which the strict reader refuses
+
+
+Made = list[Thing]
+Maker = Callable[[Shelf, str, "dict[str, Any]", int, float], Made]
+
+
+def _one_file(kind: str | None) -> Maker:
+    def make(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+        meta = {name: value[name] for name in ("boxes", "masks") if name in value}
+        kept = {"annotations": list(meta)} if meta else {}
+        path = shelf.file(value["path"])
+        return [file_thing(path, key, step, time, kind=kind, caption=_text(value.get("caption")), **kept)]
+
+    return make
+
+
+def _files(field: str, kind: str | None) -> Maker:
+    """A list of things, each a value of its own."""
+
+    def make(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+        captions = value.get("captions") or []
+        made: Made = []
+        for index, one in enumerate(value.get(field) or []):
+            inner = one if isinstance(one, dict) else {"path": one}
+            if isinstance(captions, list) and index < len(captions):
+                inner = {"caption": captions[index], **inner}
+            made += _one_file(kind)(shelf, key, inner, step, time)
+        return made
+
+    return make
+
+
+def _separated(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+    if value.get("filenames"):
+        return _files("filenames", "image")(shelf, key, value, step, time)
+    form = value.get("format", "png")
+    names = [f"media/images/{key}_{step}_{index}.{form}" for index in range(int(value.get("count", 0)))]
+    return _files("filenames", "image")(shelf, key, {**value, "filenames": names}, step, time)
+
+
+def _histogram(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+    edges = value.get("bins")
+    if edges is None:
+        packed = value["packedBins"]
+        edges = [packed["min"] + packed["size"] * number for number in range(int(packed["count"]) + 1)]
+    return things_of(Histogram(counts=value["values"], edges=edges), key, step, time)
+
+
+def _table(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+    content = value if "data" in value else shelf.json(value["path"])
+    columns = [str(name) for name in content["columns"]]
+    rows = [[_cell(cell) for cell in row] for row in content["data"]]
+    if not rows:
+        return things_of(Table({name: [] for name in columns}), key, step, time)
+    return things_of(Table(rows=rows, columns=columns), key, step, time)
+
+
+def _cell(value: Any) -> Any:
+    """Media in a table are named by their file; what else is nested is written out."""
+    if isinstance(value, dict) and "path" in value:
+        return str(value["path"])
+    return value if value is None or isinstance(value, (str, int, float, bool)) else json.dumps(value)
+
+
+def _html(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+    return things_of(Html(shelf.file(value["path"])), key, step, time)
+
+
+def _htmls(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+    return [thing for one in value.get("html") or [] for thing in _html(shelf, key, one, step, time)]
+
+
+def _plotly(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+    return [plotly_thing(shelf.json(value["path"]), key, step, time)]
+
+
+def _kept_as_text(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
+    """A kind that is not known: its file if it has one, else its fields."""
+    if "path" in value:
+        return _one_file(None)(shelf, key, value, step, time)
+    return things_of(Text(json.dumps(value, indent=2, default=str)), key, step, time)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None or value is False else str(value)
+
+
+_MAKERS: dict[str, Maker] = {
+    "image-file": _one_file("image"),
+    "images/separated": _separated,
+    "images": _separated,
+    "audio-file": _one_file("audio"),
+    "audio": _files("audio", "audio"),
+    "video-file": _one_file("video"),
+    "videos": _files("videos", "video"),
+    "histogram": _histogram,
+    "table-file": _table,
+    "incremental-table-file": _table,
+    "table": _table,
+    "html-file": _html,
+    "html": _htmls,
+    "plotly-file": _plotly,
+}
