@@ -111,7 +111,7 @@ def pairs(data: bytes) -> Pairs:
             kind = key & 7
             if kind in _WIDTH:
                 size = _WIDTH[kind]
-            elif kind == LENGTH or kind == VARINT:
+            elif kind in (LENGTH, VARINT):
                 size, at = data[at], at + 1
                 if size > 127:
                     size, at = varint(data, at - 1, end)
