@@ -1,9 +1,9 @@
 """Runs the examples of the documentation, as a reader would.
 
-On a page of docs/tutorials or docs/integrations a block `python title="train.py"` (or yaml, toml ...) becomes a file in a
-folder of the page's own; a `console` block has commands after `$ ` that are run there in order. Each line below a command
-must come in its output, in that order, digits aside; `...` skips any number of lines. A command that ends with another
-exit code than 0 says so: `$ stepscope run train.py  # exits 1`.
+On a page of docs/tutorials or docs/integrations a block `python title="train.py"` (or yaml, toml ...) becomes a file in
+a folder of the page's own; a `console` block has commands after `$ ` that are run there in order. Each line below a
+command must come in its output, in that order, digits aside; `...` skips any number of lines. A command that ends with
+another exit code than 0 says so: `$ stepscope run train.py  # exits 1`.
 """
 
 from __future__ import annotations

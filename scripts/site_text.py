@@ -1,4 +1,4 @@
-"""`llms.txt`: the documentation for programs that read text. An index with a line for each page, and all of it in one file."""
+"""`llms.txt`: the documentation for programs that read text: an index with a line for each page, and main pages whole."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _WHOLE = (
 )
 HEAD = """# Stepscope
 
-> See inside every training step. One tool for PyTorch training scripts as they are: finds what is wrong and on which line, says
-> where time and memory go, shows what the model is, tracks runs and compares them in the browser. Local, no account.
+> See inside every training step. One tool for PyTorch training scripts as they are: finds what is wrong and on which
+> line, says where time and memory go, shows what the model is, tracks runs and compares them in the browser. Local, no
+> account.
 
-The quickest ways in: `stepscope run train.py` (track and diagnose), `stepscope check train.py` (a few batches, every check),
-`stepscope profile train.py` (where the time goes and what to change), `stepscope ui` (the browser), `stepscope mcp` (for agents),
-`--json` on every command.
+The quickest ways in: `stepscope run train.py` (track and diagnose), `stepscope check train.py` (a few batches, every
+check), `stepscope profile train.py` (where the time goes and what to change), `stepscope ui` (the browser),
+`stepscope mcp` (for agents), `--json` on every command.
 """
 
 
