@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +86,11 @@ class Attendants:
             first = min(FIRST_SAMPLE_S, interval)
             self._ticker.once(first / 3, self._open_meters, "opening system meters")
             self._ticker.every(interval, self._sample, "reading system meters", first_s=first)
+        self._ticker.start()
+
+    def every(self, seconds: float, job: Callable[[], None], name: str) -> None:
+        """One more job for the thread that wakes now and then."""
+        self._ticker.every(seconds, job, name)
         self._ticker.start()
 
     def _write_environment(self) -> None:

@@ -25,7 +25,7 @@ class Ticker:
         self._thread: threading.Thread | None = None
 
     def every(self, seconds: float, job: Callable[[], None], name: str, first_s: float | None = None) -> None:
-        """Add a job before `start`; its first turn comes after `first_s`."""
+        """Add a job; its first turn comes after `first_s`, or a little later if the thread already sleeps."""
         due = time.monotonic() + (seconds if first_s is None else first_s)
         self._jobs.append([due, seconds, fence.fenced(name)(job)])
 
@@ -34,14 +34,15 @@ class Ticker:
         self.every(math.inf, job, name, first_s=after_s)
 
     def start(self) -> None:
-        if self._jobs:
+        """Start the thread, unless there is nothing to do or it runs already."""
+        if self._jobs and self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self.THREAD, daemon=True)
             self._thread.start()
 
     def _run(self) -> None:
         while not self._stop.wait(self._pause_s()):
             now = time.monotonic()
-            for entry in self._jobs:
+            for entry in list(self._jobs):
                 if entry[0] <= now:
                     entry[2]()
                     entry[0] = time.monotonic() + entry[1]

@@ -6,7 +6,7 @@ import html
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
@@ -73,6 +73,7 @@ class Run:
         self._summary = Summary(self._record_summary)
         self._tags = Tags(meta.tags, self._record_tags)
         self._attendants: Attendants | None = None
+        self._last_words: list[Callable[[], None]] = []
         self._preempted = False
         self.is_worker = is_worker
         """This process only joined the run: its end is not the run's."""
@@ -245,10 +246,22 @@ class Run:
         """End the run: everything is written, nothing of Stepscope is left in the process. Later calls do nothing."""
         self._end(Ending(status or ("failed" if exit_code else "finished"), exit_code))
 
+    def before_end(self, say: Callable[[], None]) -> None:
+        """Have `say` called before the run ends, however it ends, while it can still log."""
+        self._last_words.append(fenced("the last words of a run")(say))
+
+    def every(self, seconds: float, job: Callable[[], None], name: str) -> None:
+        """Have `job` called every so many seconds, on a thread, until the run ends; not while recording is off."""
+        if self._attendants is not None:
+            self._attendants.every(seconds, job, name)
+
     def _end(self, ending: Ending) -> None:
         with self._finish_lock:
             if self._ending is not None:
                 return
+            words, self._last_words = self._last_words, []
+            for say in words:
+                say()
             if self._preempted and ending.status == "finished":  # SIGTERM came, and the script ended in good order
                 ending = ending._replace(status="preempted")
             self._ending = ending
