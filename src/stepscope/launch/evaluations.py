@@ -45,15 +45,32 @@ class Evaluations(Witness):
         self._asked = 0
         self._evaluating = False
         """The last model ran without gradients; a training step that prints its accuracy is no evaluation."""
+        self._closed = False
+        self._prefix = "eval/"
+
+    # What a trainer says: its own boundaries are taken for those of the evaluation.
+
+    def begin(self, stage: str) -> None:
+        """A stage of a trainer begins; only validation and test have results that mean anything."""
+        self.finish()
+        self._closed = stage not in ("validation", "test", "training")
+        self._prefix = "test/" if stage == "test" else "eval/"
+
+    def end(self, *, told: bool = False) -> None:
+        """It is over; `told`: the trainer has logged results of its own, which need none of ours beside them."""
+        if told:
+            self._sum, self._count, self._right, self._asked = None, 0, None, 0
+        self.finish()
+        self._closed, self._prefix, self._evaluating = False, "eval/", False
 
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not isinstance(module, _Loss):
             self._evaluating = not visit.grad
-        elif self._evaluating and not visit.grad:
+        elif self._evaluating and not visit.grad and not self._closed:
             self._add(result)
 
     def op(self, call: Call) -> None:
-        if call.grad or not self._evaluating:
+        if call.grad or not self._evaluating or self._closed:
             return
         if call.name in _LOSSES:
             if call.visit is None or not isinstance(call.visit.root.module(), _Loss):  # else root_done has it
@@ -91,8 +108,8 @@ class Evaluations(Witness):
     def _tell(self) -> None:
         values = {}
         if self._count:
-            values["eval/loss"] = float(self._sum) / self._count
+            values[f"{self._prefix}loss"] = float(self._sum) / self._count
         if self._asked:
-            values["eval/accuracy"] = float(self._right) / self._asked
+            values[f"{self._prefix}accuracy"] = float(self._right) / self._asked
         self._sum, self._count, self._right, self._asked = None, 0, None, 0
         self._told(values)

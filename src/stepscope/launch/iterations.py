@@ -48,11 +48,25 @@ class Iterations:
         self._is_training = True
         """Whether batches of that iterator are trained on; unknown counts as yes."""
         self._before: list[float] = []
+        self._aside = False
+
+    # -- what a trainer says --------------------------------------------------------------------------------------
+
+    @fence.fenced("following the turns of the loop")
+    def stand_aside(self, yes: bool) -> None:
+        """A trainer evaluates, or has gone on training: until then nothing that happens is part of a turn."""
+        if yes and not self._aside:
+            if self._stepped:
+                self._pause()
+            self.number = None
+        self._aside = yes
 
     # -- stations -------------------------------------------------------------------------------------------------
 
     @fence.fenced("following the turns of the loop")
     def batch_is_asked(self, iterator: Any) -> None:
+        if self._aside:
+            return
         if self.number is not None and not self._stepped:
             return
         if self._iterator() is not iterator:
@@ -76,12 +90,16 @@ class Iterations:
         return self._length is not None and int(getattr(iterator, "_num_yielded", 0)) >= self._length
 
     def batch_is_given(self, iterator: Any) -> None:
+        if self._aside:
+            return
         self._fetched += 1
         if self._iterator() is not iterator:
             self._look_at(iterator)
 
     @fence.fenced("following the turns of the loop")
     def backward_begins(self) -> None:
+        if self._aside:
+            return
         if self._fetched == 1:
             self._learn()
         if self.number is None:
@@ -97,6 +115,8 @@ class Iterations:
 
     @fence.fenced("following the turns of the loop")
     def step_is_made(self) -> None:
+        if self._aside:
+            return
         self._stepped = True
         if not self._fetched:
             self.begin()
@@ -104,6 +124,8 @@ class Iterations:
     @fence.fenced("following the turns of the loop")
     def pass_is_over(self) -> None:
         """The loader has no more; if a step has been made, what follows is no part of it."""
+        if self._aside:
+            return
         if self._stepped:
             self._pause()
         elif self.number is not None and not self._fetched:  # begun by asking for a batch that is not there

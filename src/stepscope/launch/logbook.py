@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
@@ -69,13 +70,22 @@ class Logbook:
             self._log_speed()
         self._before = []
 
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """For steps that are not the training's: no pulse is felt."""
+        if self._pulse is None:
+            yield
+            return
+        with self._pulse.off():
+            yield
+
     # -- every step -----------------------------------------------------------------------------------------------
 
     def _beat(self, beat: Beat) -> None:
         self.last = beat
         for listener in self.on_beat:
             fence.call("following the pulse", listener, beat)
-        which = self._loop.step_of.pop(beat.step, 0)
+        which, number = self._loop.step_of.pop(beat.step, (0, beat.step))
         prefix = "train/" if which == 0 else f"train{which + 1}/"
         numbers = {"loss": beat.loss, "grad_norm": beat.grad_norm, "lr": beat.lr}
         values = {prefix + name: value for name, value in numbers.items() if value is not None}
@@ -86,7 +96,7 @@ class Logbook:
             if beat.loss == beat.loss:
                 self.lowest_loss = beat.loss if self.lowest_loss is None else min(self.lowest_loss, beat.loss)
         if values:
-            self._log(values, beat.step)
+            self._log(values, number)
 
     def _remember_weights(self, optimizer: Any) -> None:
         """Now and then: a part of the weights before the step, to see how far the step moved them."""
@@ -128,7 +138,7 @@ class Logbook:
             size, weights = total_norm(torch._foreach_sub([_some_of(p) for p, _ in before], old)), total_norm(old)
             if size is not None and weights is not None:
                 ratio = size / weights.clamp_min(1e-12)
-                self._ratios.send((self._loop.steps - 1, self._loop.step_of.get(self._loop.steps - 1, 0)), {"r": ratio})
+                self._ratios.send((self._loop.last_number, self._loop.last_optimizer), {"r": ratio})
 
     @fence.fenced("measuring updates")
     def _receive(self, wait: bool) -> None:
@@ -162,12 +172,12 @@ class Logbook:
             del spent["h2d"]
         values |= {f"time/{name}_ms": 1000 * seconds / done for name, seconds in spent.items()}
         values |= memory()
-        self._log(values, loop.steps - 1)
+        self._log(values, loop.last_number)
 
     def evaluated(self, values: dict[str, float]) -> None:
         """An evaluation is over, with these results."""
         self.evaluations.append(values)
-        self._log(values, max(self._loop.steps - 1, 0))
+        self._log(values, self._loop.last_number)
 
     # -- in words -------------------------------------------------------------------------------------------------
 

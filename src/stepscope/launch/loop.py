@@ -34,8 +34,10 @@ class Loop:
         self.phase_s: dict[Phase, float] = dict.fromkeys(get_args(Phase), 0.0)
         self.optimizers: list[int] = []
         """Their ids in the order of their first steps: tells the two Adams of a GAN apart."""
-        self.step_of: dict[int, int] = {}
-        """Which of them made a step, until it was logged."""
+        self.step_of: dict[int, tuple[int, int]] = {}
+        """Which of them made a step, and the number it is logged under, until it was logged."""
+        self.trainers_number: Callable[[], int] | None = None
+        """A trainer's own number of the step that is being made; without one, steps of optimizers are counted."""
         self.before_batch: list[Callable[[Any], None]] = []
         """Called with a loader's iterator before it is asked; may end the pass or the script by raising."""
         self.on_batch: list[Callable[[Any, Any], None]] = []
@@ -52,6 +54,12 @@ class Loop:
         self.iterations = Iterations(self)
         self.moved_s = 0.0
         """Time inside moves to a device since the last station: not yet taken out of the phase around it."""
+        self.doing: str | None = None
+        """What a trainer says that it is doing: training, validation."""
+        self.last_number = self.last_optimizer = 0
+        """Of the last step: the number it is logged under, and which optimizer made it."""
+        self._open: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
+        """Iterators that have handed out batches and were not asked for one too many, with what they were read for."""
         self._installed = Installed()
         self._clock = clock
         self._mark = clock()
@@ -101,6 +109,7 @@ class Loop:
             except StopIteration:
                 self._leave("data")
                 self.iterations.pass_is_over()
+                self._open.pop(iterator, None)
                 _tell(self.on_exhausted, iterator)
                 raise
             self._leave("data")
@@ -129,6 +138,7 @@ class Loop:
     def _note_batch(self, iterator: Any, batch: Any) -> None:
         self.batches += 1
         self.samples += samples_in(batch)
+        self._open[iterator] = self.doing
         self.iterations.batch_is_given(iterator)
         _tell(self.on_batch, iterator, batch)
 
@@ -159,7 +169,17 @@ class Loop:
             self.optimizers.append(id(optimizer))
         if len(self.step_of) > _FORGOTTEN:  # nobody asks for them
             self.step_of.clear()
-        self.step_of[self.steps] = self.optimizers.index(id(optimizer))
+        number = None if self.trainers_number is None else fence.call("asking a trainer", self.trainers_number)
+        self.last_number = self.steps if number is None else number
+        self.last_optimizer = self.optimizers.index(id(optimizer))
+        self.step_of[self.steps] = self.last_optimizer, self.last_number
+
+    def pass_is_over(self) -> None:
+        """A trainer says that its pass over the data is over; its loaders may not have been asked beyond the end."""
+        self.iterations.pass_is_over()
+        for iterator in [one for one, doing in list(self._open.items()) if doing == self.doing]:
+            del self._open[iterator]
+            _tell(self.on_exhausted, iterator)
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self.is_on:

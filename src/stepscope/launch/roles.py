@@ -48,6 +48,8 @@ class Roles:
     def __init__(self) -> None:
         self._seen: WeakKeyDictionary[Any, Role] = WeakKeyDictionary()
         self._named: WeakKeyDictionary[Any, Role] = WeakKeyDictionary()
+        self.told: Role | None = None
+        """What a trainer says that it is doing now: a pass that begins is for that."""
 
     def of(self, loader: Any) -> Role | None:
         """By what was seen; else by its name; None while neither tells."""
@@ -55,6 +57,8 @@ class Roles:
 
     def guess(self, loader: Any) -> None:
         """A pass is about to begin: read the names around it, once."""
+        if self.told is not None:
+            self._named[loader] = self.told
         if loader in self._seen or loader in self._named:
             return
         role = _named_in_main(loader) or _named_by_caller()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from stepscope.launch.status import StatusLine
 from stepscope.launch.switches import apply_switches
 from stepscope.launch.tensorboard import watch_tensorboard
 from stepscope.launch.tracking import Tracking
+from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
 from stepscope.launch.wandb import watch_wandb
 from stepscope.profile.collect.moves import Moves
 from stepscope.record.restore import Installed
@@ -73,6 +75,7 @@ class Session:
         self.limiter = Limiter(limits, self.loop, check=options.check)
         self.logbook = Logbook(self.loop, self.tracking.log)
         self.hyperparameters = Hyperparameters(self.tracking.settings)
+        self.boundaries = Boundaries(self.loop, self.limiter.roles, self._log_trainers, self.tracking.settings)
         self.imports = Imports()
         self.children = Children(settings)
         self.rank_notes = RankNotes()
@@ -125,10 +128,26 @@ class Session:
         self.imports.when("torch.utils.data.dataloader", self._loaders_came)
         self.imports.when("torch", self._torch_came)
         fence.fenced("watching for hyper-parameters")(self.hyperparameters.install)(self.imports)
+        self._follow_trainers()
         watch_tensorboard(self.imports, self._installed, self._log_theirs, self.tracking.settings)
         watch_wandb(self.imports, self._installed, self._log_theirs, self.tracking.settings)
         if not self.options.quiet and self._rank == 0 and StatusLine.is_wanted():
             self._show_status()
+
+    def _follow_trainers(self) -> None:
+        """Steps of a trainer that tunes are taken back after: they are not the training."""
+        boundaries, silence = self.boundaries, ExitStack()
+
+        def enter(stage: Stage) -> None:
+            if stage == "tuning":
+                silence.enter_context(self.loop.silent())
+                silence.enter_context(self.logbook.silent())
+                if self.watcher is not None:
+                    silence.enter_context(self.watcher.mute())
+
+        boundaries.on_enter.append(enter)
+        boundaries.on_leave.append(lambda stage: silence.close() if stage == "tuning" else None)
+        follow_trainers(self.imports, self._installed, boundaries)
 
     def _show_status(self) -> None:
         status = self.status = StatusLine(self._status_text)
@@ -167,7 +186,10 @@ class Session:
         from stepscope.record.watch import Watcher
 
         watcher = Watcher()
-        watcher.add(Evaluations(watcher, self._evaluated))
+        evaluations = Evaluations(watcher, self._evaluated)
+        watcher.add(evaluations)
+        self.boundaries.on_enter.append(evaluations.begin)
+        self.boundaries.on_leave.append(lambda stage: evaluations.end(told=self.boundaries.has_results))
         for witness in self._more_witnesses(watcher):
             watcher.add(witness)
         if self.options.capsule and self.options.record and not self.is_dry:
@@ -240,7 +262,13 @@ class Session:
     def _evaluated(self, values: dict[str, float]) -> None:
         self.logbook.evaluated(values)
 
+    def _log_trainers(self, values: Any, step: int | None) -> None:
+        self.tracking.ensure()
+        self.tracking.log(values, self.loop.last_number if step is None else step)
+
     def _log_theirs(self, values: Any, step: int | None) -> None:
+        if self.boundaries.is_logging:  # heard from the trainer, which hands it on
+            return
         self.tracking.ensure()
         self.tracking.log(values, self.loop.steps if step is None else step)
 

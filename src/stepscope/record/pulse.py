@@ -11,7 +11,8 @@ import math
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any
 
@@ -103,6 +104,7 @@ class Pulse:
         self._loss: Any = None
         self._clipped: tuple[frozenset[int], Any] | None = None
         self._unscaled: tuple[weakref.ref[Any], Any] | None = None
+        self._waiting: weakref.ref[Any] | None = None
 
     @property
     def last(self) -> Beat | None:
@@ -112,8 +114,9 @@ class Pulse:
     def start(self) -> Pulse:
         self._on = True
         self._stand_at_the_door()
-        register = torch_optimizer.register_optimizer_step_pre_hook
-        self._installed.add(register(fence.fenced("the pulse")(self._before_step)).remove)
+        before, after = fence.fenced("the pulse")(self._before_step), fence.fenced("the pulse")(self._after_step)
+        self._installed.add(torch_optimizer.register_optimizer_step_pre_hook(before).remove)
+        self._installed.add(torch_optimizer.register_optimizer_step_post_hook(after).remove)
         if hasattr(clip_grad, "_get_total_norm"):
             self._installed.patch(clip_grad, "_get_total_norm", partial(self._total_norm, clip_grad._get_total_norm))
         self._installed.patch(GradScaler, "scale", self._seeing_scaled(GradScaler.scale))
@@ -125,6 +128,15 @@ class Pulse:
         self._installed.remove()
         self._loss = self._clipped = self._unscaled = None
         self._read(wait=True)
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """For steps that are not the training's own."""
+        on, self._on = self._on, False
+        try:
+            yield
+        finally:
+            self._on = on
 
     def __enter__(self) -> Pulse:
         return self.start()
@@ -186,6 +198,18 @@ class Pulse:
         return norm
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """With a closure (LBFGS, Lightning) the loss and its gradients are there when the step is over."""
+        if callable(kwargs.get("closure", args[1] if len(args) > 1 else None)):
+            self._waiting = weakref.ref(optimizer)
+        else:
+            self._feel(optimizer)
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and waiting() is optimizer:
+            self._feel(optimizer)
+
+    def _feel(self, optimizer: Any) -> None:
         if not self._on:
             return
         if self._arrivals:

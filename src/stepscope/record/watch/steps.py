@@ -7,7 +7,7 @@ import sys
 import time
 import weakref
 from collections import deque
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -61,8 +61,8 @@ class Step:
     """One step of one optimizer."""
 
     __slots__ = (
-        "backwards", "empty", "index", "lagging", "lr", "optimizer", "own_norm", "place", "stale", "stale_norm",
-        "thrown_away", "time", "without_grad", "zeroed",
+        "backwards", "empty", "index", "lagging", "looked", "lr", "optimizer", "own_norm", "place", "stale",
+        "stale_norm", "thrown_away", "time", "without_grad", "zeroed",
     )  # fmt: skip
 
     def __init__(self, index: int, optimizer: int, place: Place | None) -> None:
@@ -84,6 +84,8 @@ class Step:
         """How many of its parameters have no gradient."""
         self.empty = False
         """None of its parameters has a gradient other than zero."""
+        self.looked = False
+        """Its gradients have been looked at: with a closure they are there once it has run."""
         self.lagging = False
         """A root module was called with gradients on since the last backward: that backward is still to come."""
         self.thrown_away = 0
@@ -236,14 +238,21 @@ class Steps(Witness):
             watched.thrown_away += 0 if self._inside else watched.unused  # inside a step it is a closure's business
             watched.unused = 0
 
-    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         if not self.watcher.listens():
-            return
+            return None
         self.watcher.trail.paused += 1
         self._inside += 1
         number = self.watcher.optimizers.number_of(optimizer)
         step = Step(self.step_count, number, own_place(sys._getframe(1)))
         self._open.append((optimizer, step))
+        through = self._through_closure(step, optimizer, args, kwargs)
+        if through is None:
+            self._look(step, optimizer)
+        return through
+
+    def _look(self, step: Step, optimizer: Any) -> None:
+        """Gradients are there, the weights are still as they were."""
         with quietly():
             step.lr = _number(optimizer.param_groups[0].get("lr"))
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
@@ -252,7 +261,38 @@ class Steps(Witness):
         root = self.watcher.visits.roots[-1] if self.watcher.visits.roots else None
         last = self.backwards[-1] if self.backwards else None
         step.lagging = root is not None and root.grad and (last is None or root.time > last.time)
+        step.looked = True
         self.watcher.tell("step_begins", step, optimizer)
+
+    def _through_closure(self, step: Step, optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+        """A step with a closure (LBFGS, Lightning): forward and backward run inside it, and are followed there."""
+        given = kwargs.get("closure", args[1] if len(args) > 1 else None)
+        if not callable(given):
+            return None
+        trail = self.watcher.trail
+
+        @wraps(given)
+        def closure(*inner: Any, **named: Any) -> Any:
+            trail.paused -= 1
+            try:
+                result = given(*inner, **named)
+            except BaseException:
+                self._abandon(step)
+                raise
+            trail.paused += 1
+            if not step.looked:
+                fence.call("following an optimizer", self._look, step, optimizer)
+            return result
+
+        if "closure" in kwargs:
+            return args, {**kwargs, "closure": closure}
+        return (args[0], closure, *args[2:]), kwargs
+
+    def _abandon(self, step: Step) -> None:
+        """It was raised out of."""
+        if self._open and self._open[-1][1] is step:
+            self._open.pop()
+            self._inside -= 1
 
     def _all_zero(self, parameters: list[Any]) -> bool:
         with quietly():
@@ -263,6 +303,8 @@ class Steps(Witness):
         if not self._open or self._open[-1][0] is not optimizer:
             return
         _, step = self._open.pop()
+        if not step.looked:  # a closure that was never called
+            self._look(step, optimizer)
         self._inside -= 1
         self.watcher.trail.paused -= 1
         watched = self._watched[optimizer]

@@ -7,7 +7,8 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -212,6 +213,17 @@ class Watcher:
     def listens(self) -> bool:
         """Whether what happens now belongs to the script's main thread (and to no probe of ours)."""
         return self._on and not self.muted and threading.get_ident() == self._thread and os.getpid() == self._pid
+
+    @contextmanager
+    def mute(self) -> Iterator[None]:
+        """What runs inside is not the training: a probe of ours, or a search whose steps are taken back."""
+        self.muted += 1
+        self.trail.paused += 1
+        try:
+            yield
+        finally:
+            self.trail.paused -= 1
+            self.muted -= 1
 
     def tell(self, what: str, *facts: Any) -> None:
         """Tell the witnesses that want to hear it; a fault of one is reported and the others still hear of it."""

@@ -1,0 +1,119 @@
+"""What a trainer says of its own loop: which stage it is in, where an epoch ends, what it logs, how it counts.
+
+leave = boundaries.enter("validation")
+...
+leave()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from stepscope import fence
+
+if TYPE_CHECKING:
+    from stepscope.launch.loop import Loop
+    from stepscope.launch.roles import Role, Roles
+
+__all__ = ["Boundaries", "Stage"]
+
+Stage = Literal["training", "validation", "test", "prediction", "sanity check", "tuning"]
+"""sanity check: a few batches of validation before training, whose numbers mean nothing. tuning: steps that are taken
+back after, such as those of a search for a learning rate."""
+
+_ROLES: dict[Stage, Role] = {
+    "training": "train",
+    "validation": "val",
+    "sanity check": "val",
+    "test": "test",
+    "prediction": "test",
+}
+_OURS = ("train/", "train2/", "eval/", "test/", "speed/", "time/", "memory/")
+"""How names of our own begin: what a trainer logs under such a name gets the trainer's name before it."""
+
+Log = Callable[[Mapping[str, Any], "int | None"], None]
+
+
+class Boundaries:
+    """Told by the file of a trainer; `Session` wires it to the loop, the log and the watch. Nothing here raises."""
+
+    def __init__(self, loop: Loop, roles: Roles, log: Log, settings: Callable[[Mapping[str, Any]], None]) -> None:
+        self.trainer: str | None = None
+        """The trainer that is at work or was last, as its users write it: Lightning."""
+        self.stages: list[Stage] = []
+        self.on_enter: list[Callable[[Stage], None]] = []
+        self.on_leave: list[Callable[[Stage], None]] = []
+        self.on_epoch: list[Callable[[], None]] = []
+        self.is_logging = False
+        """The trainer is handing its values to loggers: those that are TensorBoard or W&B would be heard twice."""
+        self.has_results = False
+        """Since the stage began the trainer has logged something: an evaluation has results of its own."""
+        self._loop = loop
+        self._roles = roles
+        self._log = log
+        self._settings = settings
+
+    @property
+    def stage(self) -> Stage | None:
+        """What it is doing now. All that happens while it tunes is tuning."""
+        if "tuning" in self.stages:
+            return "tuning"
+        return self.stages[-1] if self.stages else None
+
+    def enter(self, stage: Stage, trainer: str | None = None) -> Callable[[], None]:
+        """A stage begins; the function that comes back ends it. Stages lie in each other."""
+        self.trainer = trainer or self.trainer
+        depth = len(self.stages)
+        self.stages.append(stage)
+        self.has_results = False
+        self._settle()
+        _tell(self.on_enter, stage)
+        return lambda: self._leave(depth)
+
+    def _leave(self, depth: int) -> None:
+        if len(self.stages) <= depth:
+            return
+        stage = self.stages[depth]
+        self._loop.pass_is_over()
+        del self.stages[depth:]
+        self._settle()
+        _tell(self.on_leave, stage)
+
+    def _settle(self) -> None:
+        stage = self.stage
+        self._roles.told = None if stage is None else _ROLES.get(stage)
+        self._loop.doing = stage
+        self._loop.iterations.stand_aside(stage is not None and stage != "training")
+
+    def epoch_is_over(self) -> None:
+        """The pass over the training data is over: many trainers count batches and never ask for one too many."""
+        self._loop.pass_is_over()
+        _tell(self.on_epoch)
+
+    def count_by(self, number: Callable[[], int] | None) -> None:
+        """`number()` gives the trainer's own number of the step that is being made, from 0 (or from where a checkpoint
+        was resumed); what is logged then stands at the trainer's numbers."""
+        self._loop.trainers_number = number
+
+    def logged(self, values: Mapping[str, Any], step: int | None = None) -> None:
+        """Values the trainer logs, by the names its users gave them."""
+        prefix = f"{(self.trainer or 'trainer').lower()}/"
+        named = {f"{prefix}{key}" if key.startswith(_OURS) else key: one for key, one in _texts(values)}
+        self.has_results = self.has_results or bool(named)
+        if named:
+            self._log(named, step)
+
+    def settings(self, values: Mapping[str, Any]) -> None:
+        """Hyper-parameters of the model, the data or the trainer."""
+        if values:
+            self._settings(dict(_texts(values)))
+
+
+def _texts(values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(str(key), value) for key, value in values.items()]
+
+
+def _tell(listeners: list[Any], *what: Any) -> None:
+    for listener in listeners:
+        fence.call("following a trainer", listener, *what)

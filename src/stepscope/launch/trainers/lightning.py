@@ -1,0 +1,107 @@
+"""Lightning's boundaries (fitting, sanity check, validation, test, epochs, tuning), and what `self.log` logs.
+
+Both names of the package, `lightning.pytorch` and `pytorch_lightning`, are different classes: each is followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from types import ModuleType
+from typing import Any
+
+from stepscope import fence
+from stepscope.launch.imports import Imports
+from stepscope.launch.trainers.boundaries import Boundaries, Stage
+from stepscope.launch.trainers.standing import around
+from stepscope.record.restore import Installed
+
+__all__ = ["follow"]
+
+NAME = "Lightning"
+_PACKAGES = ("lightning.pytorch", "pytorch_lightning")
+_STAGES: dict[str, Stage] = {"sanity_check": "sanity check", "validate": "validation", "test": "test"}
+
+
+def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
+    """Wait for either package; its loops are there once it has been imported."""
+    for package in _PACKAGES:
+        imports.when(package, lambda module: _Follower(installed, boundaries).hook(module))
+
+
+class _Follower:
+    def __init__(self, installed: Installed, boundaries: Boundaries) -> None:
+        self._installed = installed
+        self._boundaries = boundaries
+
+    def hook(self, package: ModuleType) -> None:
+        from importlib import import_module
+
+        def part(name: str) -> Any:
+            return import_module(f"{package.__name__}.{name}")  # part of what is imported already
+
+        around(self._installed, part("loops.fit_loop")._FitLoop, "run", self._fit)
+        around(self._installed, part("loops.fit_loop")._FitLoop, "on_advance_end", self._epoch)
+        around(self._installed, part("loops.evaluation_loop")._EvaluationLoop, "run", self._evaluate)
+        around(self._installed, part("loops.prediction_loop")._PredictionLoop, "run", self._predict)
+        # `Tuner` works through these callbacks too.
+        around(self._installed, part("callbacks.lr_finder").LearningRateFinder, "lr_find", self._tune)
+        around(self._installed, part("callbacks.batch_size_finder").BatchSizeFinder, "scale_batch_size", self._tune)
+        connector = part("trainer.connectors.logger_connector.logger_connector")._LoggerConnector
+        self._hear(connector)
+
+    # -- stages ---------------------------------------------------------------------------------------------------
+
+    def _fit(self, loop: Any) -> Callable[[], None]:
+        trainer = loop.trainer
+        self._boundaries.count_by(lambda: int(loop.epoch_loop._batches_that_stepped))
+        fence.call("reading hyper-parameters", self._settings, trainer)
+        return self._boundaries.enter("training", NAME)
+
+    def _epoch(self, loop: Any) -> None:
+        self._boundaries.epoch_is_over()
+
+    def _evaluate(self, loop: Any) -> Callable[[], None]:
+        stage = getattr(loop.trainer.state.stage, "value", "validate")
+        return self._boundaries.enter(_STAGES.get(stage, "validation"), NAME)
+
+    def _predict(self, loop: Any) -> Callable[[], None]:
+        return self._boundaries.enter("prediction", NAME)
+
+    def _tune(self, *args: Any, **kwargs: Any) -> Callable[[], None]:
+        return self._boundaries.enter("tuning", NAME)
+
+    # -- settings and values --------------------------------------------------------------------------------------
+
+    def _settings(self, trainer: Any) -> None:
+        """What `save_hyperparameters` keeps, of the module and of its data."""
+        for holder in (trainer.lightning_module, trainer.datamodule):
+            if holder is not None and getattr(holder, "_log_hyperparams", False):
+                self._boundaries.settings(dict(holder.hparams_initial))
+
+    def _hear(self, connector: Any) -> None:
+        """`log_metrics` is called whether or not there is a logger, at the pace of `log_every_n_steps`."""
+        log = connector.__dict__.get("log_metrics")
+        if log is None:
+            return
+        boundaries = self._boundaries
+
+        @wraps(log)
+        def log_metrics(this: Any, metrics: Any, step: Any = None) -> Any:
+            fence.call("recording what Lightning logs", self._logged, this.trainer, metrics, step)
+            before, boundaries.is_logging = boundaries.is_logging, True
+            try:
+                return log(this, metrics, step)
+            finally:
+                boundaries.is_logging = before
+
+        self._installed.patch(connector, "log_metrics", log_metrics)
+
+    def _logged(self, trainer: Any, metrics: Any, step: Any) -> None:
+        if not isinstance(metrics, Mapping) or not metrics or self._boundaries.stage == "tuning":
+            return
+        values = dict(metrics)
+        own = values.pop("step", None) if step is None else step
+        values.setdefault("epoch", trainer.current_epoch)
+        at = trainer.fit_loop.epoch_loop._batches_that_stepped if own is None else own
+        self._boundaries.logged(values, int(at))
