@@ -1,0 +1,52 @@
+"""What a Keras model says of itself and of its training, in our words. Nothing here imports Keras."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["fit_settings", "model_facts", "named_logs"]
+
+
+def fit_settings(params: Any) -> dict[str, Any]:
+    """How `fit` was called: what Keras tells its callbacks."""
+    if not isinstance(params, Mapping):
+        return {}
+    names = {"epochs": "epochs", "steps": "steps_per_epoch", "batch_size": "batch_size"}
+    return {ours: params[theirs] for theirs, ours in names.items() if params.get(theirs) is not None}
+
+
+def model_facts(model: Any) -> dict[str, Any]:
+    """Its class and size, and its optimizer's settings."""
+    facts: dict[str, Any] = {"model/name": model.name, "model/class": type(model).__name__}
+    if model.built:
+        facts["model/parameters"] = int(model.count_params())
+        facts["model/trainable_parameters"] = sum(_size(one) for one in model.trainable_weights)
+    optimizer = getattr(model, "optimizer", None)
+    if optimizer is not None:
+        facts |= {f"optimizer/{name}": value for name, value in _settings(optimizer).items()}
+    loss = getattr(model, "loss", None)
+    if loss is not None:
+        facts["loss"] = loss if isinstance(loss, str) else getattr(loss, "name", None) or type(loss).__name__
+    return facts
+
+
+def _size(weight: Any) -> int:
+    size = 1
+    for length in weight.shape:
+        size *= int(length)
+    return size
+
+
+def _settings(optimizer: Any) -> dict[str, Any]:
+    given: Mapping[str, Any] = optimizer.get_config()
+    kept = {name: value for name, value in given.items() if value is not None}
+    rate = kept.get("learning_rate")
+    if isinstance(rate, Mapping) and "class_name" in rate:  # a schedule, as Keras would save it
+        kept["learning_rate"] = {"schedule": rate["class_name"], **dict(rate.get("config", {}))}
+    return kept
+
+
+def named_logs(logs: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """`{"loss": 0.5}` as `{"train/loss": 0.5}`."""
+    return {f"{prefix}{name}": value for name, value in logs.items()}
