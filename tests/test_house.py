@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "server": GROUND | {"runs", "views", "importers"},
     "notebook": GROUND
     | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"},
-    "agents": GROUND | {"runs", "export", "inspect", "diagnose", "profile", "report", "views"},
+    "agents": GROUND | {"runs", "track", "export", "inspect", "diagnose", "profile", "report", "views"},
     "testing": GROUND | {"runs", "track", "record", "inspect", "diagnose", "profile", "launch"},
     "cli": GROUND
     | {"runs", "track", "export", "record", "inspect", "diagnose", "profile", "launch", "report", "views", "server"}

@@ -145,10 +145,10 @@ def _chosen(folder: RunFolder, key: str | None, step: int | None) -> Media:
     all_there = recordings_of(folder)
     found = [one for one in all_there if (key is None or one.key == key) and (step is None or one.step == step)]
     if not found:
-        asked = " ".join(words for words in (f"{key!r}" if key else "", f"of step {step}" if step is not None else ""))
+        asked = "".join(words for words in (f" {key!r}" if key else "", f" of step {step}" if step is not None else ""))
         known = ", ".join(f"step {one.step}" for one in all_there[-10:])
         has = f"it has {known}" if known else "log one with run.log({'recording': step})"
-        raise NotFound(f"the run has no recording {asked}; {has}".replace("  ", " "))
+        raise NotFound(f"the run has no recording{asked}; {has}")
     return found[-1]
 
 

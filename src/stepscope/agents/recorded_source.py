@@ -1,0 +1,153 @@
+"""The source that a run kept: the files of a saved step, and the lines around findings and recorded operations.
+
+A run may come from anybody and name any file of this machine, so no file is ever opened by a path that a run gives:
+what is shown lies inside the run folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from stepscope.agents.words import cut
+from stepscope.errors import NotFound, StepscopeError, UsageError
+from stepscope.records import ArtifactFile
+from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["SourceFile", "lines_of", "own_frames", "short_traceback", "source_file", "source_files"]
+
+MAX_FILE = 4 << 20
+MOST_FILES = 500
+_SOURCE = "source/"
+_PACKAGES = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib[/\\]python3")
+_FRAME = re.compile(r'^\s*File "(?P<file>[^"\n]{1,1000})", line (?P<line>\d{1,9})', re.MULTILINE)
+
+
+@dataclass
+class SourceFile:
+    """One file as the run knew it: whole, or the lines that were noted."""
+
+    path: str
+    whole: ArtifactFile | None = None
+    """Its bytes, where a saved step has them."""
+    lines: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.whole is not None
+
+
+def source_files(folder: RunFolder) -> dict[str, SourceFile]:
+    """By path from the script's folder: what the run kept of its own source."""
+    found: dict[str, SourceFile] = {}
+    for artifact in folder.artifacts:
+        if artifact.type != "capsule":
+            continue
+        for file in artifact.files:
+            if file.path.startswith(_SOURCE) and file.reference is None and len(found) < MOST_FILES:
+                path = file.path[len(_SOURCE) :]
+                found.setdefault(path, SourceFile(path)).whole = file  # the newest saved step's
+    for path, number, text in _noted(folder):
+        if path in found or len(found) < MOST_FILES:
+            found.setdefault(path, SourceFile(path)).lines.setdefault(number, text)
+    return found
+
+
+def _noted(folder: RunFolder) -> Iterator[tuple[str, int, str]]:
+    for finding in folder.findings:
+        places = [(finding.file, finding.source), *((one.file, one.source) for one in finding.related)]
+        for file, lines in places:
+            if file:
+                yield from ((_from(file, folder.meta.cwd), number, text) for number, text in lines)
+
+
+def _from(file: str, cwd: str) -> str:
+    """A path told from the script's folder, where it lies there."""
+    return os.path.relpath(file, cwd) if cwd and file.startswith(cwd.rstrip("/\\") + os.sep) else file
+
+
+def source_file(folder: RunFolder, path: str) -> SourceFile:
+    """The one file that is meant: by its path, or by its name when only one has it."""
+    found = source_files(folder)
+    if not found:
+        raise NotFound(
+            "the run kept no source; findings and saved steps do, and `stepscope run train.py` makes both. "
+            "Read the file itself where you can"
+        )
+    asked = _from(path.strip(), folder.meta.cwd)
+    if not asked:
+        if len(found) == 1:
+            return next(iter(found.values()))
+        raise UsageError(f"which file? The run kept {_listed(found)}; give one as path")
+    if asked in found:
+        return found[asked]
+    fits = [one for key, one in found.items() if key.replace("\\", "/").endswith("/" + asked)]
+    if len(fits) == 1:
+        return fits[0]
+    raise NotFound(f"the run kept no source of {path[:300]!r}; it has {_listed(found)}. Other files are never read")
+
+
+def _listed(found: dict[str, SourceFile]) -> str:
+    names = list(found)
+    return ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+
+
+def lines_of(folder: RunFolder, source: SourceFile) -> dict[int, str]:
+    """All numbered lines that are known of a file."""
+    if source.whole is None:
+        return dict(sorted(source.lines.items()))
+    if source.whole.size > MAX_FILE:
+        raise StepscopeError(f"{source.path} has {source.whole.size:,} bytes; up to {MAX_FILE:,} are read")
+    text = folder.media_bytes(source.whole.sha256).decode("utf-8", "replace")
+    return dict(enumerate(text.splitlines(), 1))
+
+
+def short_traceback(traceback: str, most: int = 3500) -> str:
+    """A traceback without the frames of installed packages, save the innermost, and without its rows of `^`.
+
+    >>> frames = ["/a/train.py", *(f"/env/site-packages/torch/m{n}.py" for n in range(3))]
+    >>> shown = "".join(f'  File "{file}", line 9, in f\\n    net(x)\\n    ^^^^^^\\n' for file in frames)
+    >>> print(short_traceback(f"Traceback:\\n{shown}ValueError: bad"))
+    Traceback:
+      File "/a/train.py", line 9, in f
+        net(x)
+      (2 frames of installed packages)
+      File "/env/site-packages/torch/m2.py", line 9, in f
+        net(x)
+    ValueError: bad
+    """
+    frames: list[list[str]] = [[]]
+    for line in traceback[-200_000:].splitlines():
+        if _FRAME.match(line) or (line and not line.startswith(" ") and frames[-1] and _FRAME.match(frames[-1][0])):
+            frames.append([])
+        if line.strip(" ^~"):
+            frames[-1].append(line)
+    kept: list[str] = []
+    left = 0
+    for place, frame in enumerate(frames):
+        ends = place + 1 == len(frames) or not _FRAME.match(frames[place + 1][0])
+        if frame and _FRAME.match(frame[0]) and _PACKAGES.search(frame[0]) and not ends:
+            left += 1
+            continue
+        if left:
+            kept.append(f"  ({left} frame{'s' if left > 1 else ''} of installed packages)")
+            left = 0
+        kept += frame
+    return cut("\n".join(kept), most, keep="end")
+
+
+def own_frames(traceback: str, cwd: str) -> list[str]:
+    """The frames of a traceback in the script's own folder, innermost last: where to look first.
+
+    >>> own_frames('  File "/a/train.py", line 3, in f\\n  File "/lib/torch/x.py", line 9, in g\\n', "/a")
+    ['train.py:3']
+    """
+    inside = (cwd or "/").rstrip("/\\") + os.sep
+    found = []
+    for frame in _FRAME.finditer(traceback[-200_000:]):
+        file = frame["file"]
+        if cwd and file.startswith(inside) and not _PACKAGES.search(file):
+            found.append(f"{os.path.relpath(file, cwd)}:{frame['line']}")
+    return found[-6:]

@@ -1,0 +1,57 @@
+"""The official SDK, whose first and second major version name things differently. Nothing else here imports it.
+
+1.x: `mcp.server.fastmcp.FastMCP`, camel-case fields · 2.x: `mcp.server.mcpserver.MCPServer`, snake-case fields with the
+camel-case names as aliases. So messages are made by `model_validate` with the names that stand on the wire.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from stepscope import __version__
+from stepscope.errors import MissingExtra
+
+__all__ = ["http_app", "make_server", "result", "tool_annotations"]
+
+
+def make_server(name: str, instructions: str) -> Any:
+    """A server of whichever SDK is installed. It logs warnings to stderr: stdout belongs to the protocol."""
+    try:
+        import mcp  # noqa: F401
+    except ModuleNotFoundError:
+        raise MissingExtra("stepscope mcp", "the package mcp", extra="agents") from None
+    try:
+        from mcp.server.mcpserver import MCPServer
+    except ModuleNotFoundError:
+        from mcp.server.fastmcp import FastMCP
+
+        with warnings.catch_warnings():  # about a field of its own settings that we leave alone
+            warnings.simplefilter("ignore")
+            server = FastMCP(name, instructions=instructions, log_level="WARNING")
+        server._mcp_server.version = __version__  # 1.x has no argument for it and would tell its own
+        return server
+    return MCPServer(name, instructions=instructions, version=__version__, log_level="WARNING")
+
+
+def tool_annotations(title: str, edits: bool) -> Any:
+    """What a client may rely on: a reading tool changes nothing, and none reaches beyond this machine."""
+    from mcp.types import ToolAnnotations
+
+    hints = {"title": title, "readOnlyHint": not edits, "destructiveHint": False, "openWorldHint": False}
+    return ToolAnnotations.model_validate(hints)
+
+
+def result(text: str, data: dict[str, Any] | None = None, is_error: bool = False) -> Any:
+    """What a tool sends back."""
+    from mcp.types import CallToolResult
+
+    wire: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": is_error}
+    if data is not None:
+        wire["structuredContent"] = data
+    return CallToolResult.model_validate(wire)
+
+
+def http_app(server: Any) -> Any:
+    """The server as an ASGI app at /mcp. Both versions refuse other hosts and origins than this machine's."""
+    return server.streamable_http_app()

@@ -1,0 +1,95 @@
+"""What is wrong with a run, with the proof."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from stepscope.agents.desk import Desk
+from stepscope.agents.tool import Answer, Limit, Offset, RunRef, tool
+from stepscope.agents.words import code, name
+from stepscope.views.findings import FindingsRequest, ShownFinding, findings
+
+__all__ = ["finding_data", "finding_text", "get_findings"]
+
+Severity = Annotated[
+    Literal["", "error", "warning", "info"], Field(description="Only findings of this severity; empty for all.")
+]
+
+
+@tool("Findings of a run")
+def get_findings(
+    desk: Desk, run: RunRef = "last", severity: Severity = "", limit: Limit = 8, offset: Offset = 0
+) -> Answer:
+    """What Stepscope found wrong: rule, message, file and line, source excerpt, the numbers that prove it, and the fix.
+
+    The gravest come first. explain_rule says more about a rule.
+    """
+    found = findings(desk.ctx, FindingsRequest(run=desk.id_of(run)))
+    chosen = [one for one in found.findings if not severity or one.severity == severity]
+    shown = chosen[offset : offset + limit]
+    if not shown:
+        kind = f" of severity {severity}" if severity else ""
+        words = f"Run {name(found.name)} has no findings{kind}{' there' if offset else ''}."
+        if not found.findings:
+            words += (
+                " Checks run under `stepscope run` or `stepscope check`; a run made with stepscope.init() has none."
+            )
+        return Answer(words, {"run": found.run, "findings": [], "total": len(chosen)})
+    lines = [f"{len(chosen)} findings of run {name(found.name)} ({found.run}), the gravest first."]
+    lines += [finding_text(one, place) for place, one in enumerate(shown, offset + 1)]
+    if offset + len(shown) < len(chosen):
+        lines.append(f"More: offset={offset + len(shown)}.")
+    data = {"run": found.run, "findings": [finding_data(one) for one in shown], "total": len(chosen)}
+    return Answer("\n\n".join(lines), data)
+
+
+def finding_text(one: ShownFinding, place: int) -> str:
+    """A finding as an agent reads it: where, what, proof, source, cure."""
+    head = f"{place}. {one.severity}[{one.rule}] {name(one.message, 600)}"
+    where = [f"at {name(one.place, 300)}"] if one.place else []
+    where += [f"in {name(one.function)}"] if one.function else []
+    where += [f"step {one.step}"] if one.step is not None else []
+    lines = [head, *([" ".join(where)] if where else [])]
+    if one.lines:
+        marked = _line_of(one.place)
+        lines.append(code([(line.number, line.before + line.marked + line.after) for line in one.lines], marked))
+    if one.changed:
+        lines.append("The file was edited after the script began: these may not be the lines that ran.")
+    if one.seen:
+        lines.append(f"seen: {name(one.seen, 600)}")
+    if one.evidence:
+        lines.append(
+            "evidence: " + ", ".join(f"{name(k, 60)}={name(v, 300)}" for k, v in list(one.evidence.items())[:20])
+        )
+    if one.fix:
+        lines.append(f"fix: {name(one.fix, 600)}")
+    for other in one.related[:4]:
+        lines.append(f"related, {name(other.label, 200)}: {name(other.place, 300)}")
+        if other.lines:
+            lines.append(code([(line.number, line.before + line.marked + line.after) for line in other.lines]))
+    return "\n".join(lines)
+
+
+def _line_of(place: str) -> int | None:
+    number = place.rpartition(":")[2]
+    return int(number) if number.isdecimal() else None
+
+
+def finding_data(one: ShownFinding) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "rule": one.rule,
+        "severity": one.severity,
+        "message": one.message,
+        "place": one.place,
+        "function": one.function,
+        "step": one.step,
+        "seen": one.seen,
+        "fix": one.fix,
+        "evidence": one.evidence,
+        "source": [[line.number, line.before + line.marked + line.after] for line in one.lines],
+        "related": [{"place": other.place, "label": other.label} for other in one.related],
+        "metrics": one.metrics,
+    }
