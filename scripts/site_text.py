@@ -1,4 +1,4 @@
-"""`llms.txt`: the documentation for programs that read text: an index with a line for each page, and main pages whole."""
+"""`llms.txt`: the documentation for programs: an index with a line for each page, and the main pages whole."""
 
 from __future__ import annotations
 
