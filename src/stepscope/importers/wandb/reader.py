@@ -89,7 +89,7 @@ class Reader:
         changed = {name: value for name, value in summary.items() if self._told_summary.get(name) != value}
         if changed:
             self._told_summary = summary
-            yield SummaryUpdate(time=self._history.time, values=masked(changed))
+            yield SummaryUpdate(time=self._history.time, values=masked(flatten(changed)))
         yield from self._ending(is_new)
         self.lost += self._log.lost + [f"{self._path}: {reason}" for reason in self._history.lost]
         self._log.lost, self._history.lost = [], []
