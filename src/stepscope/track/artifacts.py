@@ -28,7 +28,7 @@ from stepscope.track.secrets import mask_text
 if TYPE_CHECKING:
     from stepscope.runs.write.writer import RunWriter
 
-__all__ = ["log_artifact"]
+__all__ = ["Noted", "log_artifact"]
 
 MAX_BYTES = 20 << 30
 MAX_FILES = 100_000
@@ -38,6 +38,10 @@ _CHUNK = 1 << 20
 _lock = threading.Lock()
 _versions: dict[Path, dict[str, dict[str, int]]] = {}
 """For each run folder and name: the version of each digest, as far as this process has seen and made them."""
+
+
+class Noted(str):
+    """A place in a dict of files that is only noted, such as a URL: its content is neither fetched nor copied."""
 
 
 def log_artifact(
@@ -122,6 +126,8 @@ def _from_mapping(source: Mapping[Any, Any]) -> _Found:
         check_inner_path(str(inner))
         if isinstance(content, (bytes, bytearray, memoryview)):
             pieces.append(_Piece(str(inner), bytes(content)))
+        elif isinstance(content, Noted):
+            pieces.append(_Piece(str(inner), str(content)))
         elif isinstance(content, (str, os.PathLike)):
             pieces.append(_Piece(str(inner), _plain_file(Path(content))))
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -37,6 +37,10 @@ class _Curve(ABC):
     ) -> None:
         self.caption = caption
         self._curves = [(label, truth, scores) for label, truth, scores in _one_against_rest(y_true, y_score, labels)]
+
+    def keep_only(self, labels: Collection[str]) -> None:
+        """Leave out the curves of other classes."""
+        self._curves = [curve for curve in self._curves if curve[0] in labels]
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
         curves = [self._drawn(*curve) for curve in self._curves]
