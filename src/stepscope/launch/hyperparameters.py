@@ -152,10 +152,21 @@ def config_objects(names: Mapping[str, Any]) -> dict[str, Any]:
         if _CONFIG_NAMES.match(name) and isinstance(value, dict | argparse.Namespace):
             found.update(value if isinstance(value, dict) else vars(value))
         elif _is_config_class(type(value)) and (dataclasses.is_dataclass(value) or _CONFIG_NAMES.match(name)):
-            found.update({key: each for key, each in vars(value).items() if not callable(each)})
+            found.update(_fields(value))
         elif isinstance(value, type) and _is_config_class(value) and value.__module__ == "__main__":
             found.update({k: v for k, v in vars(value).items() if not k.startswith("_") and isinstance(v, _PLAIN)})
     return {str(name): value for name, value in list(found.items())[:_MOST]}
+
+
+def _fields(config: Any) -> dict[str, Any]:
+    """What it holds. Of a class from a package: what it was made with, without what it works out for itself."""
+    values = {key: each for key, each in vars(config).items() if not callable(each)}
+    if type(config).__module__ == "__main__":
+        return values
+    if dataclasses.is_dataclass(config):
+        made_with = {field.name for field in dataclasses.fields(config) if field.init}
+        values = {key: each for key, each in values.items() if key in made_with}
+    return {key: each for key, each in values.items() if each is not None and not key.startswith("_")}
 
 
 def _is_config_class(kind: type) -> bool:

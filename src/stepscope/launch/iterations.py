@@ -48,24 +48,31 @@ class Iterations:
         self._is_training = True
         """Whether batches of that iterator are trained on; unknown counts as yes."""
         self._before: list[float] = []
-        self._aside = False
+        self.is_aside = False
+        """A trainer does something else than training."""
 
     # -- what a trainer says --------------------------------------------------------------------------------------
 
     @fence.fenced("following the turns of the loop")
     def stand_aside(self, yes: bool) -> None:
         """A trainer evaluates, or has gone on training: until then nothing that happens is part of a turn."""
-        if yes and not self._aside:
+        if yes and not self.is_aside:
             if self._stepped:
                 self._pause()
             self.number = None
-        self._aside = yes
+        self.is_aside = yes
+
+    @fence.fenced("following the turns of the loop")
+    def step_is_over(self) -> None:
+        """A trainer does something between two steps."""
+        if self._stepped and not self.is_aside:
+            self._pause()
 
     # -- stations -------------------------------------------------------------------------------------------------
 
     @fence.fenced("following the turns of the loop")
     def batch_is_asked(self, iterator: Any) -> None:
-        if self._aside:
+        if self.is_aside:
             return
         if self.number is not None and not self._stepped:
             return
@@ -90,7 +97,7 @@ class Iterations:
         return self._length is not None and int(getattr(iterator, "_num_yielded", 0)) >= self._length
 
     def batch_is_given(self, iterator: Any) -> None:
-        if self._aside:
+        if self.is_aside:
             return
         self._fetched += 1
         if self._iterator() is not iterator:
@@ -98,7 +105,7 @@ class Iterations:
 
     @fence.fenced("following the turns of the loop")
     def backward_begins(self) -> None:
-        if self._aside:
+        if self.is_aside:
             return
         if self._fetched == 1:
             self._learn()
@@ -115,7 +122,7 @@ class Iterations:
 
     @fence.fenced("following the turns of the loop")
     def step_is_made(self) -> None:
-        if self._aside:
+        if self.is_aside:
             return
         self._stepped = True
         if not self._fetched:
@@ -124,7 +131,7 @@ class Iterations:
     @fence.fenced("following the turns of the loop")
     def pass_is_over(self) -> None:
         """The loader has no more; if a step has been made, what follows is no part of it."""
-        if self._aside:
+        if self.is_aside:
             return
         if self._stepped:
             self._pause()

@@ -59,7 +59,7 @@ class Logbook:
         from stepscope.record.pulse import Pulse
 
         self._ratios = Arrivals()
-        self._pulse = Pulse(keep=16, on_beat=self._beat).start()
+        self._pulse = Pulse(keep=16, on_beat=self._beat, adds_losses=lambda: self._loop.losses_add_up).start()
 
     def stop(self) -> None:
         """Read what is still on its way from a device."""

@@ -56,6 +56,8 @@ class Loop:
         """Time inside moves to a device since the last station: not yet taken out of the phase around it."""
         self.doing: str | None = None
         """What a trainer says that it is doing: training, validation."""
+        self.losses_add_up = False
+        """A trainer divides the losses of accumulated batches: the loss of a step is their sum."""
         self.last_number = self.last_optimizer = 0
         """Of the last step: the number it is logged under, and which optimizer made it."""
         self._open: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
@@ -173,6 +175,12 @@ class Loop:
         self.last_number = self.steps if number is None else number
         self.last_optimizer = self.optimizers.index(id(optimizer))
         self.step_of[self.steps] = self.last_optimizer, self.last_number
+
+    def step_begins(self) -> None:
+        """A trainer says that a step begins."""
+        if self.is_on and self.iterations.number is None and not self.iterations.is_aside:
+            self._leave("other")
+            self.iterations.begin()
 
     def pass_is_over(self) -> None:
         """A trainer says that its pass over the data is over; its loaders may not have been asked beyond the end."""

@@ -75,7 +75,9 @@ class Session:
         self.limiter = Limiter(limits, self.loop, check=options.check)
         self.logbook = Logbook(self.loop, self.tracking.log)
         self.hyperparameters = Hyperparameters(self.tracking.settings)
-        self.boundaries = Boundaries(self.loop, self.limiter.roles, self._log_trainers, self.tracking.settings)
+        self.boundaries = Boundaries(
+            self.loop, self.limiter.roles, self._log_trainers, self.tracking.settings, self.tracking.summary
+        )
         self.imports = Imports()
         self.children = Children(settings)
         self.rank_notes = RankNotes()

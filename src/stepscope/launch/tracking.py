@@ -96,6 +96,13 @@ class Tracking:
             known = {} if self.is_own else dict(self._run.config)
             self._run.config.update({name: value for name, value in fresh.items() if name not in known})
 
+    def summary(self, values: Mapping[str, Any]) -> None:
+        """Values that stand for the run."""
+        self._follow()
+        if self._run is not None and not self._run.is_finished:
+            before = "" if self.is_own else BESIDE
+            self._run.summary.update({f"{before}{name}": value for name, value in values.items()})
+
     def event(self, event: Event) -> None:
         """Something that happened. Also after the script has finished its run: it is written beside it."""
         self._follow()

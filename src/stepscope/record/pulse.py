@@ -53,7 +53,8 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     time: float
     """Unix seconds, when the step was taken."""
     loss: float | None = None
-    """The tensor `backward` was called on; the last one, where gradients are accumulated over several."""
+    """The tensor `backward` was called on; the last one, where gradients are accumulated over several,
+    unless they are known to add up."""
     grad_norm: float | None = None
     """Over all gradients of the optimizer, before clipping."""
     lr: float | None = None
@@ -82,7 +83,8 @@ class Pulse:
         pulse.beats[-1].grad_norm
 
     `on_beat` is told of each beat; `on_bad_loss` of a loss that is not finite before its backward runs, with the tensor
-    itself, so that its graph can still be looked at (on a CPU only: elsewhere asking would mean waiting).
+    itself, so that its graph can still be looked at (on a CPU only: elsewhere asking would mean waiting). While
+    `adds_losses()` holds, the loss of a step is the sum over its backwards: of parts that were divided beforehand.
     """
 
     def __init__(
@@ -91,11 +93,13 @@ class Pulse:
         keep: int = 10_000,
         on_beat: Callable[[Beat], None] | None = None,
         on_bad_loss: Callable[[Any], None] | None = None,
+        adds_losses: Callable[[], bool] = lambda: False,
     ) -> None:
         self.beats: deque[Beat] = deque(maxlen=keep)
         self.steps = 0
         self._on_beat = on_beat
         self._on_bad_loss = on_bad_loss
+        self._adds_losses = adds_losses
         self._installed = Installed()
         self._arrivals = Arrivals()
         self._on = False
@@ -184,9 +188,10 @@ class Pulse:
         self._backwards += 1
         with quietly():
             scaled, before = self._unscaled or (None, None)
-            self._loss = before if scaled is not None and scaled() is loss else loss.detach()
+            value: Any = before if scaled is not None and scaled() is loss else loss.detach()
+            self._loss = value if self._loss is None or not self._adds_losses() else self._loss + value
             self._unscaled = None
-            if self._on_bad_loss is None or loss.device.type != "cpu" or math.isfinite(float(self._loss)):
+            if self._on_bad_loss is None or loss.device.type != "cpu" or math.isfinite(float(value)):
                 return
         fence.call("looking at a bad loss", self._on_bad_loss, loss)
 

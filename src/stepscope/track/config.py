@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from enum import Enum
 from typing import Any
 
 from stepscope.track.names import as_name
@@ -63,6 +64,8 @@ def plain(value: Any, depth: int = 0) -> Any:
     """A value as JSON can hold it; what has no such form becomes its text."""
     if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, Enum):
+        return plain(value.value, depth + 1) if isinstance(value.value, str | int | float) else value.name
     if isinstance(value, int):
         return int(value) if -(2**63) <= value < 2**63 else str(value)
     if isinstance(value, float):

@@ -38,7 +38,14 @@ Log = Callable[[Mapping[str, Any], "int | None"], None]
 class Boundaries:
     """Told by the file of a trainer; `Session` wires it to the loop, the log and the watch. Nothing here raises."""
 
-    def __init__(self, loop: Loop, roles: Roles, log: Log, settings: Callable[[Mapping[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        roles: Roles,
+        log: Log,
+        settings: Callable[[Mapping[str, Any]], None],
+        summary: Callable[[Mapping[str, Any]], None] = lambda values: None,
+    ) -> None:
         self.trainer: str | None = None
         """The trainer that is at work or was last, as its users write it: Lightning."""
         self.stages: list[Stage] = []
@@ -53,6 +60,7 @@ class Boundaries:
         self._roles = roles
         self._log = log
         self._settings = settings
+        self._summary = summary
 
     @property
     def stage(self) -> Stage | None:
@@ -103,6 +111,29 @@ class Boundaries:
         self.has_results = self.has_results or bool(named)
         if named:
             self._log(named, step)
+
+    def measured(self, values: Mapping[str, Any], step: int | None = None) -> None:
+        """Numbers that stand where ours would, under our names: the results of the trainer's own evaluation."""
+        self.has_results = True
+        if values:
+            self._log(dict(_texts(values)), step)
+
+    def step_begins(self) -> None:
+        """A step begins here, if fetching its batch has not begun it: the last one of a pass was fetched before."""
+        self._loop.step_begins()
+
+    def step_is_over(self) -> None:
+        """What follows belongs to no step: a checkpoint is saved."""
+        self._loop.iterations.step_is_over()
+
+    def divides_losses(self, yes: bool) -> None:
+        """Losses of accumulated batches are divided by their number: the loss of a step is their sum."""
+        self._loop.losses_add_up = yes
+
+    def summary(self, values: Mapping[str, Any]) -> None:
+        """Values that stand for the whole training."""
+        if values:
+            self._summary(dict(_texts(values)))
 
     def settings(self, values: Mapping[str, Any]) -> None:
         """Hyper-parameters of the model, the data or the trainer."""

@@ -1,0 +1,117 @@
+"""The boundaries of a Hugging Face Trainer: training, evaluation, prediction, saving; and what `Trainer.log` logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from stepscope.launch.imports import Imports
+from stepscope.launch.trainers.boundaries import Boundaries
+from stepscope.launch.trainers.standing import after, around
+from stepscope.launch.transformers_facts import model_facts, named_metrics, settings_of
+from stepscope.record.restore import Installed
+
+__all__ = ["follow"]
+
+NAME = "Transformers"
+_OURS_TOO = frozenset(("train/loss", "train/grad_norm", "train/learning_rate"))
+"""Of every step from the pulse; the Trainer's are means over its logging steps, and keep its name before theirs."""
+
+
+def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
+    """Wait for the Trainer, and for the names that `report_to` may be given."""
+    imports.when("transformers.trainer", lambda module: _Follower(boundaries).hook(module.Trainer, installed))
+    imports.when("transformers.integrations.integration_utils", partial(_make_known, installed))
+
+
+class _Follower:
+    def __init__(self, boundaries: Boundaries) -> None:
+        self._boundaries = boundaries
+
+    def hook(self, trainer: Any, installed: Installed) -> None:
+        around(installed, trainer, "_inner_training_loop", self._trains)
+        around(installed, trainer, "training_step", self._steps)
+        around(installed, trainer, "evaluation_loop", self._evaluates)
+        around(installed, trainer, "prediction_loop", self._evaluates)
+        around(installed, trainer, "_save_checkpoint", self._saves)
+        after(installed, trainer, "predict", self._predicted)
+        after(installed, trainer, "log", self._logged)
+        around(installed, trainer, "log", self._hands_on)
+
+    # -- stages ---------------------------------------------------------------------------------------------------
+
+    def _trains(self, trainer: Any, *args: Any, **kwargs: Any) -> Callable[[], None]:
+        boundaries = self._boundaries
+        boundaries.count_by(lambda: int(trainer.state.global_step))
+        boundaries.settings(settings_of(trainer.args) | model_facts(trainer.model))
+        leave = boundaries.enter("training", NAME)
+        boundaries.divides_losses(True)
+
+        def over() -> None:
+            boundaries.divides_losses(False)
+            leave()
+
+        return over
+
+    def _steps(self, *args: Any, **kwargs: Any) -> None:
+        self._boundaries.step_begins()
+
+    def _evaluates(
+        self,
+        trainer: Any,
+        dataloader: Any = None,
+        description: Any = None,
+        prediction_loss_only: Any = None,
+        ignore_keys: Any = None,
+        metric_key_prefix: str = "eval",
+    ) -> Callable[[], None]:
+        leave = self._boundaries.enter("test" if metric_key_prefix == "test" else "validation", NAME)
+        self._boundaries.has_results = True  # the Trainer measures; nothing is to be guessed from operations
+        return leave
+
+    def _saves(self, *args: Any, **kwargs: Any) -> None:
+        self._boundaries.step_is_over()
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _predicted(self, result: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
+        metrics = getattr(result, "metrics", None)
+        if isinstance(metrics, Mapping) and not _reports_itself(trainer):
+            self._boundaries.measured(named_metrics(metrics)[0], int(trainer.state.global_step))
+
+    def _logged(self, result: Any, trainer: Any, logs: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(logs, Mapping) or _reports_itself(trainer) or not trainer.state.is_world_process_zero:
+            return
+        series, overall = named_metrics(logs)
+        values = {_named(name): value for name, value in series.items()}
+        self._boundaries.measured(values, int(trainer.state.global_step))
+        self._boundaries.summary(overall)
+
+    def _hands_on(self, *args: Any, **kwargs: Any) -> Callable[[], None]:
+        """While it logs, what reaches TensorBoard or W&B comes from it and has been heard."""
+        before, self._boundaries.is_logging = self._boundaries.is_logging, True
+
+        def over() -> None:
+            self._boundaries.is_logging = before
+
+        return over
+
+
+def _reports_itself(trainer: Any) -> bool:
+    """Whether a StepscopeCallback is among its callbacks, which records all of this."""
+    callbacks = getattr(getattr(trainer, "callback_handler", None), "callbacks", ())
+    return any(type(one).__module__ == "stepscope.integrations.transformers" for one in callbacks)
+
+
+def _named(name: str) -> str:
+    return f"transformers/{name.removeprefix('train/')}" if name in _OURS_TOO else name
+
+
+def _make_known(installed: Installed, module: Any) -> None:
+    """`report_to="stepscope"` works without an import of ours. The callback is found by its name: it lies above us."""
+    known = module.INTEGRATION_TO_CALLBACK
+    if "stepscope" not in known:
+        known["stepscope"] = import_module("stepscope.integrations.transformers").StepscopeCallback
+        installed.add(lambda: known.pop("stepscope", None))
