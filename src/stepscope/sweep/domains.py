@@ -10,6 +10,8 @@ from typing import Any
 
 __all__ = ["Bell", "Beta", "Choice", "Domain", "Range"]
 
+DIGITS = 6
+"""Of a number that was drawn: more say nothing, and these can be read and typed again."""
 MOST_VALUES = 100_000
 """Values of one parameter that a grid may list."""
 
@@ -56,7 +58,7 @@ class Range:
             return self._at(min(max(round((drawn - self.low) / self.step), 0), self._count() - 1))
         if self.whole:
             return min(max(round(drawn), int(self.low)), int(self.high))
-        return min(max(drawn, self.low), self.high)
+        return min(max(float(f"{drawn:.{DIGITS}g}"), self.low), self.high)
 
     def _count(self) -> int:
         assert self.step is not None
@@ -126,4 +128,4 @@ Domain = Choice | Range | Bell | Beta
 
 
 def _stepped(value: float, step: float | None) -> float:
-    return value if step is None else float(f"{round(value / step) * step:.12g}")
+    return float(f"{value:.{DIGITS}g}") if step is None else float(f"{round(value / step) * step:.12g}")

@@ -92,6 +92,17 @@ class Journal:
             os.close(self._fd)
             self._fd = None
 
+    def is_locked(self) -> bool:
+        """Whether a sweep process has it now."""
+        try:
+            fd = os.open(self.path, os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            return not _lock(fd)
+        finally:
+            os.close(fd)
+
     def put_aside(self) -> Path | None:
         """Move an earlier sweep of this name out of the way; its runs stay where they are."""
         if not self.folder.exists():

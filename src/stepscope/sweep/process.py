@@ -79,6 +79,8 @@ class Process:
         self._stage += 1
 
     def _send(self, number: int) -> None:
+        if not self.is_ours and not is_alive(self.pid, self.started):
+            return  # its number may be somebody else's by now, and 0 would be all of us
         try:
             if _WINDOWS:
                 os.kill(self.pid, signal.SIGTERM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -88,6 +89,12 @@ class OptunaStrategy:
         self._open[number] = trial
         drawn = {name: self._decoded(name, value) for name, value in trial.params.items()}
         return {name: drawn[name] if name in drawn else self._fixed[name] for name in self._space.domains}
+
+    def taken(self, number: int, params: Mapping[str, Any]) -> None:
+        if self._space.contains(params):
+            study = self._opened()
+            study.enqueue_trial({name: self._encoded(name, params[name]) for name in self._distributions})
+            self._open[number] = study.ask(self._distributions)
 
     def tell(self, outcome: Outcome) -> None:
         if not self._space.contains(outcome.params):  # of an earlier form of the sweep

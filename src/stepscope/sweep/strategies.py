@@ -41,6 +41,9 @@ class Strategy(Protocol):
     def ask(self, number: int) -> dict[str, Any] | None:
         """The setting of run `number` (from 0); None when there is nothing left to try."""
 
+    def taken(self, number: int, params: Mapping[str, Any]) -> None:
+        """An earlier start of the sweep has begun this one; it will be told of."""
+
     def tell(self, outcome: Outcome) -> None:
         """How a run ended; also of those of an earlier start, before anything is asked."""
 
@@ -73,6 +76,9 @@ class Grid:
                 self._done.add(_key(params))
                 return params
         return None
+
+    def taken(self, number: int, params: Mapping[str, Any]) -> None:
+        self._done.add(_key(params))
 
     def tell(self, outcome: Outcome) -> None:
         self._done.add(_key(outcome.params))
@@ -108,9 +114,12 @@ class AtRandom:
                 return params
         return None
 
-    def tell(self, outcome: Outcome) -> None:
+    def taken(self, number: int, params: Mapping[str, Any]) -> None:
         if self._is_finite:
-            self._done.add(_key(outcome.params))
+            self._done.add(_key(params))
+
+    def tell(self, outcome: Outcome) -> None:
+        self.taken(outcome.number, outcome.params)
 
 
 def is_optunas(method: str) -> bool:

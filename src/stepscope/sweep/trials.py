@@ -10,7 +10,7 @@ from typing import Any, Literal
 __all__ = ["OVER", "History", "State", "Trial", "replay"]
 
 State = Literal["running", "finished", "pruned", "diverged", "timeout", "failed", "interrupted"]
-"""failed: crashed, and not to be tried again · interrupted: Ctrl-C or a kill; it is run again when the sweep goes on."""
+"""failed: crashed, and not to be tried again · interrupted: by Ctrl-C or a kill; run again when the sweep goes on."""
 OVER: frozenset[State] = frozenset({"finished", "pruned", "diverged", "timeout", "failed"})
 
 

@@ -1,0 +1,161 @@
+"""How a sweep looks in a terminal: a headline, the table of its runs, and what is said when a run ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from stepscope.cli._terminal import clean, duration, number, sparkline
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    from stepscope.sweep.spec import Sweep
+    from stepscope.sweep.trials import Trial
+
+__all__ = ["as_json", "headline", "line_about", "picture", "table"]
+
+STYLE = {
+    "running": "bold blue",
+    "finished": "green",
+    "pruned": "yellow",
+    "diverged": "red",
+    "timeout": "yellow",
+    "failed": "bold red",
+    "interrupted": "magenta",
+}
+MOST_PARAMS = 8
+
+
+def headline(
+    sweep: Sweep, trials: Sequence[Trial], best: Trial | None, total: int | None, spent_s: float, ending: str | None
+) -> Text:
+    """The sweep in one line: how far it is, and what is best so far."""
+    from rich.text import Text
+
+    over = sum(trial.is_over for trial in trials)
+    line = Text()
+    line.append(clean(sweep.name), style="bold")
+    line.append(f"  {sweep.method}", style="dim")
+    line.append(f"  {over} of {total} runs" if total is not None else f"  {over} runs")
+    for state in ("running", "pruned", "diverged", "timeout", "failed", "interrupted"):
+        count = sum(trial.state == state for trial in trials)
+        if count:
+            line.append(f"  {count} {state}", style=STYLE[state])
+    if best is not None and sweep.metric is not None:
+        line.append(f"  best {clean(sweep.metric.name)} ")
+        line.append(number(best.value), style="bold green")
+        line.append(f" (run {best.number})")
+    line.append(f"  {duration(spent_s)}", style="dim")
+    if ending is not None:
+        line.append(f"  ending: {clean(ending)}", style="yellow")
+    return line
+
+
+def table(sweep: Sweep, trials: Sequence[Trial], best: Trial | None, *, notes: bool = True) -> Table:
+    """The runs with their parameters and the metric."""
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False, expand=False)
+    made.add_column("run", justify="right", no_wrap=True)
+    made.add_column("state", no_wrap=True)
+    names = [name for trial in trials for name in trial.params]
+    shown = [name for name in dict.fromkeys([*sweep.space.varied, *names]) if name in sweep.space.varied][:MOST_PARAMS]
+    for name in shown:
+        made.add_column(clean(name), justify="right", overflow="ellipsis", max_width=18, no_wrap=True)
+    metric = None if sweep.metric is None else sweep.metric.name
+    if metric is not None:
+        made.add_column(clean(metric), justify="right", no_wrap=True)
+        made.add_column("", no_wrap=True)
+    made.add_column("step", justify="right", no_wrap=True)
+    made.add_column("time", justify="right", no_wrap=True)
+    if notes:
+        made.add_column("", overflow="ellipsis", no_wrap=True, ratio=1)
+    now = time.time()
+    for trial in trials:
+        is_best = best is not None and trial.number == best.number
+        row: list[Any] = [str(trial.number), Text(_state(trial), style=STYLE[trial.state])]
+        row += [number(trial.params.get(name)) for name in shown]
+        if metric is not None:
+            row.append(Text(number(trial.value), style="bold green" if is_best else ""))
+            row.append(Text(sparkline(trial.recent, 12), style="green" if is_best else "blue"))
+        row.append("-" if trial.step is None else str(trial.step))
+        row.append("-" if not trial.started else duration((trial.ended or now) - trial.started))
+        if notes:
+            row.append(Text(clean(trial.reason), style="dim") if not is_best else Text("best", style="bold green"))
+        made.add_row(*row)
+    return made
+
+
+def _state(trial: Trial) -> str:
+    again = f" (attempt {trial.attempt})" if trial.attempt > 1 and trial.state == "running" else ""
+    crashed = f", crashed {trial.crashes}x" if trial.crashes and trial.state != "failed" else ""
+    return trial.state + again + crashed
+
+
+def picture(head: Text, sweep: Sweep, trials: Sequence[Trial], best: Trial | None, height: int) -> Group:
+    """What a terminal shows while it goes: the runs that run, the best, and the newest of the others."""
+    from rich.console import Group
+    from rich.text import Text
+
+    room = max(height - 5, 3)
+    running = [trial for trial in trials if trial.state == "running"]
+    rest = [trial for trial in reversed(trials) if trial.state != "running" and trial is not best]
+    chosen = [*running, *([best] if best is not None else []), *rest][:room]
+    listed = sorted(chosen, key=lambda trial: trial.number)
+    left = len(trials) - len(listed)
+    foot = f"{left} more above. " if left > 0 else ""
+    foot += "Ctrl-C stops the runs; the same command goes on later"
+    return Group(head, Text(), table(sweep, listed, best), Text(), Text(foot, style="dim"))
+
+
+def line_about(what: str, trial: Trial, sweep: Sweep, best: Trial | None, done: int, total: int | None) -> str:
+    """One line for a log: something happened to a run."""
+    params = "  ".join(f"{clean(name)}={number(trial.params.get(name))}" for name in sweep.space.varied)
+    count = f"[{done}/{total}]" if total is not None else f"[{done}]"
+    head = f"{count} run {trial.number}"
+    if what == "started":
+        again = f" again, attempt {trial.attempt}" if trial.attempt > 1 else ""
+        return f"{head} started{again}  {params}"
+    if what == "taken over":
+        return f"{head} goes on  {params}"
+    value = ""
+    if sweep.metric is not None and trial.value is not None:
+        value = f"  {clean(sweep.metric.name)} {number(trial.value)}"
+    took = f"  {duration(trial.ended - trial.started)}" if trial.ended and trial.started else ""
+    mark = "  best so far" if best is not None and best.number == trial.number else ""
+    why = f"  ({clean(trial.reason)})" if trial.reason else ""
+    state = "crashed, trying again" if what == "repeated" and trial.crashes else trial.state
+    return f"{head} {state}{value}{took}{mark}{why}"
+
+
+def as_json(sweep: Sweep, trials: Sequence[Trial], best: Trial | None, ending: str | None) -> Mapping[str, Any]:
+    """The sweep for programs."""
+    return {
+        "name": sweep.name,
+        "method": sweep.method,
+        "metric": None if sweep.metric is None else {"name": sweep.metric.name, "goal": sweep.metric.goal},
+        "ended": ending,
+        "best": None if best is None else best.number,
+        "runs": [
+            {
+                "number": trial.number,
+                "state": trial.state,
+                "params": trial.params,
+                "value": trial.value,
+                "step": trial.step,
+                "attempts": trial.attempt,
+                "crashes": trial.crashes,
+                "reason": trial.reason,
+                "exit_code": trial.exit_code,
+                "started": trial.started,
+                "ended": trial.ended,
+                "run": trial.run,
+            }
+            for trial in trials
+        ],
+    }

@@ -1,0 +1,276 @@
+"""`stepscope sweep`: many runs of one script with different parameters."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from stepscope.cli._json import json_option, print_json
+from stepscope.cli._sweep_show import as_json as sweep_as_json, headline, line_about, picture, table
+from stepscope.cli._terminal import clean, console, duration, number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stepscope.sweep.runner import Runner
+    from stepscope.sweep.spec import Sweep
+    from stepscope.sweep.trials import Trial
+
+__all__ = ["command"]
+
+REFRESH_S = 0.25
+
+
+@click.command(name="sweep")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--runs", type=click.IntRange(1), help="How many runs in all, instead of what the file says.")
+@click.option("--parallel", type=click.IntRange(1), help="How many at once.")
+@click.option("--seed", type=click.IntRange(0), help="For the draws of random and Optuna's samplers.")
+@click.option(
+    "--dir", "store", type=click.Path(path_type=Path), help="Where the runs go ($STEPSCOPE_DIR or stepscope-runs)."
+)
+@click.option("--dry-run", is_flag=True, help="Print the commands and start nothing.")
+@click.option("--status", is_flag=True, help="How the sweep stands, while it runs or later; starts nothing.")
+@click.option("--fresh", is_flag=True, help="Begin anew; runs of earlier starts stay, and do not count.")
+@click.option("--retry-failed", is_flag=True, help="Run those that crashed once more.")
+@json_option
+def command(
+    file: Path,
+    runs: int | None,
+    parallel: int | None,
+    seed: int | None,
+    store: Path | None,
+    dry_run: bool,
+    status: bool,
+    fresh: bool,
+    retry_failed: bool,
+    as_json: bool,
+) -> None:
+    """Run a script with many settings, side by side, and say which was best.
+
+    FILE says what to run, which parameters to try and by which metric; docs/sweeps.md tells all of it. W&B's sweep
+    files work too. The same command again goes on where it was stopped.
+
+    \b
+        stepscope sweep sweep.yaml
+        stepscope sweep sweep.yaml --parallel 4 --runs 100
+        stepscope sweep sweep.yaml --dry-run
+        stepscope sweep sweep.yaml --status
+    """
+    from stepscope.sweep.opening import open_sweep, store_of
+    from stepscope.sweep.spec import read_sweep
+
+    sweep = read_sweep(file)
+    given = {"runs": runs, "parallel": parallel, "seed": seed}
+    sweep = replace(sweep, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    folder = store_of(sweep, store)
+    if dry_run:
+        _print_commands(sweep, as_json)
+        return
+    if status:
+        _print_status(sweep, folder, as_json)
+        return
+    runner = open_sweep(sweep, folder, fresh=fresh, retry_failed=retry_failed)
+    out = console(stderr=as_json)
+    _say_how_it_begins(out, runner)
+    with _signals(runner):
+        _go(out, runner)
+    _say_how_it_ended(out, runner, file)
+    if as_json:
+        print_json(sweep_as_json(runner.sweep, _listed(runner), runner.best, runner.ending))
+    runner.journal.close()
+    _leave(runner)
+
+
+def _listed(runner: Runner) -> list[Trial]:
+    return [runner.trials[number] for number in sorted(runner.trials)]
+
+
+# -- while it goes ----------------------------------------------------------------------------------------------------
+
+
+def _say_how_it_begins(out: Console, runner: Runner) -> None:
+    past, sweep = runner.past, runner.sweep
+    if not past.is_new:
+        over = sum(trial.is_over for trial in runner.trials.values())
+        out.print(f"{clean(sweep.name)} goes on: {over} of its runs are over (--fresh begins anew)", style="bold")
+    for change in past.changes:
+        out.print(f"  changed since the last start: {clean(change)}", style="yellow")
+    outside = len(past.outside()) if past.changes else 0
+    if outside:
+        out.print(
+            f"  {outside} earlier runs have settings that are no longer tried; they stay in the list", style="yellow"
+        )
+    if past.journal.torn:
+        out.print(f"  {past.journal.torn} unreadable lines of the journal were left out", style="yellow")
+    if runner.total is None and sweep.budget_s is None:
+        out.print("the file says no number of runs: it goes on until Ctrl-C (--runs N sets one)", style="dim")
+
+
+@contextmanager
+def _signals(runner: Runner) -> Iterator[None]:
+    """Ctrl-C and the like end the runs first."""
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), lambda number, frame: runner.interrupt()) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)
+
+
+def _go(out: Console, runner: Runner) -> None:
+    if not out.is_terminal:
+        runner.on_change = lambda what, trial: out.print(_line(runner, what, trial), soft_wrap=True)
+        runner.go()
+        return
+    from rich.live import Live
+
+    with Live(console=out, auto_refresh=False, transient=True, redirect_stderr=False) as live:
+        drawn = [0.0]
+
+        def draw() -> None:
+            import time
+
+            now = time.monotonic()
+            if now - drawn[0] >= REFRESH_S:
+                drawn[0] = now
+                live.update(
+                    picture(_head(runner), runner.sweep, _listed(runner), runner.best, out.height), refresh=True
+                )
+
+        runner.on_tick = draw
+        runner.go()
+
+
+def _line(runner: Runner, what: str, trial: Trial) -> str:
+    done = sum(one.is_over for one in runner.trials.values())
+    return line_about(what, trial, runner.sweep, runner.best, done, runner.total)
+
+
+def _head(runner: Runner) -> Any:
+    ending = "stopping the runs" if runner.interrupts else runner.ending
+    return headline(runner.sweep, _listed(runner), runner.best, runner.total, runner.spent_s, ending)
+
+
+# -- when it is over --------------------------------------------------------------------------------------------------
+
+
+def _say_how_it_ended(out: Console, runner: Runner, file: Path) -> None:
+    sweep, trials, best = runner.sweep, _listed(runner), runner.best
+    if out.is_terminal:
+        out.print(table(sweep, _ranked(sweep, trials)[:20], best))
+        out.print()
+    out.print(headline(sweep, trials, best, runner.total, runner.spent_s, None))
+    if runner.ending is not None:
+        out.print(f"ended early: {clean(runner.ending)}", style="yellow")
+    if best is not None:
+        _say_best(out, runner, best)
+    elif sweep.metric is not None and any(trial.state == "finished" for trial in trials):
+        reason = next((trial.reason for trial in trials if trial.state == "finished" and trial.reason), "no value")
+        out.print(f"no run has a value to compare: {clean(reason)}", style="yellow")
+    failed = [trial for trial in trials if trial.state == "failed"]
+    if failed:
+        last = failed[-1]
+        out.print(f"run {last.number} crashed: {clean(last.reason)}", style="red", soft_wrap=True)
+        out.print(f"  its output: {last.output(runner.journal.folder)}", soft_wrap=True)
+        out.print(f"  after mending it: stepscope sweep {shlex.quote(str(file))} --retry-failed", soft_wrap=True)
+    if runner.interrupts:
+        out.print(f"stopped; go on with: stepscope sweep {shlex.quote(str(file))}", style="bold", soft_wrap=True)
+    out.print(
+        f"compare the runs with: stepscope ui --dir {shlex.quote(str(runner.store))}", style="dim", soft_wrap=True
+    )
+
+
+def _say_best(out: Console, runner: Runner, best: Trial) -> None:
+    from stepscope.sweep.commands import command_of
+
+    sweep = runner.sweep
+    metric = "" if sweep.metric is None else f"{clean(sweep.metric.name)} {number(best.value)}"
+    settings = "  ".join(f"{clean(name)}={number(best.params.get(name))}" for name in sweep.space.varied)
+    out.print(f"best: run {best.number}  {metric}  {settings}", style="bold green", soft_wrap=True)
+    words = command_of(sweep, best.params, number=best.number)
+    words[0] = "python" if words[0] == sys.executable else words[0]
+    out.print(f"  again: {clean(shlex.join(words))}", soft_wrap=True)
+    if best.run is not None:
+        out.print(f"  run:   {clean(best.run)}", soft_wrap=True)
+
+
+def _ranked(sweep: Sweep, trials: list[Trial]) -> list[Trial]:
+    """The best first, then those without a value."""
+    sign = -1.0 if sweep.metric is not None and sweep.metric.goal == "max" else 1.0
+
+    def place(trial: Trial) -> tuple[int, float, int]:
+        counts = trial.state == "finished" and trial.value is not None and trial.value == trial.value
+        return (0, sign * (trial.value or 0.0), trial.number) if counts else (1, 0.0, trial.number)
+
+    return sorted(trials, key=place)
+
+
+def _leave(runner: Runner) -> None:
+    if runner.interrupts:
+        sys.exit(130)
+    states = [trial.state for trial in runner.trials.values()]
+    if states and not any(state in ("finished", "pruned", "diverged", "timeout") for state in states):
+        sys.exit(1)
+
+
+# -- without running anything ---------------------------------------------------------------------------------------
+
+
+def _print_commands(sweep: Sweep, as_json: bool) -> None:
+    from stepscope.sweep.commands import command_of
+    from stepscope.sweep.strategies import is_optunas, make_strategy
+
+    strategy = make_strategy(sweep, seed=sweep.seed if sweep.seed is not None else Random().getrandbits(32))
+    most = sweep.runs if sweep.runs is not None else (sweep.space.size if sweep.method == "grid" else 10)
+    made = []
+    for at in range(min(most or 10, 1000)):
+        params = strategy.ask(at)
+        if params is None:
+            break
+        made.append((params, command_of(sweep, params, number=at, slot=at % sweep.parallel)))
+    if as_json:
+        print_json([{"number": at, "params": params, "command": words} for at, (params, words) in enumerate(made)])
+        return
+    for _, words in made:
+        words[0] = "python" if words[0] == sys.executable else words[0]
+        click.echo(clean(shlex.join(words)))
+    words_about = f"{len(made)} commands; {sweep.parallel} at a time; nothing was started"
+    if is_optunas(sweep.method):
+        words_about += f". {sweep.method} chooses as results come in, so that the real ones will differ"
+    elif sweep.seed is None and sweep.method == "random":
+        words_about += ". Without a seed the real ones will differ"
+    click.echo(words_about, err=True)
+
+
+def _print_status(sweep: Sweep, store: Path, as_json: bool) -> None:
+    from stepscope.errors import NotFound
+    from stepscope.sweep.journal import Journal, folder_of
+    from stepscope.sweep.status import standing
+
+    journal = Journal(folder_of(store, sweep.name))
+    if not journal.exists:
+        raise NotFound(f"the sweep {sweep.name!r} was not started yet in {store}; --dir says where to look")
+    now = standing(journal, sweep)
+    if as_json:
+        print_json(sweep_as_json(sweep, now.trials, now.best, None))
+        return
+    out = console()
+    out.print(table(sweep, _ranked(sweep, now.trials), now.best))
+    out.print()
+    out.print(headline(sweep, now.trials, now.best, now.total, now.spent_s, None))
+    if not now.is_running:
+        left = (
+            "" if now.total is None else f"; {max(now.total - sum(one.is_over for one in now.trials), 0)} runs are left"
+        )
+        out.print(f"it is not running{left}; the sweep's runs took {duration(now.spent_s)} so far", style="dim")
