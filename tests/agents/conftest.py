@@ -28,9 +28,7 @@ FINDING = Finding(
     function="spread",
     step=3,
     source=[(3, "def spread(p):"), (4, "    return torch.log(p)")],
-    related=[
-        Related(file="/home/me/loop.py", line=9, label="backward is called here", source=[(9, "loss.backward()")])
-    ],
+    related=[Related(file="/home/me/loop.py", line=9, label="backward is here", source=[(9, "loss.backward()")])],
 )
 TRACEBACK = (
     "Traceback (most recent call last):\n"

@@ -24,8 +24,8 @@ __all__ = ["command"]
 def command(dirs: tuple[Path, ...], allow_edit: bool, http: bool, port: int, token: str | None, as_json: bool) -> None:
     """Let a coding agent ask about your runs.
 
-    An agent (Claude Code, Cursor, VS Code, Codex ...) starts this command itself: name it in the agent's settings, which
-    --json prints. It answers why a run failed, with the line and the proof. Read-only unless you say otherwise.
+    An agent (Claude Code, Cursor, VS Code, Codex ...) starts this command itself: name it in the agent's settings
+    (--json prints them). It answers why a run failed, with the line and the proof. Read-only unless you say otherwise.
 
     \b
     claude mcp add stepscope -- stepscope mcp /path/to/stepscope-runs
