@@ -47,7 +47,7 @@ def test_the_tools_are_found_by_listing_and_each_is_described() -> None:
 def test_why_it_failed_names_cause_line_proof_and_fix(store: Path, desk: Desk) -> None:
     end = End(time=time.time(), status="failed", error="ValueError: bad shape", traceback=TRACEBACK, exit_code=1)
     write_run(
-        store, "crashed", {"train/loss": [3.0, 2.0, 1.5, NAN, NAN]}, [finding(), Alert(time=time.time(), title="stuck")],
+        store, "crashed", {"train/loss": [3.0, 2.0, 1.5, NAN, NAN]}, [finding(), Alert(time=1.0, title="stuck")],
         ["begin", "step 3 loss nan"], end, {"source/train.py": SOURCE},
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ def test_list_runs_pages_filters_and_points_at_a_wrong_query(store: Path, desk: 
 
 def test_an_empty_store_and_a_wrong_name_say_what_to_do(store: Path, desk: Desk) -> None:
     assert "there are none yet" in list_runs(desk).text
-    with pytest.raises(NotFound, match="stepscope run train.py"):
+    with pytest.raises(NotFound, match=r"stepscope run train\.py"):
         get_run(desk)
     write_run(store, "twin")
     write_run(store, "twin")
