@@ -1,0 +1,110 @@
+"""A run as MLflow stores it, whatever the store."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+
+from stepscope.importers.columns import as_step
+from stepscope.importers.foreign import Columns
+from stepscope.track.names import as_name
+
+__all__ = ["Store", "StoredRun", "columns_of", "local_path", "setting"]
+
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?([eE][-+]?\d+)?")
+_WORDS = {"True": True, "False": False, "None": None}
+_LARGEST = sys.float_info.max
+_METERS = {
+    "cpu_utilization_percentage": "cpu_percent",
+    "system_memory_usage_percentage": "memory_percent",
+    "disk_usage_percentage": "disk_percent",
+}
+_GPU_METERS = {
+    "utilization_percentage": "use_percent",
+    "memory_usage_percentage": "memory_percent",
+    "power_usage_watts": "power_w",
+}
+_GPU = re.compile(r"system/gpu_(\d+)_(.+)")
+
+
+@dataclass
+class StoredRun:
+    """Times are unix seconds; `status` is MLflow's word."""
+
+    id: str
+    name: str
+    experiment: str
+    status: str
+    start: float
+    end: float | None
+    user: str = ""
+    params: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    artifacts: str = ""
+    """Where MLflow says that they are."""
+    beside: Path | None = None
+    """Where they are if the whole folder was moved."""
+
+
+class Store(Protocol):
+    """A file store or a database."""
+
+    def runs(self) -> Iterator[StoredRun]: ...
+
+    def metrics(self, run: StoredRun, cursor: Any) -> Iterator[Columns]:
+        """The points that came since `cursor`, one piece a metric."""
+
+    def cursor(self, run: StoredRun) -> Any: ...
+
+    def troubles(self) -> list[str]: ...
+
+
+def setting(text: str) -> Any:
+    """A parameter, which MLflow keeps as text, as the number or word it was.
+
+    >>> [setting(text) for text in ("0.1", "3", "1e-3", "True", "adam", "007")]
+    [0.1, 3, 0.001, True, 'adam', '007']
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if not _NUMBER.fullmatch(text):
+        return text
+    value = float(text) if any(letter in text for letter in ".eE") else int(text)
+    return value if len(text) < 300 and math.isfinite(value) else text
+
+
+def columns_of(key: str, rows: list[tuple[int, float, Any]]) -> Columns:
+    """Points of one metric from (milliseconds, value, step). The largest float stands for infinity in a database."""
+    times = np.array([row[0] for row in rows], dtype=np.float64) / 1000
+    values = np.array([row[1] for row in rows], dtype=np.float64)
+    values[values == _LARGEST] = np.inf
+    values[values == -_LARGEST] = -np.inf
+    steps = np.array([as_step(row[2]) or 0 for row in rows], dtype=np.int64)
+    return Columns(_series(as_name(key)), steps, times, values)
+
+
+def _series(key: str) -> str:
+    """Meters of the machine under our own names, where they mean the same."""
+    meter = _METERS.get(key.removeprefix("system/")) if key.startswith("system/") else None
+    if meter is not None:
+        return f"system/{meter}"
+    gpu = _GPU.fullmatch(key)
+    return key if gpu is None else f"system/gpu{gpu[1]}/{_GPU_METERS.get(gpu[2], gpu[2])}"
+
+
+def local_path(uri: str) -> Path | None:
+    """The folder an artifact address means; None when it lies elsewhere (a bucket, a server)."""
+    parts = urlparse(uri)
+    if parts.scheme == "file":
+        return Path(unquote(parts.path))
+    if len(parts.scheme) > 1:
+        return None
+    return Path(uri) if uri else None
