@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from stepscope.track.opening import DEFAULT_DIR, Request, join_as_worker, open_o
 from stepscope.track.run import Run
 from stepscope.track.secrets import learn_from, mask_text
 
-__all__ = ["current", "finish", "init", "log"]
+__all__ = ["beside", "current", "finish", "init", "log"]
 
 _run: Run | None = None
 _turn = 0
@@ -164,6 +165,17 @@ def finish(
     """End this process's run, if one is open."""
     if _run is not None:
         _run.finish(status, exit_code)
+
+
+@contextmanager
+def beside() -> Iterator[None]:
+    """Inside, `init` opens a run beside the current one, which stays open and current."""
+    global _run
+    kept, _run = _run, None
+    try:
+        yield
+    finally:
+        _run = kept
 
 
 def _after_fork() -> None:
