@@ -190,6 +190,7 @@ class Session:
         watcher = Watcher()
         evaluations = Evaluations(watcher, self._evaluated)
         watcher.add(evaluations)
+        self.boundaries.facts = watcher.trainer
         self.boundaries.on_enter.append(evaluations.begin)
         self.boundaries.on_leave.append(lambda stage: evaluations.end(told=self.boundaries.has_results))
         for witness in self._more_witnesses(watcher):

@@ -7,6 +7,7 @@ leave()
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +16,7 @@ from stepscope import fence
 if TYPE_CHECKING:
     from stepscope.launch.loop import Loop
     from stepscope.launch.roles import Role, Roles
+    from stepscope.record.watch.trainer import Trainer
 
 __all__ = ["Boundaries", "Stage"]
 
@@ -54,6 +56,10 @@ class Boundaries:
         self.on_epoch: list[Callable[[], None]] = []
         self.is_logging = False
         """The trainer is handing its values to loggers: those that are TensorBoard or W&B would be heard twice."""
+        self.facts: Trainer | None = None
+        """What the rules may know of the trainer, when there is a watch."""
+        self.on_cpu = False
+        """The user has asked the trainer for the CPU, in so many words."""
         self.has_results = False
         """Since the stage began the trainer has logged something: an evaluation has results of its own."""
         self._loop = loop
@@ -92,12 +98,29 @@ class Boundaries:
         stage = self.stage
         self._roles.told = None if stage is None else _ROLES.get(stage)
         self._loop.doing = stage
+        if self.facts is not None:
+            self.facts.name, self.facts.stage, self.facts.on_cpu = self.trainer, stage, self.on_cpu
         self._loop.iterations.stand_aside(stage is not None and stage != "training")
 
     def epoch_is_over(self) -> None:
         """The pass over the training data is over: many trainers count batches and never ask for one too many."""
         self._loop.pass_is_over()
         _tell(self.on_epoch)
+
+    def chose_cpu(self, yes: bool) -> None:
+        """The user has made a trainer that stays on the CPU, whatever the machine has."""
+        self.on_cpu = yes
+        if self.facts is not None:
+            self.facts.on_cpu = yes
+
+    def works_in(self, function: Any) -> None:
+        """The function of the user's that makes the loss (`training_step`): what the trainer does with it is put down
+        to the end of that function, and not to the line that started the trainer."""
+        if self.facts is not None:
+            from stepscope.record.watch.places import own_place
+            from stepscope.record.watch.trainer import return_of
+
+            self.facts.called, self.facts.works = own_place(sys._getframe(1)), return_of(function)
 
     def count_by(self, number: Callable[[], int] | None) -> None:
         """`number()` gives the trainer's own number of the step that is being made, from 0 (or from where a checkpoint

@@ -49,11 +49,14 @@ class _Follower:
         around(self._installed, part("callbacks.batch_size_finder").BatchSizeFinder, "scale_batch_size", self._tune)
         connector = part("trainer.connectors.logger_connector.logger_connector")._LoggerConnector
         self._hear(connector)
+        connector = part("trainer.connectors.accelerator_connector")._AcceleratorConnector
+        around(self._installed, connector, "__init__", self._choose)
 
     # -- stages ---------------------------------------------------------------------------------------------------
 
     def _fit(self, loop: Any) -> Callable[[], None]:
         trainer = loop.trainer
+        self._boundaries.works_in(type(trainer.lightning_module).training_step)
         self._boundaries.count_by(lambda: int(loop.epoch_loop._batches_that_stepped))
         fence.call("reading hyper-parameters", self._settings, trainer)
         return self._boundaries.enter("training", NAME)
@@ -70,6 +73,11 @@ class _Follower:
 
     def _tune(self, *args: Any, **kwargs: Any) -> Callable[[], None]:
         return self._boundaries.enter("tuning", NAME)
+
+    def _choose(self, connector: Any, *args: Any, **kwargs: Any) -> None:
+        """`accelerator="cpu"`; with "auto" the same script would use a GPU where there is one."""
+        accelerator = kwargs.get("accelerator", "auto")
+        self._boundaries.chose_cpu(accelerator == "cpu" or type(accelerator).__name__ == "CPUAccelerator")
 
     # -- settings and values --------------------------------------------------------------------------------------
 

@@ -91,6 +91,8 @@ class Devices(Witness):
     def _module_moved(self, module: Any, args: Any, kwargs: Any, frame: Any) -> None:
         if not self.watcher.listens() or _device_in(args, kwargs) is None:
             return
+        if self.watcher.trainer.on_cpu:
+            return
         place = own_place(frame)
         text = "" if place is None else self._text(place)
         if '"cpu"' in text or "'cpu'" in text:

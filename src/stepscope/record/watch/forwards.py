@@ -40,7 +40,7 @@ class Forward:
 
     __slots__ = (
         "backwards", "drawn", "droppers", "followed", "forced", "last_train", "led", "loader", "model", "module",
-        "norms", "used", "visit",
+        "norms", "stage", "used", "visit",
     )  # fmt: skip
 
     def __init__(self, visit: Visit, backwards: int) -> None:
@@ -67,6 +67,8 @@ class Forward:
         """The last `train()` or `eval()` on it or on what it is part of."""
         self.forced = False
         """Its class has a `train()` of its own."""
+        self.stage: str | None = None
+        """What the trainer was doing, where there is one."""
 
     @property
     def layers(self) -> list[str]:
@@ -91,7 +93,7 @@ class Forwards(Witness):
         self._looked = 0
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
-        key = (visit.place, visit.training, visit.grad, visit.type)
+        key = (visit.place, visit.training, visit.grad, visit.type, self.watcher.trainer.stage)
         seen = self._places[key] = self._places.get(key, 0) + 1
         if seen > _PER_PLACE or len(self.all) >= _KEPT:
             return
@@ -102,6 +104,7 @@ class Forwards(Witness):
         forward.droppers, forward.norms = moody_layers(module)
         forward.followed = self.watcher.trail.on and self._looked < _BACKWARDS
         forward.loader = self.watcher.loaders.current
+        forward.stage = self.watcher.trainer.stage
         forward.forced = type(module).train is not nn.Module.train
         forward.drawn = bool(visit.inputs) and all(_is_drawn(origin, visit.step) for origin in visit.inputs)
         forward.last_train = self.watcher.modes.last(module)

@@ -147,6 +147,9 @@ class Steps(Witness):
         """How many steps an optimizer has taken."""
         return self._counts.get(number, 0)
 
+    def _place(self, frame: Any) -> Place | None:
+        return self.watcher.trainer.place(own_place(frame))
+
     # Backward
 
     def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
@@ -164,7 +167,7 @@ class Steps(Witness):
 
     @fence.fenced("following backward")
     def _begin(self, roots: Any, args: Any, kwargs: Any) -> Backward:
-        backward = Backward(self.backward_count, self.watcher.step, own_place(sys._getframe(2)))
+        backward = Backward(self.backward_count, self.watcher.step, self._place(sys._getframe(2)))
         self.backward_count += 1
         tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
         backward.accumulates = bool(kwargs.get("accumulate_grad", True))
@@ -244,7 +247,7 @@ class Steps(Witness):
         self.watcher.trail.paused += 1
         self._inside += 1
         number = self.watcher.optimizers.number_of(optimizer)
-        step = Step(self.step_count, number, own_place(sys._getframe(1)))
+        step = Step(self.step_count, number, self._place(sys._getframe(1)))
         self._open.append((optimizer, step))
         through = self._through_closure(step, optimizer, args, kwargs)
         if through is None:

@@ -55,6 +55,7 @@ from stepscope.record.watch.starts import Starts
 from stepscope.record.watch.steps import Step, Steps
 from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
+from stepscope.record.watch.trainer import Trainer
 from stepscope.record.watch.trials import Trials
 from stepscope.record.watch.visits import Visits
 from stepscope.record.watch.witness import Witness
@@ -97,6 +98,7 @@ class Watcher:
         """Where the script first called torch.compile."""
         self.muted = 0
         """Above 0 while a probe runs the user's model: nothing is witnessed."""
+        self.trainer = Trainer()
         self.trail = Trail(self)
         self.visits = Visits(self)
         self.optimizers = Optimizers(self)

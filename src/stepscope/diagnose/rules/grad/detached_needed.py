@@ -63,7 +63,8 @@ def detached_needed(run: Evidence) -> Iterator[Proof]:
         groups.setdefault(_where(cut), []).append(cut)
     seen: set[int] = set()
     for where, cuts in groups.items():
-        lost = [p for cut in cuts if (p := cut.parameter()) is not None and id(p) not in seen]
+        fresh = {id(p): p for cut in cuts if (p := cut.parameter()) is not None and id(p) not in seen}
+        lost = list(fresh.values())
         seen.update(map(id, lost))
         if not lost:
             continue

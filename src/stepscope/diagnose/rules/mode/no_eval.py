@@ -31,11 +31,18 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
         with torch.no_grad():
             accuracy = evaluate(model, val_loader)
     """
+    switched = _switched_by_user(run)
+    yield from _in_a_trainer(run, switched)
     training = [f.module() for f in run.forwards.all if f.visit.grad and (f.used or (f.led and not f.followed))]
     trained = {id(p) for module in training if module is not None for p in module.parameters()}
     places: dict[Any, list[Forward]] = {}
     for forward in run.forwards.all:
-        if not forward.used and _evaluates(run, forward) and _has_any(forward.module(), trained):
+        if (
+            forward not in switched
+            and not forward.used
+            and _evaluates(run, forward)
+            and _has_any(forward.module(), trained)
+        ):
             places.setdefault(forward.visit.place, []).append(forward)
     for place, forwards in places.items():
         first = forwards[0]
@@ -61,6 +68,37 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
             if missing
             else "call model.eval() before this, and model.train() after it",
             related=[(place, "the model is called here")] if missing else (),
+        )
+
+
+def _switched_by_user(run: Evidence) -> list[Forward]:
+    """Calls in a trainer's validation for which the user's own code has put the whole model into training mode."""
+    found = []
+    for forward in run.forwards.all:
+        if forward.stage not in ("validation", "test", "sanity check") or not forward.layers or forward.visit.parent:
+            continue
+        call, module = forward.last_train, forward.module()
+        if call is None or not call.on or call.place is None or module is None or call.place == run.trainer.called:
+            continue
+        named = None if call.module is None else call.module()
+        if named is not None and any(part is module for part in named.modules()):
+            found.append(forward)
+    return found
+
+
+def _in_a_trainer(run: Evidence, switched: list[Forward]) -> Iterator[Proof]:
+    """A trainer switches modes itself: `train()` within its validation undoes that."""
+    places = {forward.last_train.place: forward for forward in reversed(switched) if forward.last_train is not None}
+    for place, first in places.items():
+        what, stage = _kinds(first), "test" if first.stage == "test" else "validation"
+        yield Proof(
+            where=place,
+            message=f"the model is put into training mode during {stage}: {what} "
+            f"behave{'' if ' and ' in what else 's'} as in training",
+            label=f"{', '.join(first.layers[:3])} in train mode",
+            evidence={"layers": first.layers[:12], "stage": stage},
+            fix=f"remove this train(): {run.trainer.name} switches the model to evaluation and back by itself",
+            related=[(first.visit.place, "the model is called here")] if first.visit.place is not None else (),
         )
 
 

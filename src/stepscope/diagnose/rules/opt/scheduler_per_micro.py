@@ -9,6 +9,11 @@ from stepscope.record.watch.steps import Step
 
 _ENOUGH = 10
 _SMALL = 1e-3
+_FIX = "make the schedule as long as the trainer steps it often"
+_FIXES = {
+    "Lightning": 'say in configure_optimizers what it counts, {"scheduler": ..., "interval": "epoch"} or "step", '
+    "and make it as long as that",
+}
 
 
 @rule(
@@ -46,8 +51,10 @@ def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
         if said is None:
             continue
         message, label = said
+        place = scheduler.steps[-1].place
+        by_trainer = scheduler.place is not None and place is not None and place == run.trainer.called
         yield Proof(
-            where=scheduler.steps[-1].place,
+            where=scheduler.place if by_trainer else place,
             message=message,
             label=label,
             evidence={
@@ -58,8 +65,12 @@ def scheduler_per_micro(run: Evidence) -> Iterator[Proof]:
                 "lr_first": rates[0],
                 "lr_last": rates[-1],
             },
-            fix="call scheduler.step() once per unit that its length counts (epochs, or optimizer steps)",
-            related=[(scheduler.place, f"the {scheduler.type} is made here")] if scheduler.place is not None else (),
+            fix=_FIXES.get(run.trainer.name or "", _FIX)
+            if by_trainer
+            else "call scheduler.step() once per unit that its length counts (epochs, or optimizer steps)",
+            related=[(scheduler.place, f"the {scheduler.type} is made here")]
+            if scheduler.place is not None and not by_trainer
+            else (),
         )
 
 

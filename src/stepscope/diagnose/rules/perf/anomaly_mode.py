@@ -31,5 +31,7 @@ def anomaly_mode(run: Evidence) -> Iterator[Proof]:
         message="anomaly detection is left on: every step pays for it",
         label=f"on in all {steps} steps so far",
         evidence={"steps": steps},
-        fix="remove this line (or turn it on only for the steps you are looking at)",
+        fix="remove this line (or turn it on only for the steps you are looking at)"
+        if run.trainer.name is None
+        else "leave out detect_anomaly=True (or keep it for a run of a few steps)",
     )

@@ -1,0 +1,55 @@
+"""The trainer that runs the loop, where there is one: what it is doing, and where the user's own code is in it."""
+
+from __future__ import annotations
+
+import dis
+from types import CodeType
+from typing import Any
+
+from stepscope.record.sites import Place
+from stepscope.record.watch.places import is_own
+
+__all__ = ["Trainer", "return_of"]
+
+
+class Trainer:
+    """`run.trainer`. Filled by whoever follows the trainer; a loop of the user's own leaves it as it is."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        """As its users write it: Lightning."""
+        self.stage: str | None = None
+        """training, validation, test, prediction, sanity check, or none of them."""
+        self.called: Place | None = None
+        """Where the user's code hands over to the trainer: `trainer.fit(model)`."""
+        self.works: Place | None = None
+        """Where the user's code gives the trainer a loss: the end of `training_step`."""
+        self.on_cpu = False
+        """The user has chosen the CPU: then nothing has to be moved to a device."""
+
+    def place(self, place: Place | None) -> Place | None:
+        """Of what the trainer did by itself (backward, the optimizer's step): where the user's code made it do so."""
+        return self.works if self.works is not None and place is not None and place == self.called else place
+
+    @property
+    def is_evaluating(self) -> bool:
+        return self.stage in ("validation", "test", "sanity check")
+
+
+def return_of(function: Any) -> Place | None:
+    """The last `return` of a function of the user's own.
+
+    >>> def training_step(batch):
+    ...     return batch
+    >>> place = return_of(training_step)
+    >>> place is None or place[0] is training_step.__code__
+    True
+    """
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType) or not is_own(code):
+        return None
+    offsets = [one.offset for one in dis.get_instructions(code) if one.opname.startswith("RETURN_")]
+    offsets = [offset for offset in offsets if offset]  # RETURN_GENERATOR stands first
+    return (code, offsets[-1]) if offsets else None
