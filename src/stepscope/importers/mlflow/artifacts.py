@@ -21,7 +21,7 @@ from stepscope.track.media import Html, Markdown, Table, Text
 __all__ = ["artifacts_of"]
 
 _PICTURE = re.compile(
-    r"(?P<key>.+)[%+]step[%+](?P<step>-?\d+)[%+]timestamp[%+](?P<time>\d+)[%+](?P<id>[-\w]+?)"
+    r"(?P<key>.+)(?P<mark>[%+])step[%+](?P<step>-?\d+)[%+]timestamp[%+](?P<time>\d+)[%+](?P<id>[-\w]+?)"
     r"(?P<small>[%+]compressed)?\.(png|webp)"
 )
 _SMALL = 1 << 20
@@ -71,7 +71,7 @@ def _pieces(path: Path, inner: str, when: float, *, is_table: bool) -> list[Any]
     if picture is not None:
         if picture["small"]:
             return []  # a thumbnail of the one beside it
-        key = picture["key"].replace("#", "/")
+        key = picture["key"].replace("~" if picture["mark"] == "+" else "#", "/")  # newer versions mark with +
         return [file_thing(path, key, int(picture["step"]), int(picture["time"]) / 1000, kind="image")]
     size = path.stat().st_size
     if size > _COPIED:
