@@ -18,7 +18,9 @@ from stepscope.track.run import Run
 
 __all__ = ["Tracking"]
 
-_OPENS_ITS_OWN = re.compile(rb"\bstepscope\s*\.\s*init\s*\(|from\s+stepscope\s+import[^\n]*\binit\b")
+_OPENS_ITS_OWN = re.compile(
+    rb"\bstepscope\s*\.\s*init\s*\(|from\s+stepscope\s+import[^\n]*\b(init|wandb)\b|\bstepscope\s*\.\s*wandb\b"
+)
 BESIDE = "watched/"
 """Before our names in a run that the script opened, so that they are never taken for its own."""
 

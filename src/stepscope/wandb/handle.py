@@ -1,0 +1,392 @@
+"""`wandb.Run`: W&B's run object over one of ours. Nothing here raises into the training for what the disk does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.track.messages import say_once
+from stepscope.track.steps import StepRefused
+from stepscope.wandb import alerts, artifacts, files, keeping, metrics
+from stepscope.wandb.identity import Identity
+from stepscope.wandb.rows import Rows
+from stepscope.wandb.run_config import Config
+from stepscope.wandb.run_summary import Summary
+from stepscope.wandb.settings import Settings
+from stepscope.wandb.watching import Watch
+from stepscope.wandb.wording import instead_of, not_acted_on
+
+if TYPE_CHECKING:
+    from stepscope.track.run import Run as Recorded
+
+__all__ = ["Run"]
+
+
+class Run:
+    """One training being recorded, with the names W&B gives things. Made by `wandb.init`.
+
+    with wandb.init(project="vae", config={"lr": 1e-3}) as run:
+        run.log({"loss": 0.5})
+    """
+
+    def __init__(
+        self,
+        recorded: Recorded,
+        config: Config,
+        identity: Identity,
+        settings: Settings,
+        on_end: Callable[[Run], None],
+    ) -> None:
+        self._run = recorded
+        self._config = config
+        self._identity = identity
+        self._settings = settings
+        self._on_end = on_end
+        self._rules = metrics.Rules()
+        self._rows = Rows(self._write, self._refused, recorded.step)
+        self._summary = Summary(
+            recorded.summary, self._rules, ask=self._ask, step=lambda: self._rows.last_step, show=self._show
+        )
+        self._watch = Watch(lambda values: self.log(values, commit=False))
+        self._files = files.Files(self)
+        self._alerts = alerts.Alerts(recorded)
+        self.starting_step = recorded.step
+        recorded.every(1.0, self._rows.tick, "writing a waiting row")
+        recorded.before_end(self._last_words)
+
+    # -- values -----------------------------------------------------------------------------------------------------
+
+    def log(
+        self, data: dict[str, Any], step: int | None = None, commit: bool | None = None, sync: bool | None = None
+    ) -> None:
+        """Record values: at the next step, at `step`, or with `commit=False` as part of the row being made."""
+        if self._run.is_finished:
+            say_once("wandb finished", f"run {self.name!r} is finished; what is logged to it now is not kept")
+            return
+        if not isinstance(data, Mapping):
+            self._refused("dict", f"log() takes a dict, not a {type(data).__name__}: wandb.log({{'loss': loss}})")
+            return
+        try:
+            self._rows.log(data, step, commit)
+        except StepRefused as reason:
+            self._refused("step", str(reason))
+        except Exception as fault:
+            fence.report("wandb.log()", fault)
+
+    def _write(self, row: dict[str, Any], step: int) -> None:
+        self._rules.complete(row)
+        self._summary.logged(row)
+        self._run.log(row, step)
+
+    def _show(self, values: dict[str, Any]) -> None:
+        self._run.log(values, self._rows.step)
+
+    def _refused(self, what: str, reason: str) -> None:
+        self._run._sink.refused("log", what, reason)
+
+    def _ask(self, name: str) -> Any:
+        """A value that was on a device when it was logged, as it stands in the run now."""
+        path = self._run.path
+        if path is None:
+            return None
+        from stepscope.runs.read.folder import open_run
+
+        self._run.flush()
+        value = fence.call("reading the summary", lambda: open_run(path).summary.get(name))
+        return {"_type": "media"} if value is None else value
+
+    def define_metric(
+        self,
+        name: str,
+        step_metric: str | metrics.Metric | None = None,
+        step_sync: bool | None = None,
+        hidden: bool | None = None,
+        summary: str | None = None,
+        goal: str | None = None,
+        overwrite: bool | None = None,
+        **kwargs: Any,
+    ) -> metrics.Metric:
+        """Say what a metric is drawn over and how it is summed up; `name` may end with `*`."""
+        metric = metrics.made(name, step_metric, step_sync, hidden, summary, goal)
+        self._rules.add(metric)
+        self._run.define(name, summary=metrics.our_summary(metric), x=metric.step_metric, goal=metric.our_goal)
+        return metric
+
+    @property
+    def step(self) -> int:
+        """The step that the next values belong to."""
+        return self._rows.step
+
+    @property
+    def config(self) -> Config:
+        return self._config
+
+    @property
+    def config_static(self) -> dict[str, Any]:
+        return self._config.as_dict()
+
+    @property
+    def summary(self) -> Summary:
+        return self._summary
+
+    # -- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str:
+        return self._identity.id or self._run.id
+
+    @property
+    def name(self) -> str:
+        return self._run.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._run.name = name
+
+    @property
+    def notes(self) -> str | None:
+        return self._run.notes or None
+
+    @notes.setter
+    def notes(self, notes: str) -> None:
+        self._run.notes = notes
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return tuple(tag for tag in self._run.tags if not tag.startswith("job_type:"))
+
+    @tags.setter
+    def tags(self, tags: Sequence[str]) -> None:
+        kept = [tag for tag in self._run.tags if tag.startswith("job_type:")]
+        self._run.tags = [*([tags] if isinstance(tags, str) else tags), *kept]
+
+    @property
+    def project(self) -> str:
+        return self._run.project
+
+    def project_name(self) -> str:
+        return self.project
+
+    @property
+    def entity(self) -> str:
+        return self._identity.entity or ""
+
+    @property
+    def group(self) -> str:
+        return self._run.group or ""
+
+    @property
+    def job_type(self) -> str:
+        return self._identity.job_type or ""
+
+    @property
+    def sweep_id(self) -> str | None:
+        return self._identity.sweep
+
+    @property
+    def path(self) -> str:
+        """`project/id`, or with an entity before it: what `wandb.Api().run` takes."""
+        return "/".join(part for part in (self.entity, self.project, self.id) if part)
+
+    @property
+    def dir(self) -> str:
+        """A folder for the script's own files; what is in it at the end is kept with the run."""
+        return str(self._files.folder)
+
+    @property
+    def sync_dir(self) -> str:
+        return str(self._run.path or self._files.folder)
+
+    @property
+    def resumed(self) -> bool:
+        return self._run.attempt > 0
+
+    @property
+    def offline(self) -> bool:
+        return True
+
+    @property
+    def disabled(self) -> bool:
+        return self._run.path is None
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    @property
+    def start_time(self) -> float:
+        return self._run._meta.created
+
+    @property
+    def url(self) -> str | None:
+        """None, as for every run that is not on a server; `stepscope ui` shows it."""
+        return None
+
+    project_url = url
+    sweep_url = url
+
+    def get_url(self) -> str | None:
+        return None
+
+    get_project_url = get_url
+    get_sweep_url = get_url
+
+    def status(self) -> Any:
+        not_acted_on("Run.status()", "nothing is synced; the run is on the disk")
+        return None
+
+    def display(self, height: int = 420, hidden: bool = False) -> bool:
+        return False
+
+    def to_html(self, height: int = 420, hidden: bool = False) -> str:
+        return self._run._repr_html_()
+
+    def _repr_html_(self) -> str:
+        return self._run._repr_html_()
+
+    # -- models, files, artifacts -----------------------------------------------------------------------------------
+
+    def watch(
+        self,
+        models: Any,
+        criterion: Any = None,
+        log: str | None = "gradients",
+        log_freq: int = 1000,
+        idx: int | None = None,
+        log_graph: bool = False,
+    ) -> None:
+        """Keep histograms of a model's gradients, its parameters, or both, every `log_freq` batches."""
+        if log_graph:
+            not_acted_on("watch(log_graph=True)", "`stepscope run` and stepscope.record keep the model's graph")
+        self._watch.add(models, log, log_freq, idx)
+
+    def unwatch(self, models: Any = None) -> None:
+        """Stop watching these models, or all."""
+        self._watch.remove(models)
+
+    def save(
+        self,
+        glob_str: str | os.PathLike[str] | None = None,
+        base_path: str | os.PathLike[str] | None = None,
+        policy: str = "live",
+        glob: bool = True,
+    ) -> bool | list[str]:
+        """Keep files with the run: at once, and with "live" or "end" as they are when the run ends."""
+        return self._files.save(glob_str, base_path, policy, glob)
+
+    def restore(self, name: str, run_path: str | None = None, replace: bool = False, root: str | None = None) -> Any:
+        """A file that was kept with this run or another, opened."""
+        return files.restore(self, name, run_path, replace, root)
+
+    def log_code(
+        self,
+        root: str | None = ".",
+        name: str | None = None,
+        include_fn: Callable[..., bool] = files.is_code,
+        exclude_fn: Callable[..., bool] = files.is_ours,
+    ) -> artifacts.Artifact | None:
+        """Keep the script's source files as an artifact of type "code"."""
+        return files.log_code(self, root, name, include_fn, exclude_fn)
+
+    def log_artifact(
+        self,
+        artifact_or_path: artifacts.Artifact | str | os.PathLike[str],
+        name: str | None = None,
+        type: str | None = None,
+        aliases: list[str] | None = None,
+        tags: list[str] | None = None,
+    ) -> artifacts.Artifact:
+        """Keep an artifact, a file or a folder with the run, as the next version of its name."""
+        return keeping.log(self._run, artifact_or_path, name, type, aliases, tags)
+
+    upsert_artifact = log_artifact
+    finish_artifact = log_artifact
+
+    def use_artifact(
+        self,
+        artifact_or_name: str | artifacts.Artifact,
+        type: str | None = None,
+        aliases: list[str] | None = None,
+        use_as: str | None = None,
+    ) -> artifacts.Artifact:
+        """An artifact that this or another run of the store has logged: `name`, `name:v2`, `project/name:best`."""
+        return keeping.use(self._run, artifact_or_name, type)
+
+    def link_artifact(
+        self, artifact: artifacts.Artifact, target_path: str, aliases: list[str] | None = None
+    ) -> artifacts.Artifact:
+        """Keep the artifact a second time, under the name it is linked to."""
+        return keeping.link(self._run, artifact, target_path, aliases)
+
+    def log_model(
+        self, path: str | os.PathLike[str], name: str | None = None, aliases: list[str] | None = None
+    ) -> None:
+        """Keep a checkpoint as an artifact of type "model"."""
+        self.log_artifact(path, name or f"run-{self.id}-{Path(path).name}", "model", aliases)
+
+    def use_model(self, name: str) -> str:
+        """The path of a kept model: of its file, or of the folder if it has several."""
+        artifact = self.use_artifact(name)
+        folder = artifact.download()
+        return str(Path(folder) / artifact.only_file) if artifact.only_file else folder
+
+    def link_model(
+        self,
+        path: str | os.PathLike[str],
+        registered_model_name: str,
+        name: str | None = None,
+        aliases: list[str] | None = None,
+    ) -> artifacts.Artifact | None:
+        return self.log_artifact(path, registered_model_name, "model", aliases)
+
+    def alert(self, title: str, text: str = "", level: Any = None, wait_duration: Any = None) -> None:
+        """Leave a note that asks for attention; within `wait_duration` the same title is left once."""
+        self._alerts.add(title, text, level, wait_duration)
+
+    def write_logs(self, text: str) -> None:
+        self._run.log({"logs": text}, self._rows.step)
+
+    def pin_config_keys(self, keys: Sequence[str] = ()) -> None:
+        not_acted_on("pin_config_keys()", "columns are chosen on the Runs page")
+
+    # -- its end ----------------------------------------------------------------------------------------------------
+
+    def mark_preempting(self) -> None:
+        """The run ends as preempted unless it says otherwise."""
+        self._run._preempted = True
+
+    def finish(self, exit_code: int | None = None, quiet: bool | None = None) -> None:
+        """End the run; a code other than 0 says that it failed."""
+        self._run.finish(exit_code=exit_code)
+
+    join = finish
+
+    def _last_words(self) -> None:
+        """Before the end is written, however it came."""
+        self._rows.flush()
+        self._watch.remove(None)
+        self._files.keep_all()
+        self._on_end(self)
+
+    def _after_fork(self) -> None:
+        self._rows.after_fork()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._run.__exit__(kind, error, trace)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise AttributeError(instead_of(f"Run.{name}"))
+
+    def __repr__(self) -> str:
+        return f"<stepscope.wandb.Run {self.path!r}, step {self.step}>"

@@ -1,0 +1,53 @@
+"""What W&B knows a run by and we do not: its id, entity, job type and sweep, in a small file of the run folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from stepscope.runs.format.layout import run_folders
+
+__all__ = ["FILE", "Identity", "find", "read_identity", "write_identity"]
+
+FILE = "wandb.json"
+
+
+class Identity(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`wandb.json`: written once, when a run is made through `stepscope.wandb`."""
+
+    id: str | None = None
+    """As it was given to `init`; without one the run's own id serves."""
+    project: str = ""
+    entity: str | None = None
+    job_type: str | None = None
+    sweep: str | None = None
+
+
+_decoder = msgspec.json.Decoder(Identity)
+
+
+def write_identity(run: Path, identity: Identity) -> None:
+    temporary = run / f".{FILE}.{os.getpid()}.tmp"
+    temporary.write_bytes(msgspec.json.encode(identity))
+    os.replace(temporary, run / FILE)
+
+
+def read_identity(run: Path) -> Identity | None:
+    """A run's other name, or None for a run that W&B's names say nothing of."""
+    try:
+        return _decoder.decode((run / FILE).read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def find(store: Path, id: str, project: str | None = None) -> Path | None:
+    """The newest run with this id, as W&B or we count: there it is one run, which goes on or is replaced."""
+    for run in reversed(run_folders(store)):
+        if run.name == id:
+            return run
+        identity = read_identity(run)
+        if identity is not None and identity.id == id and project in (None, identity.project):
+            return run
+    return None

@@ -1,0 +1,269 @@
+"""`wandb.init`: W&B's arguments and variables, one of our runs. Local, without an account."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stepscope import fence
+from stepscope.errors import StepscopeError
+from stepscope.sweep import nested
+from stepscope.track import session
+from stepscope.track.assigned import assigned
+from stepscope.track.messages import say_once
+from stepscope.track.names import script_path
+from stepscope.track.opening import DEFAULT_DIR
+from stepscope.wandb import identity, wording
+from stepscope.wandb.errors import Error, UsageError
+from stepscope.wandb.handle import Run
+from stepscope.wandb.run_config import Config, friendly, read_config
+from stepscope.wandb.settings import Settings, joined
+
+__all__ = ["finish", "init", "open_run", "store_for", "the_run"]
+
+_open: Run | None = None
+_ended: Run | None = None
+_MODES = ("online", "offline", "disabled", "shared", "run", "dryrun")
+_OFF = ("disabled",)
+_WHY = {
+    "sync_tensorboard": "`stepscope run` hears TensorBoard's writers; `stepscope import logs/` reads their files",
+    "tensorboard": "`stepscope run` hears TensorBoard's writers; `stepscope import logs/` reads their files",
+    "monitor_gym": "log a wandb.Video of the frames",
+    "fork_from": "start a new run and load the other one's checkpoint",
+}
+
+
+def init(
+    entity: str | None = None,
+    project: str | None = None,
+    dir: str | os.PathLike[str] | None = None,
+    id: str | None = None,
+    name: str | None = None,
+    notes: str | None = None,
+    tags: Sequence[str] | None = None,
+    config: Any = None,
+    config_exclude_keys: list[str] | None = None,
+    config_include_keys: list[str] | None = None,
+    allow_val_change: bool | None = None,
+    group: str | None = None,
+    job_type: str | None = None,
+    mode: str | None = None,
+    force: bool | None = None,
+    reinit: bool | str | None = None,
+    resume: bool | str | None = None,
+    resume_from: str | None = None,
+    fork_from: str | None = None,
+    save_code: bool | None = None,
+    tensorboard: bool | None = None,
+    sync_tensorboard: bool | None = None,
+    monitor_gym: bool | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
+    anonymous: Any = None,
+) -> Run:
+    """Start recording a run with W&B's arguments; WANDB_* variables stand in for those that are left out.
+
+    Runs go to `stepscope-runs` (below `dir` if given), or to the folder in STEPSCOPE_DIR. mode="disabled" records
+    nothing; every other mode records here. An open run comes back as it is unless `reinit` says otherwise.
+    """
+    chosen = joined(settings)
+    beside = False
+    if _open is not None:
+        again = _reinit(reinit if reinit is not None else chosen.reinit)
+        if again == "return_previous":
+            say_once("wandb reinit", "wandb.init() with a run open gives that run; finish it first, or reinit=True")
+            return _open
+        beside = again == "create_new"
+        if not beside:
+            _open.finish()
+    wording.note_unused("init", locals(), _WHY)
+    _check_mode(mode or chosen.mode)
+    off = (mode or chosen.mode) in _OFF
+    store = store_for(dir or chosen.root_dir)
+    given = _picked(read_config(config), config_include_keys, config_exclude_keys)
+    wanted = id or chosen.run_id
+    past = None if off else _past(store, wanted, resume if resume is not None else chosen.resume, resume_from)
+    kind = job_type or chosen.run_job_type
+    options: dict[str, Any] = {
+        "project": project or chosen.project,
+        "name": name or chosen.run_name,
+        "config": given,
+        "tags": [*_listed(tags or chosen.run_tags), *([f"job_type:{kind}"] if kind else [])],
+        "notes": notes or chosen.run_notes or "",
+        "group": group or chosen.run_group,
+        "dir": store,
+        "resume": past,
+        "console": chosen.console != "off",
+        "system": not (chosen.x_disable_stats or chosen._disable_stats),
+        "git": not chosen.disable_git,
+        "mode": "off" if off else None,
+    }
+    who = identity.Identity(wanted, "", entity or chosen.entity, kind, _sweep_of())
+    run = _opened(options, who, chosen, bool(allow_val_change), beside)
+    if resume_from is not None:
+        run._run.rewind(_moment(resume_from)[1] + 1)
+        run._rows.step = run._run.step
+    if save_code or chosen.save_code:
+        script = script_path()
+        if script is not None and script.is_file():
+            run.save(script, policy="now")
+    return run
+
+
+def _opened(
+    options: dict[str, Any], who: identity.Identity, settings: Settings, allow_val_change: bool, beside: bool
+) -> Run:
+    global _open
+    try:
+        if beside:
+            with session.beside():
+                recorded = session.init(**options)
+        else:
+            recorded = session.init(**options)
+    except StepscopeError as fault:
+        raise UsageError(str(fault)) from None
+    known = identity.read_identity(recorded.path) if recorded.path is not None and recorded.attempt else None
+    if known is not None:
+        who = known
+    elif recorded.path is not None and not recorded.is_worker:
+        who = identity.Identity(who.id, recorded.project, who.entity, who.job_type, who.sweep)
+        fence.call("keeping W&B's names of the run", identity.write_identity, recorded.path, who)
+    given = {str(key): friendly(value) for key, value in options["config"].items()}
+    if recorded.attempt:
+        given = {**_nested(dict(recorded.config)), **given}
+    place = assigned()
+    config = Config(
+        given,
+        recorded.config.update,
+        allow_val_change=allow_val_change or recorded.attempt > 0,
+        fixed=nested(place.config) if place is not None else None,
+    )
+    settings.update(mode="disabled" if recorded.path is None else "offline", run_id=who.id or recorded.id)
+    run = Run(recorded, config, who, settings, _over)
+    if not beside:
+        _open = run
+    return run
+
+
+def _over(run: Run) -> None:
+    global _open, _ended
+    _ended = run
+    if _open is run:
+        _open = None
+
+
+def open_run() -> Run | None:
+    """The run that `wandb.log` means, or None."""
+    return _open
+
+
+def last_ended() -> Run | None:
+    """The run that ended last in this process: a sweep's agent asks for it."""
+    return _ended
+
+
+def the_run(what: str) -> Run:
+    """The open run, or W&B's error for a call that comes too early."""
+    if _open is None:
+        raise Error(f"You must call wandb.init() before wandb.{what}")
+    return _open
+
+
+def finish(exit_code: int | None = None, quiet: bool | None = None) -> None:
+    """End the open run, if there is one."""
+    if _open is not None:
+        _open.finish(exit_code)
+
+
+def store_for(dir: str | os.PathLike[str] | None = None) -> Path:
+    """Where runs go: STEPSCOPE_DIR before all, because whoever set it speaks to us."""
+    chosen = os.environ.get("STEPSCOPE_DIR")
+    return Path(chosen if chosen else Path(dir or ".") / DEFAULT_DIR).absolute()
+
+
+def _reinit(value: Any) -> str:
+    if value in (None, "default"):
+        return "finish_previous" if "ipykernel" in sys.modules else "return_previous"
+    if isinstance(value, bool):
+        return "finish_previous" if value else "return_previous"
+    if value not in ("return_previous", "finish_previous", "create_new"):
+        raise UsageError(f"reinit={value!r} is unknown; use 'return_previous', 'finish_previous' or 'create_new'")
+    return str(value)
+
+
+def _check_mode(mode: str | None) -> None:
+    if mode is not None and mode not in _MODES:
+        raise UsageError(f"mode {mode!r} is unknown; use 'online', 'offline' (both record here) or 'disabled'")
+
+
+def _listed(tags: Any) -> list[str]:
+    return [tags] if isinstance(tags, str) else [str(tag) for tag in tags or ()]
+
+
+def _picked(config: dict[str, Any], include: list[str] | None, exclude: list[str] | None) -> dict[str, Any]:
+    if include and exclude:
+        raise UsageError("config_include_keys and config_exclude_keys exclude each other; give one of them")
+    if include:
+        return {name: value for name, value in config.items() if name in include}
+    return {name: value for name, value in config.items() if name not in (exclude or ())}
+
+
+def _past(store: Path, id: str | None, resume: Any, resume_from: str | None) -> str | None:
+    """The run that goes on, for `stepscope.init(resume=...)`; None for a new one."""
+    if resume_from is not None:
+        id, resume = _moment(resume_from)[0], "must"
+    if resume in (None, False, ""):
+        return None
+    if isinstance(resume, str) and resume not in ("allow", "must", "never", "auto", "True", "true"):
+        id, resume = resume, "allow"  # the old way: the id itself
+    found = None if id is None else identity.find(store, id)
+    if resume == "must" and found is None:
+        raise UsageError(f"resume='must', but there is no run {id!r} in {store}; leave resume out to start it")
+    if resume == "never":
+        if found is not None:
+            raise UsageError(f"resume='never', but run {id!r} is in {store} already; give another id")
+        return None
+    if found is not None:
+        return str(found)
+    return "auto" if id is None and resume not in ("allow", "must") else None
+
+
+def _moment(text: str) -> tuple[str, int]:
+    """A place in a run, as W&B writes it: `id?_step=100`."""
+    id, _, step = str(text).partition("?_step=")
+    if not id or not step.isdigit():
+        raise UsageError(f"{text!r} is no place in a run; expected 'RUN_ID?_step=100'")
+    return id, int(step)
+
+
+def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they were given, from the flat form that a run keeps."""
+    tree: dict[str, Any] = {}
+    for name, value in flat.items():
+        *above, last = name.split("/")
+        inner: Any = tree
+        for part in above:
+            inner = inner.setdefault(part, {})
+            if not isinstance(inner, dict):
+                tree[name] = value
+                break
+        else:
+            inner[last] = value
+    return tree
+
+
+def _sweep_of() -> str | None:
+    place = assigned()
+    found = [tag.removeprefix("sweep:") for tag in place.tags if tag.startswith("sweep:")] if place else []
+    return found[0] if found else None
+
+
+def _after_fork() -> None:
+    if _open is not None:
+        _open._after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=fence.fenced("following a fork")(_after_fork))

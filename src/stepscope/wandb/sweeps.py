@@ -1,0 +1,152 @@
+"""`wandb.sweep` and `wandb.agent` in one process: the agent calls a function once for each choice of parameters."""
+
+from __future__ import annotations
+
+import math
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from stepscope.errors import MissingExtra, StepscopeError
+from stepscope.sweep import Outcome, Strategy, Sweep, make_strategy, nested, sweep_from
+from stepscope.track.assigned import Assigned, assign
+from stepscope.track.messages import say
+from stepscope.wandb import opening
+from stepscope.wandb.errors import CommError, UsageError
+from stepscope.wandb.util import generate_id
+from stepscope.wandb.wording import not_acted_on
+
+__all__ = ["agent", "sweep"]
+
+MAX_FAILURES = 5
+"""W&B's agent gives up when this many runs failed before one went well."""
+
+
+class _Plan:
+    """A sweep of this process: what it asks for, and how far it is."""
+
+    def __init__(self, spec: Sweep, config: dict[str, Any], project: str | None) -> None:
+        self.spec = spec
+        self.name = str(config.get("name") or "")
+        self.project = project or config.get("project")
+        self.strategy: Strategy | None = None
+        self.number = 0
+
+
+_sweeps: dict[str, _Plan] = {}
+
+
+def sweep(
+    sweep: dict[str, Any] | Callable[[], dict[str, Any]],
+    entity: str | None = None,
+    project: str | None = None,
+    prior_runs: list[str] | None = None,
+) -> str:
+    """Plan a sweep from W&B's configuration (method, metric, parameters ...); its id, for `wandb.agent`."""
+    config = dict(sweep() if callable(sweep) else sweep)
+    if prior_runs:
+        not_acted_on("sweep(prior_runs=...)", "a sweep begins with what its agent runs")
+    if config.get("early_terminate"):
+        not_acted_on("sweep(early_terminate)", "a function is not stopped from outside; `stepscope sweep` prunes runs")
+    try:
+        spec = sweep_from(config)
+    except StepscopeError as fault:
+        raise UsageError(f"wandb.sweep(): {fault}") from None
+    id = generate_id()
+    _sweeps[id] = _Plan(spec, config, project)
+    say(f"sweep {id} is ready: wandb.agent({id!r}, function=...) runs it")
+    return id
+
+
+def agent(
+    sweep_id: str,
+    function: Callable[[], Any] | None = None,
+    entity: str | None = None,
+    project: str | None = None,
+    count: int | None = None,
+    forward_signals: bool = False,
+    term_timeout: int | None = None,
+    max_consecutive_failed_runs: int | None = None,
+) -> None:
+    """Call `function` for one choice of parameters after the other; `wandb.config` holds them inside."""
+    id = sweep_id.rpartition("/")[2]
+    plan = _sweeps.get(id)
+    if plan is None:
+        raise CommError(
+            f"sweep '{id}' was not made in this process; call wandb.sweep(...) here, or put its configuration into a "
+            "file and run: stepscope sweep sweep.yaml"
+        )
+    if function is None:
+        raise UsageError("wandb.agent() needs function=; for a program of its own run: stepscope sweep sweep.yaml")
+    plan.project = project or plan.project
+    if plan.strategy is None:
+        plan.strategy = _strategy(plan.spec)
+    _run_all(id, plan, plan.strategy, function, count, max_consecutive_failed_runs)
+
+
+def _strategy(spec: Sweep) -> Strategy:
+    try:
+        return make_strategy(spec)
+    except MissingExtra as fault:
+        raise UsageError(f"wandb.agent(): {fault}; or use method: random") from None
+
+
+def _run_all(
+    id: str, plan: _Plan, strategy: Strategy, function: Callable[[], Any], count: int | None, most_failed: int | None
+) -> None:
+    left = math.inf if count is None else count
+    cap = math.inf if plan.spec.runs is None else plan.spec.runs
+    failed = good = in_a_row = 0
+    while left > 0 and plan.number < cap:
+        params = strategy.ask(plan.number)
+        if params is None:
+            break
+        outcome = _one(id, plan, params, function)
+        strategy.tell(outcome)
+        plan.number += 1
+        left -= 1
+        good, failed = good + (outcome.state == "finished"), failed + (outcome.state == "failed")
+        in_a_row = in_a_row + 1 if outcome.state == "failed" else 0
+        if (not good and failed >= MAX_FAILURES) or (most_failed and in_a_row >= most_failed):
+            say(f"{failed} runs of sweep {id} failed; the agent stops")
+            break
+    _tell_best(id, plan, strategy)
+
+
+def _one(id: str, plan: _Plan, params: dict[str, Any], function: Callable[[], Any]) -> Outcome:
+    assign(
+        Assigned(
+            group=plan.name or f"sweep-{id}",
+            project=plan.project,
+            tags=[f"sweep:{id}"],
+            config=nested(params),
+        )
+    )
+    before = opening.last_ended()
+    state = "finished"
+    try:
+        function()
+    except Exception:  # as W&B's agent: one run that fails does not end the sweep
+        state = "failed"
+        sys.stderr.write(traceback.format_exc())
+    finally:
+        assign(None)
+        opening.finish(exit_code=1 if state == "failed" else None)
+    run = opening.last_ended()
+    value = None if run is None or run is before or plan.spec.metric is None else _value(run, plan.spec)
+    return Outcome(plan.number, params, state, value=value)  # type: ignore[arg-type]
+
+
+def _value(run: Any, spec: Sweep) -> float | None:
+    """What the run says of the sweep's metric: its last value, or the best where `define_metric` keeps it."""
+    if spec.metric is None:
+        return None
+    found = run.summary.get(spec.metric.name)
+    if isinstance(found, dict):
+        found = found.get(spec.metric.goal, found.get("last"))
+    return float(found) if isinstance(found, int | float) else None
+
+
+def _tell_best(id: str, plan: _Plan, strategy: Strategy) -> None:
+    say(f"sweep {id}: {plan.number} runs, compare them on the Parameters page of: stepscope ui")

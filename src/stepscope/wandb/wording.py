@@ -1,0 +1,54 @@
+"""What the door says about things W&B has and Stepscope does otherwise: each once, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stepscope.track.messages import say_once
+
+__all__ = ["instead_of", "not_acted_on", "note_unused"]
+
+_INSTEAD = {
+    "sdk": "its inner modules are not copied; use the public names of stepscope.wandb",
+    "integration": "use stepscope.integrations (Lightning, Hugging Face, Keras, fastai, Ray, Optuna ...)",
+    "keras": "use stepscope.integrations.keras",
+    "lightning": "use stepscope.integrations.lightning",
+    "fastai": "use stepscope.integrations.fastai",
+    "sklearn": "log plot.confusion_matrix, plot.roc_curve and plot.pr_curve",
+    "xgboost": "log from the training's own callback with wandb.log(...)",
+    "lightgbm": "log from the training's own callback with wandb.log(...)",
+    "catboost": "log from the training's own callback with wandb.log(...)",
+    "tensorboard": "use stepscope.tensorboard.SummaryWriter, or `stepscope import` event files",
+    "tensorflow": "use stepscope.integrations.keras, or wandb.log(...)",
+    "gym": "log a wandb.Video of the frames",
+    "sacred": "pass config= to wandb.init",
+    "jupyter": "stepscope.init() in a notebook shows a panel by itself",
+    "controller": "use wandb.agent(sweep_id, function), or the command `stepscope sweep`",
+    "Visualize": "use wandb.plot.line, scatter, bar or histogram",
+    "visualize": "use wandb.plot.line, scatter, bar or histogram",
+    "JoinedTable": "join the tables with pandas and log the result as a wandb.Table",
+    "launch": "use `stepscope run` or `stepscope sweep`",
+    "docker": "it is not needed: nothing is started elsewhere",
+    "sagemaker_auth": "it is not needed: there is no account",
+    "InternalApi": "use wandb.Api()",
+    "trigger": "its inner modules are not copied; use the public names of stepscope.wandb",
+}
+
+
+def instead_of(name: str) -> str:
+    """The message for a name of W&B's that is not here."""
+    advice = _INSTEAD.get(name, "docs/integrations/wandb.md lists what is covered")
+    return f"stepscope.wandb has no {name!r}: {advice}"
+
+
+def not_acted_on(what: str, why: str) -> None:
+    """Say once that a call or an argument is accepted and does nothing."""
+    say_once(("wandb", what), f"wandb.{what} is accepted and does nothing here: {why}")
+
+
+def note_unused(call: str, given: Mapping[str, Any], reasons: Mapping[str, str]) -> None:
+    """`not_acted_on` for each argument that was given a value."""
+    for name, why in reasons.items():
+        if given.get(name) not in (None, False, "", ()):
+            not_acted_on(f"{call}({name}=...)", why)
