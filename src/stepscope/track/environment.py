@@ -17,7 +17,7 @@ from stepscope.track.git import full_state, quick_state
 from stepscope.track.names import script_path
 from stepscope.track.secrets import mask_argv, mask_text, mask_value
 
-__all__ = ["quick_facts", "slow_facts"]
+__all__ = ["cpu_name", "quick_facts", "slow_facts"]
 
 _ALLOWED = re.compile(
     r"CUDA_VISIBLE_DEVICES|CUDA_LAUNCH_BLOCKING|CUBLAS_WORKSPACE_CONFIG|NVIDIA_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES"
@@ -41,7 +41,7 @@ def quick_facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": f"{sys.platform} {os.uname().release}" if hasattr(os, "uname") else sys.platform,
         "packages": installed_packages(),
-        "hardware": {"cpu": _cpu_name(), "cpu_count": os.cpu_count() or 0, "memory_bytes": _memory_bytes()},
+        "hardware": {"cpu": cpu_name(), "cpu_count": os.cpu_count() or 0, "memory_bytes": _memory_bytes()},
         "env": allowed_variables(os.environ),
         "git": quick_state(folder),
     }
@@ -100,7 +100,7 @@ def _user() -> str:
     return str(os.getuid()) if hasattr(os, "getuid") else ""
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
     try:
         with open("/proc/cpuinfo") as lines:
             for line in lines:

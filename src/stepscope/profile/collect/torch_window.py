@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from stepscope.profile.memory.snapshot import MemorySnapshot
 
-__all__ = ["TorchWindow", "WindowOptions", "someone_profiles", "stacks_are_safe"]
+__all__ = ["TorchWindow", "WindowOptions", "quiet_kineto", "someone_profiles", "stacks_are_safe", "without_noise"]
 
 _NOISE = b"Memory block of unknown size was allocated before the profiling started"
 
@@ -88,7 +88,7 @@ class TorchWindow:
         """Warm up: the first use of a device's tracing library takes long and must not be in the trace."""
         options, profiler = self.options, self._torch.autograd.profiler
         stack = options.with_stack and stacks_are_safe(self._torch)
-        with _quiet_kineto():
+        with quiet_kineto():
             self._profile = profiler.profile(
                 use_cpu=True,
                 **_device_asked_for(self._torch, self._secret),
@@ -113,7 +113,7 @@ class TorchWindow:
         self.is_on = True
         self._describe()
         if old is not None:
-            with _without_noise():
+            with without_noise():
                 del old
 
     def _begin_beside(self) -> None:
@@ -239,7 +239,7 @@ def _device_asked_for(torch: Any, only_in_use: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def _quiet_kineto() -> Iterator[None]:
+def quiet_kineto() -> Iterator[None]:
     """Keep torch's tracing library from writing its own progress to the terminal: read when it first starts."""
     if "KINETO_LOG_LEVEL" in os.environ:
         yield
@@ -252,7 +252,7 @@ def _quiet_kineto() -> Iterator[None]:
 
 
 @contextmanager
-def _without_noise() -> Iterator[None]:
+def without_noise() -> Iterator[None]:
     """Torch says once in a thousand frees that it knows nothing of memory from before: let it say so to nobody.
 
     Whatever else is written to stderr in these microseconds is passed on.

@@ -1,0 +1,135 @@
+"""What steps took before, on each machine: a JSON file beside the tests, compared with and renewed on request.
+
+Times of one machine say nothing about another, so each has its own. Measured in the process that runs a test, kept by
+the one that ends the session: with xdist these are different ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from stepscope.errors import BadData, StorageError
+
+__all__ = ["NAME", "Baselines", "Measured", "known", "machine_key", "shelf"]
+
+NAME = ".stepscope-baseline.json"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the steps of one test take on one machine."""
+
+    file: str
+    test: str
+    machine: dict[str, Any]
+    ms: list[float]
+    """Of each timed call."""
+    reference_ms: float
+    """What a fixed computation took meanwhile: tells a slower step from a busier machine."""
+    peak_bytes: int
+
+
+def machine_key(machine: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(dict(machine), sort_keys=True).encode()).hexdigest()[:12]
+
+
+def known(file: Path, test: str, machine: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """The baseline of a test on this machine; without one, why."""
+    whole = _read(file)
+    here = whole["machines"].get(machine_key(machine))
+    if here is not None and isinstance(found := here.get("tests", {}).get(test), dict):
+        return found, ""
+    others = sum(test in one.get("tests", {}) for one in whole["machines"].values())
+    if others:
+        return None, "its baseline was made on another machine; nothing was compared"
+    return None, "it has no baseline yet; nothing was compared"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        whole = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"version": _VERSION, "machines": {}}
+    except (OSError, ValueError) as fault:
+        raise BadData(f"{file} cannot be read as baselines ({fault}); mend it, or delete it and make it anew") from None
+    machines = whole.get("machines") if isinstance(whole, dict) else None
+    if not isinstance(machines, dict) or not all(isinstance(one, dict) for one in machines.values()):
+        raise BadData(f"{file} holds no baselines of ours; delete it and make it anew with --stepscope-update-baseline")
+    if whole.get("version", 0) > _VERSION:
+        raise BadData(f"{file} was written by a newer version of Stepscope; update this one, or delete the file")
+    found: dict[str, Any] = whole
+    return found
+
+
+class Baselines:
+    """All that was measured in a session, and what there is to say about it."""
+
+    def __init__(self) -> None:
+        self._new: list[Measured] = []
+        self._notes: dict[str, list[str]] = {}
+        self._written: list[str] = []
+
+    def take(self, text: str) -> None:
+        self._new.append(Measured(**json.loads(text)))
+
+    def note(self, test: str, words: str) -> None:
+        self._notes.setdefault(words, []).append(test)
+
+    def write(self) -> None:
+        """Add what was measured to the files; what they hold of other tests and machines stays."""
+        for file in dict.fromkeys(one.file for one in self._new):
+            path = Path(file)
+            whole = _read(path)
+            for one in (each for each in self._new if each.file == file):
+                _put(whole, one)
+            _replace(path, json.dumps(whole, indent=1, sort_keys=True) + "\n")
+            count = sum(one.file == file for one in self._new)
+            self._written.append(f"baseline of {count} test{'s' * (count != 1)} written to {_shown(path)}")
+        self._new = []
+
+    def summary(self) -> list[str]:
+        lines = self._written
+        for words, tests in self._notes.items():
+            lines = [*lines, *(f"{test}: {words}" for test in tests[:10])]
+            if len(tests) > 10:
+                lines.append(f"and {len(tests) - 10} more")
+        if any("--stepscope" not in words for words in self._notes):
+            lines = [*lines, "pytest --stepscope-update-baseline makes the baselines of this machine"]
+        return lines
+
+
+def _put(whole: dict[str, Any], one: Measured) -> None:
+    machine = whole["machines"].setdefault(machine_key(one.machine), {})
+    machine["machine"] = one.machine
+    kept = asdict(one)
+    row = {name: kept[name] for name in ("ms", "reference_ms", "peak_bytes")}
+    machine.setdefault("tests", {})[one.test] = {**row, "made": time.strftime("%Y-%m-%d")}
+
+
+def _replace(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as fault:
+        raise StorageError(f"{path} could not be written: {fault.strerror or fault}") from None
+
+
+def _shown(path: Path) -> str:
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+shelf = Baselines()
+"""The session's own: pytest's hooks are functions, and there is one session a process."""
