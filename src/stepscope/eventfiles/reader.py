@@ -9,11 +9,11 @@ import numpy as np
 
 from stepscope.errors import BadData
 from stepscope.eventfiles.events import Event, Metadata, decode_event
-from stepscope.eventfiles.records import RecordFile, first_record
+from stepscope.eventfiles.records import RecordFile, first_records
 from stepscope.eventfiles.scalars import Column, take_scalars
 from stepscope.eventfiles.tensors import decode_tensor
 
-__all__ = ["EventFile", "News", "first_event", "is_event_file"]
+__all__ = ["EventFile", "News", "first_events", "is_event_file"]
 
 
 def is_event_file(name: str) -> bool:
@@ -110,10 +110,12 @@ class EventFile:
         return float(tensor.reshape(-1)[0])
 
 
-def first_event(path: Path) -> Event | None:
-    """The first event of a file, without reading the rest; None while there is none."""
-    data = first_record(path)
-    try:
-        return None if data is None else decode_event(data)
-    except BadData:
-        return None
+def first_events(path: Path) -> list[Event]:
+    """The events a file begins with, as far as a few kilobytes go: who wrote it, when, and what kind of thing."""
+    events = []
+    for data in first_records(path):
+        try:
+            events.append(decode_event(data))
+        except BadData:
+            continue
+    return events

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from stepscope.eventfiles.crc32c import masked, masked_rows
 
-__all__ = ["BLOCK", "MAX_RECORD", "Batch", "Group", "RecordFile", "encode_record", "first_record"]
+__all__ = ["BLOCK", "MAX_RECORD", "Batch", "Group", "RecordFile", "encode_record", "first_records"]
 
 BLOCK = 8 << 20
 MAX_RECORD = 512 << 20
@@ -170,15 +170,17 @@ def encode_record(data: bytes) -> bytes:
     return b"".join((head, _sum.pack(masked(head)), data, _sum.pack(masked(data))))
 
 
-def first_record(path: Path) -> bytes | None:
-    """The record a file begins with, if it is short and sound: the file's version, and when it was begun."""
+def first_records(path: Path) -> list[bytes]:
+    """The sound records in the first few kilobytes of a file."""
     with open(path, "rb") as file:
         data = file.read(_FIRST)
     starts, sizes, _ = _chain(data)
-    if not len(starts):
-        return None
-    record = data[int(starts[0]) : int(starts[0] + sizes[0])]
-    return record if masked(record) == _sum.unpack_from(data, int(starts[0] + sizes[0]))[0] else None
+    records = []
+    for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
+        record = data[start : start + size]
+        if masked(record) == _sum.unpack_from(data, start + size)[0]:
+            records.append(record)
+    return records
 
 
 def _read_at(fd: int, at: int, count: int) -> bytes:

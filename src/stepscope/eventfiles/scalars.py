@@ -79,6 +79,8 @@ def _take(group: Group, rows: Places, pattern: _Pattern, plugins: dict[str, Meta
     data = group.rows[rows] if len(rows) < len(group.rows) else group.rows
     first, last = pattern.step
     fits = np.ones(len(rows), dtype=bool)
+    for place in {pattern.time - 1, (pattern.time + 8) % data.shape[1], *(slot.start - 1 for slot in pattern.slots)}:
+        fits &= data[:, place] == data[0, place]  # the same fields lie there
     for place in range(first, last):  # a number of as many bytes as the pattern's
         fits &= (data[:, place] >= 128) if place < last - 1 else (data[:, place] < 128)
     if not fits.all():

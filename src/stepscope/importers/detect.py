@@ -9,31 +9,44 @@ from pathlib import Path
 from stepscope.errors import NotFound, UsageError
 from stepscope.importers.foreign import Source
 
-__all__ = ["KINDS", "find_source", "sources_in"]
+__all__ = ["KINDS", "find_source", "find_sources", "sources_in"]
 
 KINDS = ("tensorboard", "wandb", "mlflow", "trackio", "aim")
 """Each is a module here with `find(path) -> Source | None`, asked in this order."""
 
 
-def sources_in(path: Path) -> Iterator[Source]:
-    """Every tool that finds runs of its own under `path`."""
-    for kind in KINDS:
-        found = import_module(f"stepscope.importers.{kind}").find(path)
+def sources_in(path: Path, kind: str | None = None) -> Iterator[Source]:
+    """Every tool (or the one of that kind) that finds runs of its own under `path`."""
+    for name in KINDS if kind is None else (kind,):
+        found: Source | None = import_module(f"stepscope.importers.{name}").find(path)
         if found is not None:
             yield found
 
 
+def find_sources(text: str, kind: str | None = None) -> list[Source]:
+    """What a user named: a path, or several as TensorBoard takes them, `name:path,name:path`."""
+    from stepscope.importers.tensorboard import TensorBoardSource, named_folders
+
+    named = named_folders(text) if kind in (None, "tensorboard") else None
+    if named is None:
+        return [find_source(Path(text).expanduser(), kind)]
+    for _, path in named:
+        find_source(path.expanduser(), "tensorboard")
+    return [TensorBoardSource(path.expanduser(), name) for name, path in named]
+
+
 def find_source(path: Path, kind: str | None = None) -> Source:
     """The source at `path`; an error that says what was looked for when there is none, or several."""
-    if not path.exists():
-        raise NotFound(f"there is nothing at {path}; give a folder that TensorBoard, W&B, MLflow, trackio or Aim wrote")
     if kind is not None and kind not in KINDS:
         raise UsageError(f"'{kind}' is no kind of run folder we read; choose one of {', '.join(KINDS)}")
-    found = [source for source in sources_in(path) if kind in (None, source.kind)]
+    if not path.exists():
+        raise NotFound(f"there is nothing at {path}; give a folder that TensorBoard, W&B, MLflow, trackio or Aim wrote")
+    found = list(sources_in(path, kind))
     if not found:
         raise NotFound(
-            f"{path} holds no runs of TensorBoard (events.out.tfevents.*), W&B (offline-run-*/run-*.wandb), "
-            "MLflow (mlruns, mlflow.db), trackio (*.db, parquet) or Aim (.aim)"
+            f"{path} holds no runs of {_LOOKED_FOR[kind]}"
+            if kind is not None
+            else f"{path} holds no runs of {', '.join(list(_LOOKED_FOR.values())[:-1])} or {_LOOKED_FOR['aim']}"
         )
     if len(found) > 1:
         kinds = ", ".join(source.kind for source in found)
@@ -41,3 +54,12 @@ def find_source(path: Path, kind: str | None = None) -> Source:
             f"{path} holds runs of several tools ({kinds}); choose one with --from, or give its own folder"
         )
     return found[0]
+
+
+_LOOKED_FOR = {
+    "tensorboard": "TensorBoard (events.out.tfevents.*)",
+    "wandb": "W&B (offline-run-*/run-*.wandb)",
+    "mlflow": "MLflow (mlruns, mlflow.db)",
+    "trackio": "trackio (*.db, parquet)",
+    "aim": "Aim (.aim)",
+}

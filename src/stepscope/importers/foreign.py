@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from stepscope.records import Console, Event, Media
 
-__all__ = ["Columns", "ForeignRun", "Piece", "Source", "Thing", "WideRow"]
+__all__ = ["Columns", "ForeignRun", "Piece", "Restart", "Source", "Thing", "WideRow"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,15 @@ class Thing:
     file: Path | None = None
 
 
-Piece = Columns | WideRow | Thing | Event | Console
+@dataclass(frozen=True)
+class Restart:
+    """The training went back to `step` and goes on from there: what follows is another attempt of the run."""
+
+    step: int
+    time: float
+
+
+Piece = Columns | WideRow | Thing | Restart | Event | Console
 """An `End` among the events says how and when the run ended; without one it ends with its last piece."""
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from stepscope.errors import BadData, StorageError
-from stepscope.importers.foreign import Columns, ForeignRun, Source, Thing, WideRow
+from stepscope.importers.foreign import Columns, ForeignRun, Restart, Source, Thing, WideRow
+from stepscope.importers.lock import ImportLock
 from stepscope.records import Console, End, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run, write_file
@@ -25,7 +28,8 @@ __all__ = ["ORIGIN", "Landed", "Landing", "Origin"]
 
 ORIGIN = "import.json"
 _WRITER = "import"
-_RUNNING_S = 60.0
+_RUNNING_S = 180.0
+"""How long a run that is followed may be silent: TensorBoard's writers hold points back for two minutes."""
 
 
 class Origin(msgspec.Struct):
@@ -38,6 +42,10 @@ class Origin(msgspec.Struct):
     files: dict[str, int] = {}
     """The import's own log files and how much of each was complete when `cursor` was written."""
     ended: bool = False
+    attempt: int = 0
+    first_step: int | None = None
+    heard: float = 0.0
+    """The newest time in what was read."""
 
 
 _origin_decoder = msgspec.json.Decoder(Origin)  # made here, not on first use in some thread
@@ -58,22 +66,30 @@ class Landed:
 class Landing:
     """Brings the runs of one source into one store. Keeps its files open between looks when it follows."""
 
-    def __init__(self, source: Source, store: Path) -> None:
+    def __init__(self, source: Source, store: Path, *, project: str | None = None) -> None:
         self.source = source
         self.store = store
+        self._project = project
+        self._where = str(source.path.resolve())
+        self._lock = ImportLock(store, sha256(f"{source.kind}:{self._where}".encode()).hexdigest()[:16])
+        self._has_looked = False
+        self._cut: set[str] = set()
         self._known: dict[str, Path] = {}
         self._origins: dict[str, Origin] = {}
         self._writers: dict[str, RunWriter] = {}
-        self._heard: dict[str, float] = {}
 
     def look(self, *, follow: bool = False, told: Callable[[ForeignRun, Landed], None] | None = None) -> Landed:
-        """Bring in what is new. With `follow` runs that still grow stay open; else each is ended where it stands."""
+        """Bring in what is new. With `follow` runs that still grow stay open; else each is ended where it stands.
+
+        `Conflict` while another process brings in the same.
+        """
         landed = Landed()
-        self._find_known()
-        for run in self.source.runs():
-            self._land(run, landed, follow)
-            if told is not None:
-                told(run, landed)
+        with self._lock if not follow else nullcontext(self._lock.__enter__()):
+            self._find_known()
+            for run in self.source.runs():
+                self._land(run, landed, follow)
+                if told is not None:
+                    told(run, landed)
         landed.troubles += self.source.troubles()
         return landed
 
@@ -81,17 +97,18 @@ class Landing:
         """End the runs that were being followed."""
         for key in list(self._writers):
             self._finish(key, None)
+        self._lock.release()
 
     def _find_known(self) -> None:
-        where = str(self.source.path.resolve())
+        if self._has_looked:
+            return
+        self._has_looked = True
         for path in self.store.glob(f"*/{ORIGIN}"):
-            if path.parent in self._known.values():
-                continue
             try:
                 origin = _origin_decoder.decode(path.read_bytes())
             except (OSError, msgspec.DecodeError):
                 continue
-            if (origin.kind, origin.path) == (self.source.kind, where):
+            if (origin.kind, origin.path) == (self.source.kind, self._where):
                 self._known[origin.key] = path.parent
                 self._origins[origin.key] = origin
 
@@ -99,24 +116,26 @@ class Landing:
         origin = self._origins.get(run.key)
         before = landed.points + landed.media
         end: End | None = None
-        last = self._heard.get(run.key, 0.0)
+        last = origin.heard if origin is not None else 0.0
         pieces = 0
         for piece in self.source.read(run, origin.cursor if origin is not None else None):
             writer = self._writer(run, landed)
             pieces += 1
             if isinstance(piece, End):
                 end, last = piece, max(last, piece.time)
+            elif isinstance(piece, Restart):
+                self._restart(run.key, piece)
             else:
                 last = max(last, self._keep(writer, piece, landed))
-        if origin is None and not pieces:
-            self._writer(run, landed)  # a run without a single point is still a run
-        if pieces or origin is None:
-            self._heard[run.key] = max(last, run.created)
+        grows = follow and end is None and time.time() - max(last, run.created) < _RUNNING_S
+        if pieces or origin is None or (not origin.ended and not grows):
+            writer = self._writer(run, landed)  # a run without a single point is still a run
+            self._origins[run.key].heard = max(last, run.created)
+            if grows:
+                writer.beat()
             self._commit(run, run.key)
-            path = self._known[run.key]
             if landed.points + landed.media > before or origin is None:
-                landed.runs.append(path)
-        grows = follow and end is None and time.time() - self._heard.get(run.key, 0.0) < _RUNNING_S
+                landed.runs.append(self._known[run.key])
         if run.key in self._writers and not grows:
             self._finish(run.key, end)
 
@@ -157,17 +176,31 @@ class Landing:
         if path is None:
             path = self._create(run)
             landed.new_runs += 1
-        else:
+        elif run.key not in self._cut:
             _cut_back(path, self._origins[run.key])
-        meta_id = path.name
-        writer = RunWriter(path, run_id=meta_id, heartbeat_s=0, fsync_s=0, mode="direct", elsewhere=_WRITER)
+        self._cut.add(run.key)
+        origin = self._origins[run.key]
+        origin.ended = False
+        writer = RunWriter(
+            path, run_id=path.name, heartbeat_s=0, fsync_s=0, mode="direct", elsewhere=_WRITER,
+            attempt=origin.attempt, first_step=origin.first_step,
+        )  # fmt: skip
         self._writers[run.key] = writer
         return writer
+
+    def _restart(self, key: str, piece: Restart) -> None:
+        """Go on as another attempt, in files of its own: what it logs again hides what was there before."""
+        writer, origin = self._writers.pop(key), self._origins[key]
+        if not writer.flush() or writer.dropped:
+            raise StorageError(f"{writer.path} could not take everything; free some space and import again")
+        writer.close(None)
+        origin.attempt += 1
+        origin.first_step = piece.step
 
     def _create(self, run: ForeignRun) -> Path:
         meta = RunMeta(
             id=new_run_id(run.created),
-            project=run.project,
+            project=self._project or run.project,
             name=run.name,
             created=run.created,
             config=run.config,
@@ -177,7 +210,7 @@ class Landing:
             **run.more,
         )
         path = create_run(self.store, meta)
-        origin = Origin(kind=self.source.kind, path=str(self.source.path.resolve()), key=run.key)
+        origin = Origin(kind=self.source.kind, path=self._where, key=run.key)
         write_file(path / ORIGIN, msgspec.json.encode(origin))
         self._known[run.key] = path
         self._origins[run.key] = origin
@@ -200,7 +233,7 @@ class Landing:
 
     def _finish(self, key: str, end: End | None) -> None:
         writer, origin, path = self._writers.pop(key), self._origins[key], self._known[key]
-        writer.close(end or End(time=self._heard.get(key, time.time()), status="finished"))
+        writer.close(end or End(time=origin.heard, status="finished"))
         origin.ended = True
         self._save(path, origin)
 

@@ -79,6 +79,7 @@ def read_source(path: Path) -> Source:
     if source.header.kind != "points":
         raise BadData("it holds media, which are packed already")
     keysets = Keysets()
+    parts: dict[str, list[Points]] = {}
     position, seq = first.end, first.seq
     window = _WINDOW
     while position < len(data):
@@ -87,13 +88,18 @@ def read_source(path: Path) -> Source:
             raise BadData(f"frames are missing after byte {position}")
         keysets.add(chain.rows)
         for frame in others:
-            _take(frame, source, keysets)
+            if frame.kind == Kind.CHUNK:
+                _take_chunk(frame, parts)
+            else:
+                _take(frame, source, keysets)
         position, seq = chain.end, chain.seq
         window = min(_WIDEST, 4 * window) if chain.frames >= 16 else _WINDOW
     rows = keysets.take(source.header.base_time)
     if keysets.held_rows:
         raise BadData(f"{keysets.held_rows} rows lack their names")
-    source.series = _by_series(rows)
+    if rows and parts:
+        raise BadData("it holds both rows and columns")  # whose order among each other would be lost
+    source.series = _by_series(rows) if rows else {name: _joined(points) for name, points in parts.items()}
     source.others = _last_heartbeat(source.others)
     return source
 
@@ -132,8 +138,7 @@ def read_sections(data: bytes) -> Iterator[Source]:
             else:
                 _check_repeated(frame, source)
         elif frame.kind == Kind.CHUNK:
-            chunk = decode_chunk(frame.payload)
-            parts.setdefault(chunk.head.name, []).append(Points(chunk.steps, chunk.times, chunk.values, chunk.exact))
+            _take_chunk(frame, parts)
         elif frame.kind == Kind.SEAL and source is not None:
             source.series = {name: _joined(points) for name, points in parts.items()}
             yield source
@@ -157,6 +162,11 @@ def _check_repeated(frame: Frame, source: Source) -> None:
         raise BadData(f"the header at byte {frame.start} is another one than at the beginning")
 
 
+def _take_chunk(frame: Frame, parts: dict[str, list[Points]]) -> None:
+    chunk = decode_chunk(frame.payload)
+    parts.setdefault(chunk.head.name, []).append(Points(chunk.steps, chunk.times, chunk.values, chunk.exact))
+
+
 def _take(frame: Frame, source: Source, keysets: Keysets) -> None:
     if frame.kind == Kind.HEADER:
         _check_repeated(frame, source)
@@ -168,7 +178,7 @@ def _take(frame: Frame, source: Source, keysets: Keysets) -> None:
         keysets.define(number, tuple(names))
     elif frame.kind == Kind.WIDE:
         raise BadData("it holds integers beyond a float64, which have no columns")
-    elif frame.kind in (Kind.CHUNK, Kind.BYTES, Kind.ROW):
+    elif frame.kind in (Kind.BYTES, Kind.ROW):
         raise BadData(f"the frame at byte {frame.start} has no place here")
     elif frame.kind != Kind.SEAL:
         source.others.append((frame.kind, bytes(frame.payload)))

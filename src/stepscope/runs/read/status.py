@@ -106,6 +106,9 @@ def derive(states: Iterable[LogState], machine: Machine, created: float) -> Stan
 
 
 def _of_process(files: list[LogState], machine: Machine) -> Standing:
+    if not files[0].header.pid:  # brought in from elsewhere: what was brought last says how the run stands
+        newest = max(files, key=lambda state: state.header.base_time).header.file_id.partition(".")[0]
+        files = [state for state in files if state.header.file_id.partition(".")[0] == newest]
     header = max(files, key=lambda state: (state.header.segment, state.header.base_time)).header
     beat = max(max(state.heartbeat or 0.0, state.header.base_time) for state in files)
     ends = [state.end for state in files if state.end is not None]

@@ -42,6 +42,8 @@ Mode = Literal["auto", "direct", "queued"]
 
 INLINE_BYTES = 2 << 10
 MOST_NAMES = 1_000_000
+ELSEWHERE_BEAT_S = 60.0
+"""How often a run that is brought in from elsewhere says that it goes on: other tools write what they hold rarely."""
 NO_PROGRESS_S = 2.0
 """`flush` and `close` give up when the disk has taken nothing for this long."""
 
@@ -87,8 +89,9 @@ class RunWriter:
             attempt=attempt,
             base_time=0.0,
             first_step=first_step,
-            heartbeat_s=heartbeat_s,
+            heartbeat_s=heartbeat_s if elsewhere is None else ELSEWHERE_BEAT_S,
         )
+        self._beat_s = heartbeat_s
         self._has_process = elsewhere is None
         self._mode = "queued" if mode == "auto" and is_remote(Path(path)) else mode
         self._fsync_s = fsync_s
@@ -98,7 +101,7 @@ class RunWriter:
         self._start(role)
         watch_forks(self)
         if heartbeat_s:
-            self._note(Kind.HEARTBEAT, struct.pack("<d", time.time()))
+            self.beat()
 
     def _start(self, role: Role) -> None:
         """Everything that belongs to one process; a forked child calls it again."""
@@ -112,7 +115,7 @@ class RunWriter:
             stay_direct=self._mode == "direct",
             tell=self._tell,
         )
-        self._background = Background(self._delivery, self._header.heartbeat_s, self._fsync_s)
+        self._background = Background(self._delivery, self._beat_s, self._fsync_s)
 
     def become_child(self) -> None:
         """After a fork: be a worker with its own files. The parent's files, lock and backlog are left to the parent."""
@@ -167,6 +170,10 @@ class RunWriter:
 
         for count, payload in chunks_of(self._header, clean_text(name), steps, times, values):
             self._note(Kind.CHUNK, payload, count=count)
+
+    def beat(self) -> None:
+        """Say that the run goes on. A thread does so by itself, unless the writer has none."""
+        self._note(Kind.HEARTBEAT, struct.pack("<d", time.time()))
 
     def event(self, event: Event) -> None:
         """Keep an event; while the disk is full, events wait in a space of their own."""

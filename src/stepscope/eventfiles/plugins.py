@@ -1,0 +1,192 @@
+"""What TensorBoard's plugins keep in their own messages: hyperparameters, meshes, layouts of charts, graphs."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from stepscope.eventfiles.wire import FIXED64, LENGTH, VARINT, fields, signed, text_of
+
+__all__ = ["HParams", "MeshPart", "Node", "decode_hparams", "decode_layout", "decode_mesh", "graph_nodes"]
+
+
+@dataclass
+class HParams:
+    """One record of the hparams plugin: an experiment's metrics, the start of a session, or its end."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    """The session's hyperparameters."""
+    metrics: list[str] = field(default_factory=list)
+    description: str = ""
+    status: int | None = None
+    """How the session ended: 1 success, 2 failure, 3 running."""
+
+
+def decode_hparams(content: bytes) -> HParams:
+    found = HParams()
+    for number, part in _messages(content):
+        if number == 2:
+            for inner, one in _messages(part):
+                if inner == 1:
+                    found.description = text_of(one)
+                elif inner == 5:
+                    tags = [
+                        text_of(tag) for n, name in _messages(one) if n == 1 for m, tag in _messages(name) if m == 2
+                    ]
+                    found.metrics.extend(tags)
+        elif number == 3:
+            for inner, entry in _messages(part):
+                if inner == 1:
+                    key, value = _entry(entry)
+                    found.values[key] = value
+        elif number == 4:
+            numbers = [value for n, _, value in fields(part) if n == 1 and isinstance(value, int)]
+            found.status = numbers[-1] if numbers else 0
+    return found
+
+
+def _entry(data: memoryview) -> tuple[str, Any]:
+    key, value = "", None
+    for number, part in _messages(data):
+        if number == 1:
+            key = text_of(part)
+        elif number == 2:
+            value = _plain(part)
+    return key, value
+
+
+def _plain(data: memoryview, depth: int = 0) -> Any:
+    """A `google.protobuf.Value`: whole numbers come back as ints, which is what people gave."""
+    for number, wire, value in fields(data):
+        if number == 2 and wire == FIXED64 and not isinstance(value, int):
+            real = float(struct.unpack("<d", value)[0])
+            return int(real) if real.is_integer() and abs(real) < 2**53 else real
+        if number == 3 and not isinstance(value, int):
+            return text_of(value)
+        if number == 4 and wire == VARINT:
+            return bool(value)
+        if number == 6 and not isinstance(value, int) and depth < 8:
+            return [_plain(one, depth + 1) for n, one in _messages(value) if n == 1]
+    return None
+
+
+@dataclass(frozen=True)
+class MeshPart:
+    """Which mesh a tensor is a part of, and which part."""
+
+    name: str
+    part: str
+    """vertices, faces, colors or unknown"""
+    components: int
+    """A bit for each part the mesh has: 2 vertices, 4 faces, 8 colors."""
+    config: str
+
+
+_PARTS = {1: "vertices", 2: "faces", 3: "colors"}
+
+
+def decode_mesh(content: bytes) -> MeshPart:
+    name = config = ""
+    part = components = 0
+    for number, _, value in fields(content):
+        if number == 2 and not isinstance(value, int):
+            name = text_of(value)
+        elif number == 5 and not isinstance(value, int):
+            config = text_of(value)
+        elif number == 3 and isinstance(value, int):
+            part = value
+        elif number == 7 and isinstance(value, int):
+            components = value
+    return MeshPart(name, _PARTS.get(part, "unknown"), components, config)
+
+
+def decode_layout(content: bytes) -> dict[str, dict[str, list[Any]]]:
+    """A layout of custom scalars, in the form `add_custom_scalars` takes: {category: {chart: [kind, tags]}}."""
+    layout: dict[str, dict[str, list[Any]]] = {}
+    for number, category in _messages(content):
+        if number != 2:
+            continue
+        title, charts = "", {}
+        for inner, part in _messages(category):
+            if inner == 1:
+                title = text_of(part)
+            elif inner == 2:
+                name, chart = _chart(part)
+                charts[name] = chart
+        layout[title] = charts
+    return layout
+
+
+def _chart(data: memoryview) -> tuple[str, list[Any]]:
+    title, kind, tags = "", "Multiline", []
+    for number, part in _messages(data):
+        if number == 1:
+            title = text_of(part)
+        elif number == 2:
+            tags = [text_of(tag) for n, tag in _messages(part) if n == 1]
+        elif number == 3:
+            kind = "Margin"
+            tags = [text_of(tag) for n, series in _messages(part) if n == 1 for _, tag in _messages(series)]
+    return title, [kind, tags]
+
+
+@dataclass
+class Node:
+    """One node of a graph."""
+
+    name: str = ""
+    op: str = ""
+    inputs: list[str] = field(default_factory=list)
+    shapes: list[list[int]] = field(default_factory=list)
+
+
+def graph_nodes(graph: bytes) -> Iterator[Node]:
+    """The nodes of a `GraphDef`, in its order."""
+    for number, data in _messages(graph):
+        if number != 1:
+            continue
+        node = Node()
+        for inner, part in _messages(data):
+            if inner == 1:
+                node.name = text_of(part)
+            elif inner == 2:
+                node.op = text_of(part)
+            elif inner == 3:
+                node.inputs.append(text_of(part))
+            elif inner == 5:
+                key, value = _attribute(part)
+                if key == "_output_shapes":
+                    node.shapes = _shapes(value)
+        yield node
+
+
+def _attribute(data: memoryview) -> tuple[str, memoryview]:
+    key, value = "", memoryview(b"")
+    for number, part in _messages(data):
+        if number == 1:
+            key = text_of(part)
+        elif number == 2:
+            value = part
+    return key, value
+
+
+def _shapes(data: memoryview) -> list[list[int]]:
+    """The shapes in an attribute: list(1) of shape(7) of dim(2) of size(1)."""
+    shapes = [shape for n, listed in _messages(data) if n == 1 for m, shape in _messages(listed) if m == 7]
+    return [
+        [
+            sum(signed(size) for n, _, size in fields(dim) if n == 1 and isinstance(size, int))
+            for m, dim in _messages(shape)
+            if m == 2
+        ]
+        for shape in shapes
+    ]
+
+
+def _messages(data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
+    """The fields that hold bytes."""
+    for number, wire, value in fields(data):
+        if wire == LENGTH and not isinstance(value, int):
+            yield number, value

@@ -1,0 +1,63 @@
+"""One import of one folder into one store at a time: two would undo each other's work."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import TracebackType
+
+from stepscope.errors import Conflict
+
+__all__ = ["ImportLock"]
+
+
+class ImportLock:
+    """Held by the process that imports; the system lets go of it when the process ends, however it does."""
+
+    def __init__(self, store: Path, name: str) -> None:
+        self._path = store / f".import-{name}.lock"
+        self._fd: int | None = None
+
+    def take(self) -> bool:
+        """Try to have it; False if another process does."""
+        if self._fd is not None:
+            return True
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        if not _lock(fd):
+            os.close(fd)
+            return False
+        self._fd = fd
+        return True
+
+    def release(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def __enter__(self) -> ImportLock:
+        if not self.take():
+            raise Conflict(
+                f"another process is importing the same folder into {self._path.parent}; wait until it is done, "
+                "or stop it (`stepscope import --follow` and `stepscope ui` go on until they are stopped)"
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def _lock(fd: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows: the file cannot be locked this way, and two imports at once are unlikely
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

@@ -1,0 +1,283 @@
+"""What is no scalar, in our own kinds of media: pictures, sounds, texts, histograms, curves, meshes, graphs.
+
+What we have no kind for is kept as a file, with the name of the plugin it was written for.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import BadData, StepscopeError
+from stepscope.eventfiles.curves import pr_record
+from stepscope.eventfiles.events import Event, Metadata, Value
+from stepscope.eventfiles.plugins import decode_hparams, decode_layout, graph_nodes
+from stepscope.eventfiles.summaries import (
+    Histogram,
+    Picture,
+    Sound,
+    decode_audio,
+    decode_histogram,
+    decode_image,
+    from_buckets,
+)
+from stepscope.eventfiles.tensors import Tensor, decode_tensor
+from stepscope.importers.foreign import Piece, Thing
+from stepscope.importers.tensorboard.meshes import Meshes
+from stepscope.importers.things import several, things_of
+from stepscope.records import ConfigUpdate, Console, Media, NotesChange
+from stepscope.runs.format.image_head import image_size, mime_of
+from stepscope.track.media.table import Table
+from stepscope.track.media.text import Markdown
+
+__all__ = ["Things"]
+
+_TEXT_SUFFIX = "/text_summary"
+_MOST_NODES = 5_000
+
+
+class Things:
+    """Turns the events of one run into pieces."""
+
+    def __init__(self) -> None:
+        self.plugins: dict[str, Metadata] = {}
+        self._meshes = Meshes()
+        self._bad: dict[str, int] = {}
+
+    def of(self, event: Event) -> Iterator[Piece]:
+        for value in event.values:
+            yield from self._guarded(value.tag, lambda value=value: self._value(value, event))  # type: ignore[misc]
+        if event.graph is not None:
+            graph = event.graph
+            yield from self._guarded("graph", lambda: _graph(graph, event))
+        if event.meta_graph is not None:
+            yield _file("meta_graph", event, event.meta_graph, "meta_graph.pb")
+        if event.run_metadata is not None:
+            tag, content = event.run_metadata
+            yield _file(f"run_metadata/{tag}", event, content, "run_metadata.pb")
+        if event.message:
+            yield Console(time=event.time, stream="stderr", text=event.message + "\n", step=event.step)
+
+    def rest(self) -> Iterator[Piece]:
+        """What was waiting for its other parts."""
+        yield from self._meshes.rest()
+
+    def troubles(self) -> list[str]:
+        told = [f"{count:,} of {what}; they were skipped" for what, count in self._bad.items()]
+        self._bad = {}
+        return told
+
+    def _guarded(self, tag: str, make: Callable[[], list[Piece]]) -> list[Piece]:
+        try:
+            return make()
+        except StepscopeError as fault:
+            what = f"the values of '{tag[:100]}' cannot be read ({fault})"
+            self._bad[what] = self._bad.get(what, 0) + 1
+            return []
+
+    def _value(self, value: Value, event: Event) -> list[Piece]:
+        metadata = value.metadata or self.plugins.get(value.tag) or Metadata()
+        if metadata.plugin == "hparams":
+            return _hparams(metadata, event)
+        if value.kind == "histo":
+            return _histogram(decode_histogram(value.data), value.tag, event)
+        if value.kind == "image":
+            return _pictures([decode_image(value.data)], value.tag, event, metadata)
+        if value.kind == "audio":
+            return _sounds([decode_audio(value.data)], [""], value.tag, event)
+        if value.kind == "tensor":
+            return self._tensor(value, metadata, event)
+        if value.kind == "none":
+            return []
+        return [_file(value.tag, event, value.data, f"{value.kind}.pb")]
+
+    def _tensor(self, value: Value, metadata: Metadata, event: Event) -> list[Piece]:
+        plugin = metadata.plugin
+        tensor = decode_tensor(value.data)
+        if plugin == "mesh":
+            return list(self._meshes.add(tensor, metadata.content, event))
+        if plugin == "custom_scalars":
+            return _layout(tensor, event)
+        if plugin in _TENSORS:
+            return _TENSORS[plugin](tensor, value.tag, event, metadata)
+        return [_array(tensor, value.tag, event, plugin)]
+
+
+# Each takes (tensor, tag, event, metadata).
+
+
+def _from_images(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    parts = _strings(tensor, "images")
+    if len(parts) < 2:
+        raise BadData("images without their width and height")
+    width, height = (int(part) if part.isdigit() and len(part) < 10 else 0 for part in parts[:2])
+    return _pictures([Picture(data, width, height) for data in parts[2:]], tag, event, metadata)
+
+
+def _from_audio(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    parts = _strings(tensor, "sounds")
+    if tensor.ndim == 2 and tensor.shape[1] == 2:
+        return _sounds([Sound(data) for data in parts[0::2]], [_text(label) for label in parts[1::2]], tag, event)
+    return _sounds([Sound(data) for data in parts], [""] * len(parts), tag, event)
+
+
+def _from_text(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    """One text as it is; several as TensorBoard shows them, as a table."""
+    parts = [_text(part) for part in _strings(tensor, "texts")]
+    key = tag.removesuffix(_TEXT_SUFFIX) or tag
+    if len(parts) == 1:
+        return [*things_of(Markdown(parts[0]), key, event.step, event.time)]
+    width = tensor.shape[-1] if tensor.ndim > 1 else 1
+    rows = [parts[start : start + width] for start in range(0, len(parts), width)] if width else []
+    return [*things_of(Table(rows, columns=[str(n) for n in range(width)]), key, event.step, event.time)]
+
+
+def _from_buckets(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    return _histogram(from_buckets(tensor), tag, event)
+
+
+def _from_pr(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    return [Thing(*pr_record(tensor, tag or "unnamed", event.step, event.time))]
+
+
+_TENSORS: dict[str, Callable[[Tensor, str, Event, Metadata], list[Piece]]] = {
+    "images": _from_images,
+    "audio": _from_audio,
+    "text": _from_text,
+    "histograms": _from_buckets,
+    "pr_curves": _from_pr,
+}
+
+
+def _strings(tensor: Tensor, what: str) -> list[bytes]:
+    if tensor.dtype != object:
+        raise BadData(f"{what} as numbers")
+    return [bytes(part) for part in tensor.reshape(-1)]
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _media(tag: str, event: Event, kind: str, mime: str, meta: dict[str, Any]) -> Media:
+    return Media(key=tag or "unnamed", step=event.step, time=event.time, kind=kind, mime=mime, meta=meta)
+
+
+def _pictures(pictures: list[Picture], tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    made: list[Thing] = []
+    caption = {"caption": metadata.description} if metadata.description else {}
+    for picture in pictures:
+        mime = mime_of(picture.data[:4096])
+        if mime is None or not mime.startswith("image/"):
+            made.append(_file(tag, event, picture.data, "image.bin"))
+            continue
+        found = image_size(picture.data[: 1 << 16], mime)
+        width, height = found or (picture.width, picture.height)
+        made.append(
+            Thing(_media(tag, event, "image", mime, {"width": width, "height": height, **caption}), picture.data)
+        )
+    return [*several(made)]
+
+
+def _sounds(sounds: list[Sound], labels: list[str], tag: str, event: Event) -> list[Piece]:
+    made: list[Thing] = []
+    for sound, label in zip(sounds, labels, strict=True):
+        mime = mime_of(sound.data[:4096]) or sound.mime
+        if not mime.startswith("audio/"):
+            made.append(_file(tag, event, sound.data, "audio.bin"))
+            continue
+        meta: dict[str, Any] = {"caption": label} if label else {}
+        if sound.rate > 0 and math.isfinite(sound.rate):
+            meta |= {"rate": round(sound.rate), "channels": sound.channels, "seconds": sound.frames / sound.rate}
+        made.append(Thing(_media(tag, event, "audio", mime, meta), sound.data))
+    return [*several(made)]
+
+
+def _histogram(histogram: Histogram, tag: str, event: Event) -> list[Piece]:
+    meta: dict[str, Any] = {
+        "bins": max(1, len(histogram.counts)), "min": _finite(histogram.low), "max": _finite(histogram.high),
+        "mean": histogram.mean, "std": histogram.std, "total": histogram.total,
+        "nan": 0, "pos_inf": 0, "neg_inf": 0,
+    }  # fmt: skip
+    edges, counts = histogram.edges, histogram.counts
+    if not len(counts):
+        edges, counts = np.array([0.0, 1.0]), np.zeros(1)
+        meta |= {"min": None, "max": None}
+    elif histogram.mean is None:  # only the bins tell
+        middles, share = (edges[:-1] + edges[1:]) / 2, counts / max(float(counts.sum()), 1e-300)
+        mean = float((middles * share).sum())
+        spread = float((((middles - mean) ** 2) * share).sum() ** 0.5)
+        meta |= {"mean": _finite(mean), "std": _finite(spread), "estimated": True}
+    data = np.concatenate((edges, counts)).astype("<f8").tobytes()
+    return [Thing(_media(tag, event, "histogram", "application/octet-stream", meta), data)]
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _hparams(metadata: Metadata, event: Event) -> list[Piece]:
+    found = decode_hparams(metadata.content)
+    made: list[Piece] = []
+    if found.values:
+        made.append(ConfigUpdate(time=event.time, values=found.values))
+    if found.description:
+        made.append(NotesChange(time=event.time, text=found.description))
+    return made
+
+
+def _layout(tensor: Tensor, event: Event) -> list[Piece]:
+    layout = decode_layout(_strings(tensor, "a layout")[0]) if tensor.size else {}
+    lines = [
+        f"- **{category}** / {title}: {', '.join(tags)}" + (" (value, lower, upper)" if kind == "Margin" else "")
+        for category, charts in layout.items()
+        for title, (kind, tags) in charts.items()
+    ]
+    text = "Charts that TensorBoard's custom scalars show:\n\n" + "\n".join(lines)
+    made: list[Piece] = [*things_of(Markdown(text), "custom_scalars/layout", event.step, event.time)]
+    return [*made, _file("custom_scalars/json", event, msgspec.json.encode(layout), "layout.json", "application/json")]
+
+
+def _graph(graph: bytes, event: Event) -> list[Piece]:
+    """The graph as a table one can read and search, and as the file that graph viewers open."""
+    rows = []
+    total = 0
+    for node in graph_nodes(graph):
+        total += 1
+        if total <= _MOST_NODES:
+            shapes = ", ".join("x".join(map(str, shape)) for shape in node.shapes)
+            rows.append([node.name, node.op, ", ".join(node.inputs), shapes])
+    columns = ["name", "op", "inputs", "output shapes"]
+    caption = f"{total:,} nodes" + (f", the first {_MOST_NODES:,} shown" if total > _MOST_NODES else "")
+    table = Table(rows, columns=columns, caption=caption, max_rows=_MOST_NODES)
+    made: list[Piece] = [*things_of(table, "graph/nodes", event.step, event.time)] if rows else []
+    return [*made, _file("graph/file", event, graph, "graph.pb")]
+
+
+def _array(tensor: Tensor, tag: str, event: Event, plugin: str) -> Thing:
+    """A tensor nobody told us how to show: as numpy's own file, or its strings as JSON."""
+    name = f"{plugin or 'tensor'}.npy"
+    if tensor.dtype == object:
+        texts = [_text(part) for part in _strings(tensor, "strings")]
+        return _file(tag, event, msgspec.json.encode(texts), f"{plugin or 'strings'}.json", "application/json", plugin)
+    out = io.BytesIO()
+    np.save(out, tensor, allow_pickle=False)
+    return _file(tag, event, out.getvalue(), name, plugin=plugin, shape=list(tensor.shape))
+
+
+def _file(
+    tag: str,
+    event: Event,
+    data: bytes,
+    name: str,
+    mime: str = "application/octet-stream",
+    plugin: str = "",
+    **more: Any,
+) -> Thing:
+    meta = {"name": name, **({"plugin": plugin} if plugin else {}), **more}
+    return Thing(_media(tag, event, "file", mime, meta), data)
