@@ -9,5 +9,5 @@ setup: ## only the set-up: .venv, Python and web packages, the built web app
 demo: setup ## train a few small runs, record them, open the dashboard
 	@.venv/bin/python examples/demo.py
 
-test: setup ## everything: lint, types, Python tests, web tests, browser tests
+test: setup ## everything: lint, types, Python tests, the packages of others, docs, web tests, browser tests
 	@scripts/check
