@@ -74,6 +74,7 @@ class Run:
         self._tags = Tags(meta.tags, self._record_tags)
         self._attendants: Attendants | None = None
         self._last_words: list[Callable[[], None]] = []
+        self._afterwards: list[Callable[[], None]] = []
         self._preempted = False
         self.is_worker = is_worker
         """This process only joined the run: its end is not the run's."""
@@ -250,6 +251,10 @@ class Run:
         """Have `say` called before the run ends, however it ends, while it can still log."""
         self._last_words.append(fenced("the last words of a run")(say))
 
+    def after_end(self, do: Callable[[], None]) -> None:
+        """Have `do` called once the run has ended and all of it is written."""
+        self._afterwards.append(fenced("what follows the end of a run")(do))
+
     def every(self, seconds: float, job: Callable[[], None], name: str) -> None:
         """Have `job` called every so many seconds, on a thread, until the run ends; not while recording is off."""
         if self._attendants is not None:
@@ -266,6 +271,9 @@ class Run:
                 ending = ending._replace(status="preempted")
             self._ending = ending
             self._shut(ending)
+            afterwards, self._afterwards = self._afterwards, []
+        for do in afterwards:
+            do()
 
     def _shut(self, ending: Ending) -> None:
         attendants = self._attendants

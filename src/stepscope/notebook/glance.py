@@ -1,0 +1,134 @@
+"""A run in one look: what the panel shows, gathered from the run folder so that the training is asked nothing."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stepscope.notebook.chart import ChartLine
+from stepscope.records import Alert, Finding, Severity, Status
+from stepscope.runs.points.series import Series
+from stepscope.runs.read.folder import RunFolder
+from stepscope.views.panel_order import metrics_in_order
+
+__all__ = ["Chart", "Glance", "glance"]
+
+MOST_CHARTS = 4
+MOST_LINES = 4
+MOST_VALUES = 10
+POINTS = 80
+_RATE_POINTS = 200
+_BESIDE = ("system/", "time/", "memory/", "speed/")
+_ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+
+
+@dataclass(frozen=True)
+class Chart:
+    title: str
+    lines: list[ChartLine]
+
+
+@dataclass(frozen=True)
+class Glance:
+    name: str
+    project: str
+    id: str
+    folder: str
+    status: Status
+    detail: str
+    created: float
+    duration_s: float
+    step: int | None
+    rate: float | None
+    """Steps a second: lately while it runs, over all of it when it is over."""
+    charts: list[Chart]
+    values: dict[str, float]
+    """The newest values of what has no chart."""
+    more: int
+    """How many metrics have neither."""
+    findings: list[Finding]
+    """Errors and warnings, the gravest first."""
+    alerts: list[Alert]
+    dropped: int
+    taken: float = field(default_factory=time.time)
+
+    @property
+    def is_over(self) -> bool:
+        return self.status != "running"
+
+
+def glance(folder: RunFolder) -> Glance:
+    """How the run stands now; `folder.refresh()` first."""
+    own = [name for name in folder.metrics() if not name.startswith("system/")]
+    told = [name for name in own if not name.startswith(_BESIDE)] or own
+    groups = _grouped(metrics_in_order(told))
+    charted = dict(list(groups.items())[:MOST_CHARTS])
+    drawn = {name for names in charted.values() for name in names}
+    rest = [name for name in metrics_in_order(told) if name not in drawn]
+    standing = folder.standing
+    series = {name: folder.series(name) for name in drawn}
+    steps = [int(one.steps[-1]) for one in series.values() if len(one)]
+    return Glance(
+        name=folder.name,
+        project=folder.project,
+        id=folder.id,
+        folder=str(folder.path),
+        status=standing.status,
+        detail=standing.error or standing.detail,
+        created=folder.created,
+        duration_s=folder.duration_s,
+        step=max(steps, default=None),
+        rate=_rate(series.get(next(iter(drawn), "")) if len(drawn) == 1 else _longest(series), standing.status),
+        charts=[Chart(title, [_line(title, series[name]) for name in names]) for title, names in charted.items()],
+        values={name: folder.metric_summary(name).last for name in rest[:MOST_VALUES]},
+        more=max(0, len(rest) - MOST_VALUES),
+        findings=sorted(
+            (one for one in folder.findings if one.severity != "info"), key=lambda one: _ORDER[one.severity]
+        ),
+        alerts=folder.alerts[-3:],
+        dropped=folder.dropped,
+    )
+
+
+def _grouped(names: list[str]) -> dict[str, list[str]]:
+    """Names with the same last part share a chart: `train/loss` and `val/loss`; in the order of the first of each."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        leaf = name.rpartition("/")[2]
+        members = found.setdefault(leaf, [])
+        if len(members) < MOST_LINES:
+            members.append(name)
+    return {members[0] if len(members) == 1 else leaf: members for leaf, members in found.items()}
+
+
+def _line(title: str, series: Series) -> ChartLine:
+    buckets = series.downsample(POINTS)
+    odd = (buckets.nan + buckets.pos_inf + buckets.neg_inf) > 0
+    name = series.name.rpartition("/")[0] or series.name
+    return ChartLine(
+        name=name if title != series.name else series.name,
+        x=buckets.x.tolist(),
+        value=buckets.value.tolist(),
+        low=buckets.low.tolist(),
+        high=buckets.high.tolist(),
+        bad=buckets.x[odd].tolist(),
+        last=float(series.values[-1]) if len(series) else None,
+    )
+
+
+def _longest(series: dict[str, Series]) -> Series | None:
+    return max(series.values(), key=len, default=None)
+
+
+def _rate(series: Series | None, status: Status) -> float | None:
+    """Steps a second, from when points were logged."""
+    if series is None or len(series) < 2:
+        return None
+    steps, times = series.steps, series.times
+    if status == "running":
+        steps, times = steps[-_RATE_POINTS:], times[-_RATE_POINTS:]
+    spent = float(np.max(times) - np.min(times))
+    made = int(steps[-1]) - int(steps[0])
+    return made / spent if spent > 0 and made > 0 else None

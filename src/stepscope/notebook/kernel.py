@@ -1,0 +1,44 @@
+"""The notebook kernel around us, asked without importing IPython: who has a kernel has it loaded already."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Literal
+
+__all__ = ["Frontend", "frontend", "publish", "shell"]
+
+Frontend = Literal["jupyter", "vscode", "colab"]
+
+
+def shell() -> Any | None:
+    """The IPython shell of a notebook kernel with somebody in front of it; None in a terminal, a script, a daemon."""
+    ipython = sys.modules.get("IPython")
+    if ipython is None or ("ipykernel" not in sys.modules and "google.colab" not in sys.modules):
+        return None
+    find = getattr(ipython, "get_ipython", None)
+    found = None if find is None else find()
+    publisher = getattr(found, "display_pub", None)
+    if getattr(found, "kernel", None) is None or publisher is None:
+        return None
+    return found if getattr(publisher, "parent_header", None) else None  # without one nobody asked for anything
+
+
+def frontend() -> Frontend:
+    """What shows the outputs, as far as a kernel can tell; each draws plain HTML, but frames differ."""
+    if "google.colab" in sys.modules:
+        return "colab"
+    return "vscode" if any(name in os.environ for name in ("VSCODE_PID", "VSCODE_CWD")) else "jupyter"
+
+
+def publish(bundle: dict[str, str], display_id: str, update: bool) -> bool:
+    """Show a bundle under the running cell, or in place of what was shown under this id. False: nobody is there.
+
+    Through the shell's own publisher, which may be used from any thread and knows the cell that runs now: tools that
+    run notebooks without a browser take an update only from that one.
+    """
+    found = shell()
+    if found is None:
+        return False
+    found.display_pub.publish(data=bundle, metadata={}, transient={"display_id": display_id}, update=update)
+    return True

@@ -1,0 +1,103 @@
+"""The live panel under a cell: drawn by a thread of its own at a calm pace, left as a picture when the run is over."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from stepscope import fence
+from stepscope.notebook import kernel
+from stepscope.notebook.glance import glance
+from stepscope.notebook.panel_html import bundle
+from stepscope.runs.read.folder import RunFolder
+
+if TYPE_CHECKING:
+    from stepscope.track.run import Run
+
+__all__ = ["Panel", "show", "switch"]
+
+VARIABLE = "STEPSCOPE_PANEL"
+FIRST_S = 0.4
+EVERY_S = 1.0
+SLOWEST_S = 10.0
+SHARE = 0.02
+"""Of the time that may go into drawing: a panel that took 50 ms comes again after 2.5 s."""
+_CALM = ((60.0, 1.0), (600.0, 2.0), (float("inf"), 5.0))
+"""Up to this age of the run, a new picture no more often than this."""
+
+
+def switch(on: bool) -> None:
+    """Panels from the next run on, or none; child processes and later kernels are not concerned."""
+    os.environ[VARIABLE] = "on" if on else "off"
+
+
+def show(run: Run, wanted: bool | None, word: str = "") -> Panel | None:
+    """Begin a panel for a run that was just opened, if a notebook is there to show it.
+
+    `wanted` is what `init(panel=...)` was told; without it STEPSCOPE_PANEL decides, and without that there is one.
+    """
+    if wanted is None:
+        wanted = os.environ.get(VARIABLE, "on").lower() not in ("off", "0", "no", "false")
+    if not wanted or run.path is None or run.rank or run.is_worker or kernel.shell() is None:
+        return None
+    panel = Panel(run.path, word)
+    panel.start()
+    run.after_end(panel.finish)
+    return panel
+
+
+class Panel:
+    """One run's panel. Everything in it is fenced: what fails is said once and the training goes on."""
+
+    def __init__(self, path: Path, word: str = "") -> None:
+        self._path = path
+        self._word = word
+        self._id = f"stepscope-{uuid4().hex}"
+        self._folder: RunFolder | None = None
+        self._began = time.monotonic()
+        self._shown = ""
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="stepscope-panel", daemon=True)
+        self._pid = os.getpid()
+
+    def start(self) -> None:
+        self._folder = RunFolder(self._path)  # here and not in the thread: nothing is imported beside the training
+        self._draw(first=True)
+        self._thread.start()
+
+    def _follow(self) -> None:
+        wait = FIRST_S
+        while not self._stop.wait(wait):
+            began = time.thread_time()
+            fence.call("drawing the panel", self._draw)
+            wait = self._pause(time.thread_time() - began)
+
+    def _pause(self, cost_s: float) -> float:
+        age = time.monotonic() - self._began
+        calm = next(pause for limit, pause in _CALM if age < limit)
+        return min(SLOWEST_S, max(EVERY_S, calm, cost_s / SHARE))
+
+    def _draw(self, first: bool = False) -> None:
+        folder = self._folder
+        if folder is None or os.getpid() != self._pid:  # in a forked child the notebook is not ours to write to
+            return
+        folder.refresh()
+        seen = glance(folder)
+        made = bundle(seen, self._word)
+        if made["text/html"] != self._shown:
+            self._shown = made["text/html"]
+            kernel.publish(made, self._id, update=not first)
+
+    def finish(self) -> None:
+        """The run is over: stop following, and leave a picture that stays with the notebook."""
+        if os.getpid() != self._pid:
+            return
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=5.0)
+        fence.call("drawing the panel", self._draw)
+        self._folder = None

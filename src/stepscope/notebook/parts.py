@@ -1,0 +1,126 @@
+"""The pieces that every display is made of: HTML that needs no script, no style sheet and no page around it.
+
+Notebooks are light or dark, and tell us nothing about it; many strip `<style>` from what they did not run themselves.
+So text takes the page's colour, lines and marks have colours that can be read on both, and all style is inline.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from stepscope.plain_text import clean
+from stepscope.records import Severity, Status
+
+__all__ = [
+    "COLOURS", "SEVERITY", "STATUS", "box", "duration", "number", "pill", "safe", "soft", "sparkline", "table",
+]  # fmt: skip
+
+# Each has a contrast of 3 and more against white and against a page of #1e1e1e.
+COLOURS = ("#3d85e0", "#d9701a", "#17997a", "#d0408f", "#9a7bff", "#a38400")
+STATUS: dict[Status, str] = {
+    "running": "#3d85e0",
+    "finished": "#17997a",
+    "stopped": "#c07a00",
+    "preempted": "#c07a00",
+    "failed": "#e0444b",
+    "killed": "#e0444b",
+    "lost": "#b05fd0",
+}
+SEVERITY: dict[Severity, str] = {"error": "#e0444b", "warning": "#c07a00", "info": "#3d85e0"}
+_FONT = "font:13px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def safe(text: object, most: int = 300) -> str:
+    """A run's text inside HTML: escaped, without control characters, with a length.
+
+    >>> safe("<img onerror=x>\\x1b[0m")
+    '&lt;img onerror=x&gt;'
+    """
+    plain = clean(str(text))
+    return escape(plain if len(plain) <= most else plain[: most - 1] + "…", quote=True)
+
+
+def box(*parts: str) -> str:
+    """The frame around a display."""
+    style = f"{_FONT};color:inherit;border:1px solid #8885;border-radius:8px;padding:10px 12px;max-width:1080px"
+    return f'<div style="{style};font-variant-numeric:tabular-nums">{"".join(parts)}</div>'
+
+
+def soft(inner: str) -> str:
+    """Words that stand back; `inner` is HTML."""
+    return f'<span style="opacity:.7">{inner}</span>'
+
+
+def pill(text: str, colour: str) -> str:
+    style = f"color:{colour};border:1px solid {colour};border-radius:9px;padding:0 8px;font-size:12px"
+    return f'<span style="{style};white-space:nowrap">{safe(text)}</span>'
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]) -> str:
+    """Cells are HTML; `right` says which columns hold numbers."""
+    sides = ["right" if one else "left" for one in right]
+    line = "border:0;border-bottom:1px solid #8883;padding:2px 14px 2px 0;background:transparent"
+
+    def cells(tag: str, row: Sequence[str]) -> str:
+        bold = "font-weight:600;opacity:.8;" if tag == "th" else ""
+        return "".join(
+            f'<{tag} style="{line};{bold}text-align:{side};white-space:nowrap">{cell}</{tag}>'
+            for cell, side in zip(row, sides, strict=True)
+        )
+
+    body = "".join(f'<tr style="background:transparent">{cells("td", row)}</tr>' for row in rows)
+    style = "border-collapse:collapse;border:0;margin:6px 0;font-size:12.5px;color:inherit"
+    return f'<table style="{style}"><thead><tr>{cells("th", heads)}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def number(value: object) -> str:
+    """As short as it can be read.
+
+    >>> [number(one) for one in (0.00123456, 12345.0, 7, float("nan"), None, True)]
+    ['0.001235', '1.234e+04', '7', 'NaN', '–', 'true']
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        if math.isnan(value):
+            return "NaN"
+        return f"{value:.4g}" if math.isfinite(value) else ("Inf" if value > 0 else "-Inf")
+    return str(value)
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> [duration(one) for one in (0.4, 42, 75, 4000, 200000)]
+    ['0.4 s', '42 s', '1 min 15 s', '1 h 6 min', '2 d 7 h']
+    """
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return (
+        f"{whole // 3600} h {whole % 3600 // 60} min"
+        if whole < 86400
+        else f"{whole // 86400} d {whole % 86400 // 3600} h"
+    )
+
+
+def sparkline(values: Sequence[float | None], width: int = 24) -> str:
+    """A line of blocks, for where no picture is drawn; a cross is not finite.
+
+    >>> sparkline([4.0, 3.0, 2.0, 1.0, None], width=5)
+    '█▆▃▁×'
+    """
+    picked = values if len(values) <= width else [values[at * (len(values) - 1) // (width - 1)] for at in range(width)]
+    finite = [one for one in picked if one is not None and math.isfinite(one)]
+    low, span = (min(finite), (max(finite) - min(finite)) or 1.0) if finite else (0.0, 1.0)
+    return "".join(
+        "×" if one is None or not math.isfinite(one) else _BARS[min(int((one - low) / span * 8), 7)] for one in picked
+    )
