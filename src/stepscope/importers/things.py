@@ -17,7 +17,7 @@ from stepscope.track.media.figure import plotly_tree
 from stepscope.track.media.loggable import Loggable, captioned
 from stepscope.track.names import as_name
 
-__all__ = ["file_thing", "plotly_thing", "several", "things_of"]
+__all__ = ["file_thing", "inside", "plotly_thing", "several", "things_of"]
 
 _HEAD = 1 << 16
 _SMALL = 1 << 20
@@ -73,6 +73,16 @@ def _kind_of(head: bytes, kind: str | None, path: Path) -> tuple[str, str]:
             return "file", mime
         return ("video" if mime == "image/apng" else family), mime
     return "file", mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+
+
+def inside(root: Path, inner: Any) -> Path:
+    """A file by its path below `root`, as a log names it; `BadData` when it leads elsewhere or is not there."""
+    path = root / str(inner)
+    if ".." in path.parts or not path.absolute().is_relative_to(root.absolute()):
+        raise BadData(f"its file '{inner}' lies outside of the run's folder")
+    if not path.is_file():
+        raise BadData(f"its file '{inner}' is not in the run's folder")
+    return path
 
 
 def several(things: list[Thing]) -> Iterator[Thing]:

@@ -11,7 +11,7 @@ import msgspec
 
 from stepscope.errors import BadData, StepscopeError
 from stepscope.importers.foreign import Thing
-from stepscope.importers.things import file_thing, plotly_thing, several, things_of
+from stepscope.importers.things import file_thing, inside, plotly_thing, several, things_of
 from stepscope.track.media import Histogram, Html, Table, Text
 
 __all__ = ["Shelf"]
@@ -24,7 +24,6 @@ class Shelf:
 
     def __init__(self, files: Path) -> None:
         self._files = files
-        self._root = files.resolve()
 
     def things(self, key: str, value: dict[str, Any], step: int, time: float) -> Iterator[Thing]:
         """The media of one value; `BadData` with the reason when there is none to be had."""
@@ -38,13 +37,8 @@ class Shelf:
             raise BadData(f"'{key}' at step {step} ({kind}) cannot be read: {fault}") from None
 
     def file(self, inner: Any) -> Path:
-        """A file of the run by its path there; never one outside of it, save where W&B itself has put a link."""
-        path = self._files / str(inner)
-        if not (self._files / str(inner)).absolute().is_relative_to(self._files.absolute()) or ".." in path.parts:
-            raise BadData(f"its file '{inner}' lies outside of the run's folder")
-        if not path.is_file():
-            raise BadData(f"its file '{inner}' is not in the run's folder")
-        return path
+        """A file of the run by its path there."""
+        return inside(self._files, inner)
 
     def json(self, inner: Any) -> Any:
         path = self.file(inner)
