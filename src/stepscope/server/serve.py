@@ -93,9 +93,9 @@ def serve(
         listener, url = bind(settings.host, port)
         for missing in (place for place in dirs if not Path(place).exists()):
             say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
+        say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
         if on_address is not None:
             on_address(url, settings.token)
-        say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
         if app.state.outlets:
             say(f"Alerts go to the {' and the '.join(app.state.outlets)}.")
         if open_browser:
