@@ -16,7 +16,7 @@ import click
 
 from stepscope.cli._json import json_option, print_json
 from stepscope.cli._sweep_show import as_json as sweep_as_json, headline, line_about, picture, table
-from stepscope.cli._terminal import clean, console, duration, number
+from stepscope.cli._terminal import clean, console, number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -270,7 +270,6 @@ def _print_status(sweep: Sweep, store: Path, as_json: bool) -> None:
     out.print()
     out.print(headline(sweep, now.trials, now.best, now.total, now.spent_s, None))
     if not now.is_running:
-        left = (
-            "" if now.total is None else f"; {max(now.total - sum(one.is_over for one in now.trials), 0)} runs are left"
-        )
-        out.print(f"it is not running{left}; the sweep's runs took {duration(now.spent_s)} so far", style="dim")
+        left = 0 if now.total is None else now.total - sum(one.is_over for one in now.trials)
+        said = f"; {left} runs are left, and the command without --status goes on with them" if left > 0 else ""
+        out.print(f"no stepscope sweep is at work on it{said}", style="dim", soft_wrap=True)

@@ -25,6 +25,8 @@ class EarlyStop:
     """median: worse than half of the others were at this step · asha: not among the best 1/eta at a rung."""
     after_steps: int = 0
     """No run is pruned before this step."""
+    after_readings: int = 3
+    """median: nor before it has so many readings of the metric; the first ones say little."""
     after_runs: int = 4
     """median: not before so many runs have got as far."""
     min_steps: int = 1
@@ -61,6 +63,7 @@ def early_stop_from(raw: Any, where: str) -> EarlyStop:
         explodes=_above_one(fields, "explodes", 100.0),
         pruner=pruner,
         after_steps=fields.whole("after_steps", default=0) or 0,
+        after_readings=fields.whole("after_readings", least=1, default=3) or 3,
         after_runs=fields.whole("after_runs", least=1, default=4) or 4,
         min_steps=fields.whole("min_steps", "min_iter", least=1, default=1) or 1,
         eta=fields.whole("eta", least=2, default=3) or 3,

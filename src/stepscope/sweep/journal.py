@@ -32,7 +32,7 @@ def folder_of(store: Path, name: str) -> Path:
     from hashlib import sha256
 
     safe = _NOT_IN_NAMES.sub("-", name).strip("-.")[:60]
-    if safe != name:  # two names must not meet in one folder
+    if safe != name or not safe:  # two names must not meet in one folder
         safe = f"{safe}-{sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}".lstrip("-")
     return store / ".sweeps" / safe
 

@@ -80,7 +80,7 @@ class Ours:
 
     def _median(self, number: int, curve: Curve) -> str | None:
         others = self._others(number, curve.last)
-        if len(others) < self._how.after_runs:
+        if len(others) < self._how.after_runs or len(curve.best) < self._how.after_readings:
             return None
         middle, own = float(np.median(others)), float(curve.best[-1])
         if own <= middle:

@@ -40,6 +40,7 @@ def assigned_text(sweep: Sweep, trial: Trial, folder: Path) -> str:
         name=f"{sweep.name}-{trial.number}",
         tags=["sweep", *sweep.tags],
         config={name: plain(value) for name, value in nested(trial.params).items()},
+        goals={} if sweep.metric is None else {sweep.metric.name: sweep.metric.goal},
         note=str(trial.note(folder).absolute()),
     )
     return msgspec.json.encode(assigned).decode()

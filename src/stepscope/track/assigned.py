@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from stepscope import fence
 from stepscope.track.messages import say
+
+if TYPE_CHECKING:
+    from stepscope.track.run import Run
 
 __all__ = ["VARIABLE", "Assigned", "assign", "assigned", "tell_of"]
 
@@ -32,6 +34,8 @@ class Assigned(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tags: list[str] = []
     config: dict[str, Any] = {}
     """Wins over what the script gives to `init`: a script may take its parameters from `run.config` alone."""
+    goals: dict[str, Literal["min", "max"]] = {}
+    """Metrics of which small or large is good."""
     note: str | None = None
     """A file to which the folder of each run that is opened is added, a line each."""
 
@@ -61,10 +65,15 @@ def assigned(environ: Mapping[str, str] = os.environ) -> Assigned | None:
 
 
 @fence.fenced("telling the sweep of the run")
-def tell_of(path: Path | None) -> None:
-    """Leave the folder of a run that was opened where its sweep looks for it."""
+def tell_of(run: Run) -> None:
+    """A run was opened: give it what it has yet to get, and leave its folder where its sweep looks for it."""
     what = assigned()
-    if what is None or what.note is None or path is None:
+    if what is None:
+        return
+    for name, goal in what.goals.items():
+        run.define(name, goal=goal)
+    path = run.path
+    if what.note is None or path is None:
         return
     # One short write in append mode: the processes of one trial may all do this.
     fd = os.open(what.note, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -19,7 +19,7 @@ from stepscope.track.run import Run
 from stepscope.track.secrets import mask_text
 from stepscope.track.sink import RunSink
 
-__all__ = ["Request", "join_as_worker", "open_off", "open_run"]
+__all__ = ["Request", "create_folder", "join_as_worker", "open_off", "open_run"]
 
 DEFAULT_DIR = "stepscope-runs"
 
@@ -61,13 +61,13 @@ def _path_to_resume(request: Request) -> Path | None:
 
 
 def _create(request: Request) -> Run:
-    path = _create_folder(request.store, request.meta)
+    path = create_folder(request.store, request.meta)
     if path is None:
         return open_off(request.meta, request.config)
     return _attended(request, path, request.meta, attempt=0)
 
 
-def _create_folder(store: Path, meta: RunMeta) -> Path | None:
+def create_folder(store: Path, meta: RunMeta) -> Path | None:
     """The new run's folder; in the temporary folder if the store cannot be written, None if nothing can."""
     refuge = Path(tempfile.gettempdir()) / DEFAULT_DIR
     for place in (store, refuge):

@@ -24,6 +24,7 @@ from stepscope.track.names import as_name, default_project, friendly_name
 from stepscope.track.opening import DEFAULT_DIR, Request, join_as_worker, open_off, open_run
 from stepscope.track.run import Run
 from stepscope.track.secrets import learn_from, mask_text
+from stepscope.track.showing import show_panel
 
 __all__ = ["beside", "current", "finish", "init", "log"]
 
@@ -46,13 +47,15 @@ def init(
     system_interval_s: float = 10.0,
     git: bool = True,
     mode: Literal["on", "off"] | None = None,
+    panel: bool | None = None,
 ) -> Run:
     """Start recording a run, and make it the current one.
 
     `config` is a dict, Namespace, dataclass or anything with named fields. Runs go to `dir`, else to the folder in
     STEPSCOPE_DIR, else to `stepscope-runs`. `resume` continues a run given by path, id or name; "allow" continues the
     newest run of this project and name if there is one, "auto" does so if it did not finish. `mode="off"` or
-    STEPSCOPE_MODE=off records nothing. A run that is still open is finished first.
+    STEPSCOPE_MODE=off records nothing. A run that is still open is finished first. In a notebook a live panel is shown
+    under the cell; `panel=False` or STEPSCOPE_PANEL=off leaves it out.
 
         run = stepscope.init(project="vae", config={"lr": 1e-3}, tags=["baseline"])
         run.log({"loss": 0.7})
@@ -62,6 +65,7 @@ def init(
     shared = _shared_run()
     if shared is not None:
         return shared
+    before = _run if _run is not None and not _run.is_finished else None
     finish()
     messages.forget()
     learn_from(os.environ)
@@ -103,7 +107,8 @@ def init(
             is_named=bool(name),
         )
     )
-    tell_of(_run.path)
+    tell_of(_run)
+    show_panel(_run, panel, before)
     return _run
 
 
