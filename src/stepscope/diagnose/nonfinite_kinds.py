@@ -99,6 +99,8 @@ def _division(name: str, reads: Sequence[Stats | None]) -> Kind:
     divisor = reads[-1] if reads else None
     if divisor is not None and not divisor.zeros and divisor.min is not None and name != "normalize":
         least = min(abs(divisor.min), abs(divisor.max or 0.0))
+        if least >= 1:  # no division makes a number larger then: it was too large before
+            return _grown("a value that has overflowed is divided")
         return Kind("num.div-zero-std", f"dividing by values down to {_n(least)} overflows", _SAFE_DIV)
     zeros = f"{divisor.zeros:,} of {divisor.numel:,} divisors are" if divisor is not None and divisor.numel > 1 else ""
     return Kind("num.div-zero-std", f"{zeros or 'the divisor is'} 0", _SAFE_DIV)

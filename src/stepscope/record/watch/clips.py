@@ -89,9 +89,16 @@ class Clips(Witness):
         clip.parameters = len(parameters)
         gradients = [p.grad for p in parameters if p.grad is not None]
         clip.without_grad = len(parameters) - len(gradients)
-        clip.empty = bool(parameters) and (not gradients or (len(self.all) < _LOOKS and _all_zero(gradients)))
+        looks = len(self.all) < _LOOKS and not self._backward_has_run()
+        clip.empty = bool(parameters) and (not gradients or (looks and _all_zero(gradients)))
         clip.after_step = bool(gradients) and self._has_stepped(parameters)
         self.all.append(clip)
+
+    def _backward_has_run(self) -> bool:
+        """Since the last step: gradients that are zero then are what backward gave."""
+        steps, backwards = self.watcher.steps.steps, self.watcher.steps.backwards
+        last = next((one for one in reversed(backwards) if one.accumulates), None)
+        return last is not None and (not steps or last.time > steps[-1].time)
 
     def _has_stepped(self, parameters: list[Any]) -> bool:
         """Whether the last step of an optimizer that holds these is later than the last backward."""

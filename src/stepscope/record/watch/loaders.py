@@ -51,6 +51,8 @@ class Loader:
         """Of the wait, what this thread has computed itself: on a busy machine a wait says little, work does."""
         self._last = 0.0
         self._of_pass = 0
+        self.told: str | None = None
+        """What a trainer said it was for when it was last looped over: training, validation, test."""
         self.trains = 0
         """How many of its batches were followed by a backward before the next batch of any loader."""
         self.data = _weakly(getattr(loader, "dataset", None))
@@ -148,7 +150,7 @@ class Loaders(Witness):
     @fence.fenced("following a data loader")
     def _started(self, loader: Any, frame: Any) -> Loader:
         fact = self._known.get(loader) or self._add(loader, None)
-        fact.iterated = own_place(frame)
+        fact.iterated, fact.told = own_place(frame), self.watcher.trainer.stage
         fact.begin_pass()
         self.watcher.new_epoch(fact)
         return fact

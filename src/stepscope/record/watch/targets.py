@@ -35,6 +35,7 @@ _MOST_LABELS = 30_000
 _WIDEST = 4096
 _DRAWS = frozenset({"randperm", "randint", "multinomial", "random_", "rand"})
 _PICKS = frozenset({"getitem", "index_select", "take", "gather", "take_along_dim", "index"})
+_IGNORING = {"cross_entropy": (4, "ignore_index"), "nll_loss": (4, "ignore_index")}
 _FILLS = frozenset((
     "ones", "zeros", "full", "ones_like", "zeros_like", "full_like", "new_ones", "new_zeros", "new_full", "fill_",
     "zero_",
@@ -64,6 +65,11 @@ class Target:
         """Rows that came with two labels."""
         self.same_ids = 0
         """How often the target was, number for number, the ids the model was given."""
+        self.ids_ahead: dict[int, int] = {}
+        """How often the target was the ids the model was given, so many places on: 1 is the next token."""
+        self.ignored = 0
+        """In how many calls every target was one that the loss leaves out."""
+        self.ignore_index = -100
         self.vocabulary: set[int] = set()
         self.leaking: dict[int, str] | None = None
         """Columns of the data that were the target each time: exactly ("same"), or stretched and moved ("scaled")."""
@@ -144,6 +150,9 @@ class Targets(Witness):
         if target.is_floating_point() and not bool(torch.isfinite(target).all()):
             found.nan_step = found.nan_step if found.nan else self.watcher.step
             found.nan += 1
+        if call.name in _IGNORING and not target.is_floating_point():
+            found.ignore_index = int(call.argument(*_IGNORING[call.name], -100))
+            found.ignored += bool((target == found.ignore_index).all())
         found.rows = rows
         found.whole += rows > 0 and not _picked(call.origins[0])
         for fed in feds[-4:]:
@@ -170,14 +179,23 @@ class Targets(Witness):
     def _compare(self, found: Target, target: Any, origin: Origin, fed: Fed) -> None:
         for data in self._inputs(origin, fed):
             whole = not data.is_floating_point() and not target.is_floating_point()
-            if whole and data.numel() == target.numel() and data.ndim >= 2:
-                if torch.equal(data.reshape(-1).long(), target.reshape(-1).long()):
-                    found.same_ids += 1
-                    found.data = found.data or self.watcher.trail.known(data)
-                    found.vocabulary.update(target.reshape(-1)[:256].tolist())
+            if whole and data.ndim >= 2 and _are_same(data, target):
+                found.same_ids += 1
+                found.data = found.data or self.watcher.trail.known(data)
+                found.vocabulary.update(target.reshape(-1)[:256].tolist())
+                return
+            if whole and data.ndim == 2 and not self._is_behind(data, origin):
+                ahead = _places_ahead(data.long(), target.reshape(-1).long(), found.ignore_index)
+                if ahead is not None:
+                    found.ids_ahead[ahead] = found.ids_ahead.get(ahead, 0) + 1
                     return
             elif data.is_floating_point() and 1 < data.ndim <= 4 and data.shape[0] == target.numel():
                 self._leak(found, target, data)
+
+    def _is_behind(self, data: Any, origin: Origin) -> bool:
+        """Whether the target was made of this very tensor: the labels a model was given to compute its own loss."""
+        known = self.watcher.trail.known(data)
+        return known is not None and any(past is known for past in origin.ancestors(60))
 
     def _inputs(self, origin: Origin, fed: Fed) -> list[Any]:
         """What the model was given, without the target itself where the model computes its own loss."""
@@ -259,6 +277,27 @@ def _data_behind(origin: Origin, rows: int) -> Origin | None:
 
 def _has_rows(fed: Fed, rows: int) -> bool:
     return any(data is not None and data.ndim and data.shape[0] == rows for data in (ref() for ref in fed.inputs))
+
+
+def _are_same(data: Any, target: Any) -> bool:
+    return data.numel() == target.numel() and torch.equal(data.reshape(-1).long(), target.reshape(-1).long())
+
+
+def _places_ahead(ids: Any, target: Any, ignored: int) -> int | None:
+    """How many places on in each row the targets are, 1 or 2; None: neither, or the rows repeat and it may be both."""
+    rows, length = ids.shape
+    width = target.numel() // rows
+    if rows * width != target.numel() or not length - 2 <= width <= length or width < 6:
+        return None
+    target = target.reshape(rows, width)
+    fits = []
+    for ahead in (1, 2):
+        part, given = target[:, : length - ahead], ids[:, ahead : ahead + width]
+        both = min(part.shape[1], given.shape[1])
+        same = (part[:, :both] == given[:, :both]) | (part[:, :both] == ignored)
+        if bool(same.all()) and bool((part[:, :both] != ignored).any()):
+            fits.append(ahead)
+    return fits[0] if len(fits) == 1 else None
 
 
 def _in_line(table: Any, values: Any) -> list[int]:

@@ -25,9 +25,9 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
     What to do: split once, train on one part, test on the other; make both parts from the same split.
 
     How it is found: rows that go into the model are marked by their values. Rows evaluated under a name such as `test`
-    or `val` that this very model had been trained on before are a leak; so is an evaluation where part of the rows were
-    trained on and part were not. Evaluating the training data as such, folds with a model each, and plain repeats in
-    the data are fine.
+    or `val`, or in a trainer's validation, that this very model had been trained on before are a leak; so is an
+    evaluation where part of the rows were trained on and part were not. Evaluating the training data as such, folds
+    with a model each, and plain repeats in the data are fine.
 
     Bad:
         fit(model, X, y); evaluate(model, X_test, y_test)         # X_test is part of X
@@ -41,7 +41,7 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
             share = _share(diet, evaluated)
             if share is None:
                 continue
-            named = _says(run, evaluated)
+            named = _says(run, evaluated) or _told(diet, evaluated)
             if named == "training":
                 continue
             if named == "held out" and share >= _SHARE:
@@ -91,6 +91,16 @@ def _says(run: Evidence, evaluated: Evaluated) -> str:
         if held_out(names):
             return "held out"
     return ""
+
+
+def _told(diet: Diet, evaluated: Evaluated) -> str:
+    """What the trainer says that it evaluates; given its training data itself, it does what it was asked to."""
+    loader = evaluated.loader
+    if loader is None or loader.told not in ("validation", "test"):
+        return ""
+    data = loader.data()
+    is_same = data is not None and any(one.data() is data for one in diet.loaders)
+    return "training" if is_same else "held out"
 
 
 def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sure: bool) -> Proof:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -26,7 +26,7 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
     if crash is None or fault is None or fault.kind != "embedding-range" or fault.tensor is None:
         return
     layer = crash.layer
-    site = None if layer is None or fault.module is None else built_at(layer.root, layer.path)
+    site = None if layer is None or fault.module is None else own_line(layer.root, layer.path)
     name = "the embedding" if layer is None or fault.module is None else layer.name
     bad = f"{fault.low}" if fault.low < 0 else f"{fault.high}"
     right = fault.high + 1

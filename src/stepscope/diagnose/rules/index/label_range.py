@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.layers import built_at
 from stepscope.diagnose.crash.mainline import producer
+from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.provenance import MAKERS, story
 from stepscope.diagnose.crash.ranges import RangeFault, range_fault
 from stepscope.diagnose.crash.tensors import extremes
@@ -86,7 +86,7 @@ def _last_layer(crash: Crash, fault: RangeFault) -> tuple[str, Site] | None:
     for _, model, _ in crash.values():
         if isinstance(model, nn.Module) and fault.output is not None:
             made = producer(crash, fault.output, model)
-            site = None if made is None else built_at(model, made[0])
+            site = None if made is None else own_line(model, made[0]) or crash.site
             if made is not None and site is not None:
                 return made[0], site
     return None

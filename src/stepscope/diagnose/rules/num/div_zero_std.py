@@ -7,7 +7,12 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("num.div-zero-std", severity="error", needs="steps, crash", follows=("num.half-eps", "loss.swapped-args"))
+@rule(
+    "num.div-zero-std",
+    severity="error",
+    needs="steps, crash",
+    follows=("num.half-eps", "loss.swapped-args", "loss.no-valid-target"),
+)
 def div_zero_std(run: Evidence) -> Iterator[Proof]:
     """A division by zero (a constant column, an empty count) makes NaN or Inf.
 

@@ -11,7 +11,14 @@ from stepscope.diagnose.rule import Proof, rule
     "num.nan-loss-continues",
     severity="error",
     needs="steps, crash",
-    follows=("num.*", "data.nan-input", "opt.lr-too-high", "grad.exploding", "loss.swapped-args"),
+    follows=(
+        "num.*",
+        "data.nan-input",
+        "opt.lr-too-high",
+        "grad.exploding",
+        "loss.swapped-args",
+        "loss.no-valid-target",
+    ),
 )
 def nan_loss_continues(run: Evidence) -> Iterator[Proof]:
     """The loss is NaN or infinite, and the training goes on.

@@ -7,6 +7,8 @@ from stepscope.diagnose.rule import Proof, rule
 
 _TINY = 1e-6
 _ENOUGH = 40
+_FEW = 10
+"""Steps at a rate of exactly 0; a warm-up has one."""
 
 
 @rule(
@@ -23,7 +25,7 @@ def lr_too_low(run: Evidence) -> Iterator[Proof]:
     What to do: raise the learning rate until a step moves the weights by about a thousandth of their size.
 
     How it is found: from the first step on, no step moves the weights by more than a millionth of their size, the
-    learning rate is not being warmed up, and the loss has not moved.
+    learning rate is not being warmed up, and the loss has not moved. A rate of exactly 0 for ten steps is an error.
 
     Bad:
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
@@ -32,6 +34,16 @@ def lr_too_low(run: Evidence) -> Iterator[Proof]:
     """
     for made in run.optimizers.made:
         moves = run.movements.of_optimizer(made.number)
+        if len(moves) >= _FEW and all(one.lr == 0 and not one.moved and one.gradient for one in moves):
+            yield Proof(
+                where=made.place,
+                message=f"the learning rate is 0: {len(moves)} steps have moved no weight",
+                label="nothing is learnt",
+                evidence={"lr": 0.0, "steps": len(moves)},
+                fix="give the optimizer a learning rate above 0, or look at what its scheduler makes of it",
+                severity="error",
+            )
+            continue
         if len(moves) < _ENOUGH or any(one.ratio > _TINY for one in moves) or not any(one.moved for one in moves):
             continue
         rates = [one.lr for one in moves if one.lr is not None]
