@@ -12,6 +12,7 @@ from stepscope import fence
 from stepscope.track.messages import say_once
 from stepscope.track.steps import StepRefused
 from stepscope.wandb import alerts, artifacts, files, keeping, metrics
+from stepscope.wandb.facts import Facts
 from stepscope.wandb.identity import Identity
 from stepscope.wandb.rows import Rows
 from stepscope.wandb.run_config import Config
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Run"]
 
 
-class Run:
+class Run(Facts):
     """One training being recorded, with the names W&B gives things. Made by `wandb.init`.
 
     with wandb.init(project="vae", config={"lr": 1e-3}) as run:
@@ -54,7 +55,7 @@ class Run:
         self._watch = Watch(lambda values: self.log(values, commit=False))
         self._files = files.Files(self)
         self._alerts = alerts.Alerts(recorded)
-        self.starting_step = recorded.step
+        self._first_step = recorded.step
         recorded.every(1.0, self._rows.tick, "writing a waiting row")
         recorded.before_end(self._last_words)
 
@@ -122,6 +123,11 @@ class Run:
         return self._rows.step
 
     @property
+    def starting_step(self) -> int:
+        """Where this attempt began: 0, or the step after the last one of the run that goes on."""
+        return self._first_step
+
+    @property
     def config(self) -> Config:
         return self._config
 
@@ -132,121 +138,6 @@ class Run:
     @property
     def summary(self) -> Summary:
         return self._summary
-
-    # -- what it is -------------------------------------------------------------------------------------------------
-
-    @property
-    def id(self) -> str:
-        return self._identity.id or self._run.id
-
-    @property
-    def name(self) -> str:
-        return self._run.name
-
-    @name.setter
-    def name(self, name: str) -> None:
-        self._run.name = name
-
-    @property
-    def notes(self) -> str | None:
-        return self._run.notes or None
-
-    @notes.setter
-    def notes(self, notes: str) -> None:
-        self._run.notes = notes
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        return tuple(tag for tag in self._run.tags if not tag.startswith("job_type:"))
-
-    @tags.setter
-    def tags(self, tags: Sequence[str]) -> None:
-        kept = [tag for tag in self._run.tags if tag.startswith("job_type:")]
-        self._run.tags = [*([tags] if isinstance(tags, str) else tags), *kept]
-
-    @property
-    def project(self) -> str:
-        return self._run.project
-
-    def project_name(self) -> str:
-        return self.project
-
-    @property
-    def entity(self) -> str:
-        return self._identity.entity or ""
-
-    @property
-    def group(self) -> str:
-        return self._run.group or ""
-
-    @property
-    def job_type(self) -> str:
-        return self._identity.job_type or ""
-
-    @property
-    def sweep_id(self) -> str | None:
-        return self._identity.sweep
-
-    @property
-    def path(self) -> str:
-        """`project/id`, or with an entity before it: what `wandb.Api().run` takes."""
-        return "/".join(part for part in (self.entity, self.project, self.id) if part)
-
-    @property
-    def dir(self) -> str:
-        """A folder for the script's own files; what is in it at the end is kept with the run."""
-        return str(self._files.folder)
-
-    @property
-    def sync_dir(self) -> str:
-        return str(self._run.path or self._files.folder)
-
-    @property
-    def resumed(self) -> bool:
-        return self._run.attempt > 0
-
-    @property
-    def offline(self) -> bool:
-        return True
-
-    @property
-    def disabled(self) -> bool:
-        return self._run.path is None
-
-    @property
-    def settings(self) -> Settings:
-        return self._settings
-
-    @property
-    def start_time(self) -> float:
-        return self._run._meta.created
-
-    @property
-    def url(self) -> str | None:
-        """None, as for every run that is not on a server; `stepscope ui` shows it."""
-        return None
-
-    project_url = url
-    sweep_url = url
-
-    def get_url(self) -> str | None:
-        return None
-
-    get_project_url = get_url
-    get_sweep_url = get_url
-
-    def status(self) -> Any:
-        not_acted_on("Run.status()", "nothing is synced; the run is on the disk")
-        return None
-
-    def display(self, height: int = 420, hidden: bool = False) -> bool:
-        return False
-
-    def to_html(self, height: int = 420, hidden: bool = False) -> str:
-        return self._run._repr_html_()
-
-    def _repr_html_(self) -> str:
-        return self._run._repr_html_()
 
     # -- models, files, artifacts -----------------------------------------------------------------------------------
 
@@ -303,8 +194,18 @@ class Run:
         """Keep an artifact, a file or a folder with the run, as the next version of its name."""
         return keeping.log(self._run, artifact_or_path, name, type, aliases, tags)
 
-    upsert_artifact = log_artifact
-    finish_artifact = log_artifact
+    def upsert_artifact(
+        self,
+        artifact_or_path: artifacts.Artifact | str,
+        name: str | None = None,
+        type: str | None = None,
+        aliases: list[str] | None = None,
+        distributed_id: str | None = None,
+    ) -> artifacts.Artifact:
+        """The same as `log_artifact`: what several processes add under one name are versions of it."""
+        return self.log_artifact(artifact_or_path, name, type, aliases)
+
+    finish_artifact = upsert_artifact
 
     def use_artifact(
         self,

@@ -117,7 +117,14 @@ class Summary:
             return self._step()
         if name in self._last:
             return self._logged_value(name)
-        inner = {key[len(name) + 1 :]: self._logged_value(key) for key in self._last if key.startswith(name + ".")}
+        inner: dict[str, Any] = {}
+        for key in self._last:
+            if key.startswith(name + "."):
+                *above, last = key[len(name) + 1 :].split(".")
+                place = inner
+                for part in above:
+                    place = place.setdefault(part, {})
+                place[last] = self._logged_value(key)
         if inner:
             return inner
         raise KeyError(name)
