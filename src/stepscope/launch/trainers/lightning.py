@@ -57,6 +57,8 @@ class _Follower:
     def _fit(self, loop: Any) -> Callable[[], None]:
         trainer = loop.trainer
         self._boundaries.works_in(type(trainer.lightning_module).training_step)
+        accumulates = trainer.accumulate_grad_batches > 1 and trainer.lightning_module.automatic_optimization
+        self._boundaries.divides_losses(bool(accumulates))
         self._boundaries.count_by(lambda: int(loop.epoch_loop._batches_that_stepped))
         fence.call("reading hyper-parameters", self._settings, trainer)
         return self._boundaries.enter("training", NAME)
@@ -108,6 +110,8 @@ class _Follower:
     def _logged(self, trainer: Any, metrics: Any, step: Any) -> None:
         if not isinstance(metrics, Mapping) or not metrics or self._boundaries.stage == "tuning":
             return
+        if any(getattr(logger, "writes_to_stepscope", False) for logger in trainer.loggers):
+            return  # a logger of ours keeps them
         values = dict(metrics)
         own = values.pop("step", None) if step is None else step
         values.setdefault("epoch", trainer.current_epoch)

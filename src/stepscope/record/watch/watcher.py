@@ -61,7 +61,7 @@ from stepscope.record.watch.visits import Visits
 from stepscope.record.watch.witness import Witness
 from stepscope.record.watch.wraps import Wraps
 
-__all__ = ["Watcher"]
+__all__ = ["Watcher", "is_watched"]
 
 _CALLBACKS = (
     "backward", "backward_done", "step_begins", "step_done", "root_begins", "root_done", "module_done", "batch",
@@ -331,6 +331,11 @@ class Watcher:
 
 
 _running: weakref.WeakSet[Watcher] = weakref.WeakSet()
+
+
+def is_watched() -> bool:
+    """Whether a watch is going on in this process: `stepscope run`, or a callback."""
+    return bool(_running)
 
 
 def _leave_in_child() -> None:
