@@ -1,0 +1,53 @@
+"""A stand-in for an `.aim` folder that may be written to: opening one with Aim leaves files in it.
+
+Tables of RocksDB never change once written, so they are linked to; the rest is small and copied. Aim's index is left
+out: it may be older than the runs, and Aim reads the runs themselves where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+__all__ = ["mirrored", "newest_change"]
+
+_LEFT_OUT = ("LOCK", "LOG")
+
+
+def mirrored(source: Path, target: Path) -> None:
+    """Make `target` look like the `.aim` folder `source`."""
+    for folder, inner, files in os.walk(source):
+        here = Path(folder)
+        if here.parent == source:
+            inner[:] = [name for name in inner if name not in ("index", "progress")]
+        if here == source:
+            inner[:] = [name for name in inner if name not in ("locks", "check_ins")]
+        there = target / here.relative_to(source)
+        there.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            _stand_in(here / name, there / name)
+
+
+def _stand_in(file: Path, target: Path) -> None:
+    try:
+        if file.suffix == ".sst":
+            target.symlink_to(file.absolute())
+        elif file.name not in _LEFT_OUT and not file.name.startswith("LOG.old"):
+            shutil.copyfile(file, target)
+    except FileNotFoundError:  # RocksDB has tidied up meanwhile; what it wrote instead is there
+        return
+
+
+def newest_change(source: Path) -> int:
+    """When anything of the runs was last written, in nanoseconds."""
+    newest = 0
+    for part in ("meta/chunks", "seqs/chunks", "run_metadata.sqlite"):
+        top = source / part
+        paths = [top, *top.rglob("*")] if top.is_dir() else [top]
+        for path in paths:
+            try:
+                newest = max(newest, path.stat().st_mtime_ns)
+            except OSError:
+                continue
+    return newest
