@@ -41,7 +41,7 @@ def test_in_train(run: Evidence) -> Iterator[Proof]:
             share = _share(diet, evaluated)
             if share is None:
                 continue
-            named = _says(run, evaluated) or _told(diet, evaluated)
+            named = _told(run, diet, evaluated) or _says(run, evaluated)
             if named == "training":
                 continue
             if named == "held out" and share >= _SHARE:
@@ -93,14 +93,18 @@ def _says(run: Evidence, evaluated: Evaluated) -> str:
     return ""
 
 
-def _told(diet: Diet, evaluated: Evaluated) -> str:
-    """What the trainer says that it evaluates; given its training data itself, it does what it was asked to."""
+def _told(run: Evidence, diet: Diet, evaluated: Evaluated) -> str:
+    """What a trainer says that it evaluates, with a loader of its own making: no name in the script tells of that one.
+
+    Given the training data itself, or data under such a name, it does what it was asked to.
+    """
     loader = evaluated.loader
-    if loader is None or loader.told not in ("validation", "test"):
+    if loader is None or loader.told not in ("validation", "test") or loader.made != loader.iterated:
         return ""
     data = loader.data()
-    is_same = data is not None and any(one.data() is data for one in diet.loaders)
-    return "training" if is_same else "held out"
+    if data is not None and any(one.data() is data for one in diet.loaders):
+        return "training"
+    return "training" if of_training(words_of(run, loader.made)) else "held out"
 
 
 def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sure: bool) -> Proof:
