@@ -98,6 +98,16 @@ if TYPE_CHECKING:
     profile: ProfileRoom
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext stepscope` in a notebook; docs/integrations/jupyter.md lists the magics."""
+    import_module("stepscope.notebook.magics").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext stepscope`."""
+    import_module("stepscope.notebook.magics").unload(shell)
+
+
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from stepscope.notebook.parts import COLOURS, number, safe
 
-__all__ = ["ChartLine", "chart_group", "chart_svg"]
+__all__ = ["ChartLine", "chart_group", "chart_svg", "spark_svg"]
 
 WIDTH, HEIGHT = 244, 118
 _LEFT, _RIGHT, _TOP, _BOTTOM = 6.0, 238.0, 34.0, 100.0
@@ -26,6 +26,8 @@ class ChartLine:
     high: Sequence[float]
     bad: Sequence[float] = ()
     last: float | None = None
+    ends: tuple[float, float] | None = None
+    """The first and last step; a stretch's own place is its middle."""
 
 
 def chart_svg(title: str, lines: Sequence[ChartLine]) -> str:
@@ -36,10 +38,24 @@ def chart_svg(title: str, lines: Sequence[ChartLine]) -> str:
     )
 
 
+def spark_svg(values: Sequence[float | None], width: int = 110, height: int = 20) -> str:
+    """A line alone, for a cell of a table."""
+    known = [float("nan") if one is None else one for one in values]
+    finite = [one for one in known if math.isfinite(one)]
+    if not finite:
+        return ""
+    line = ChartLine("", list(range(len(known))), known, known, known)
+    across, up = _Way(0, max(1, len(known) - 1), 2, width - 2), _Way(min(finite), max(finite), height - 3, 3)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'style="vertical-align:middle">{_drawn(line, COLOURS[0], across, up)}</svg>'
+    )
+
+
 def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float = 0) -> str:
     """The same inside another drawing."""
     values = [one for line in lines for side in (line.low, line.high) for one in side if math.isfinite(one)]
-    places = [one for line in lines for one in (*line.x, *line.bad)]
+    places = [one for line in lines for one in (line.ends or (*line.x, *line.bad))]
     log = bool(values) and min(values) > 0 and max(values) > 300 * min(values)
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     across = _Way(min(places, default=0.0), max(places, default=1.0), _LEFT, _RIGHT)

@@ -13,13 +13,16 @@ from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.panel_order import metrics_in_order
 
-__all__ = ["Chart", "Glance", "glance"]
+__all__ = ["Chart", "Glance", "glance", "line_of"]
 
 MOST_CHARTS = 4
 MOST_LINES = 4
 MOST_VALUES = 10
 POINTS = 80
 _RATE_POINTS = 200
+_LEAST_S = 0.2
+"""In less time no rate can be told."""
+_COUNTERS = {"epoch", "epochs", "step", "steps", "global_step", "iter", "iteration", "batch"}
 _BESIDE = ("system/", "time/", "memory/", "speed/")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 
@@ -63,10 +66,11 @@ def glance(folder: RunFolder) -> Glance:
     """How the run stands now; `folder.refresh()` first."""
     own = [name for name in folder.metrics() if not name.startswith("system/")]
     told = [name for name in own if not name.startswith(_BESIDE)] or own
-    groups = _grouped(metrics_in_order(told))
+    ordered = metrics_in_order(told)
+    groups = _grouped([name for name in ordered if name.rpartition("/")[2].lower() not in _COUNTERS] or ordered)
     charted = dict(list(groups.items())[:MOST_CHARTS])
     drawn = {name for names in charted.values() for name in names}
-    rest = [name for name in metrics_in_order(told) if name not in drawn]
+    rest = [name for name in ordered if name not in drawn]
     standing = folder.standing
     series = {name: folder.series(name) for name in drawn}
     steps = [int(one.steps[-1]) for one in series.values() if len(one)]
@@ -80,8 +84,8 @@ def glance(folder: RunFolder) -> Glance:
         created=folder.created,
         duration_s=folder.duration_s,
         step=max(steps, default=None),
-        rate=_rate(series.get(next(iter(drawn), "")) if len(drawn) == 1 else _longest(series), standing.status),
-        charts=[Chart(title, [_line(title, series[name]) for name in names]) for title, names in charted.items()],
+        rate=_rate(max(series.values(), key=len, default=None), standing.status),
+        charts=[Chart(title, [line_of(title, series[name]) for name in names]) for title, names in charted.items()],
         values={name: folder.metric_summary(name).last for name in rest[:MOST_VALUES]},
         more=max(0, len(rest) - MOST_VALUES),
         findings=sorted(
@@ -103,7 +107,8 @@ def _grouped(names: list[str]) -> dict[str, list[str]]:
     return {members[0] if len(members) == 1 else leaf: members for leaf, members in found.items()}
 
 
-def _line(title: str, series: Series) -> ChartLine:
+def line_of(title: str, series: Series) -> ChartLine:
+    """A series as a line of the chart with this title."""
     buckets = series.downsample(POINTS)
     odd = (buckets.nan + buckets.pos_inf + buckets.neg_inf) > 0
     name = series.name.rpartition("/")[0] or series.name
@@ -115,11 +120,8 @@ def _line(title: str, series: Series) -> ChartLine:
         high=buckets.high.tolist(),
         bad=buckets.x[odd].tolist(),
         last=float(series.values[-1]) if len(series) else None,
+        ends=(float(series.steps[0]), float(series.steps[-1])) if len(series) else None,
     )
-
-
-def _longest(series: dict[str, Series]) -> Series | None:
-    return max(series.values(), key=len, default=None)
 
 
 def _rate(series: Series | None, status: Status) -> float | None:
@@ -131,4 +133,4 @@ def _rate(series: Series | None, status: Status) -> float | None:
         steps, times = steps[-_RATE_POINTS:], times[-_RATE_POINTS:]
     spent = float(np.max(times) - np.min(times))
     made = int(steps[-1]) - int(steps[0])
-    return made / spent if spent > 0 and made > 0 else None
+    return made / spent if spent > _LEAST_S and made > 0 else None

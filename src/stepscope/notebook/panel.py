@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from stepscope import fence
@@ -63,11 +63,21 @@ class Panel:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="stepscope-panel", daemon=True)
         self._pid = os.getpid()
+        self._shell: Any | None = None
+        self._drawing = threading.Lock()
+        self._cell_end = self._at_cell_end  # a bound method is made anew at each look; the one that is registered
 
     def start(self) -> None:
         self._folder = RunFolder(self._path)  # here and not in the thread: nothing is imported beside the training
         self._draw(first=True)
+        self._shell = kernel.shell()
+        if self._shell is not None:
+            self._shell.events.register("post_run_cell", self._cell_end)
         self._thread.start()
+
+    def _at_cell_end(self, result: object) -> None:
+        """What a cell logged last stands in its panel, also when the notebook is saved right after."""
+        fence.call("drawing the panel", self._draw)
 
     def _follow(self) -> None:
         wait = FIRST_S
@@ -85,18 +95,20 @@ class Panel:
         folder = self._folder
         if folder is None or os.getpid() != self._pid:  # in a forked child the notebook is not ours to write to
             return
-        folder.refresh()
-        seen = glance(folder)
-        made = bundle(seen, self._word)
-        if made["text/html"] != self._shown:
-            self._shown = made["text/html"]
-            kernel.publish(made, self._id, update=not first)
+        with self._drawing:  # the thread and the end of a cell
+            folder.refresh()
+            made = bundle(glance(folder), self._word)
+            if made["text/html"] != self._shown:
+                self._shown = made["text/html"]
+                kernel.publish(made, self._id, update=not first)
 
     def finish(self) -> None:
         """The run is over: stop following, and leave a picture that stays with the notebook."""
         if os.getpid() != self._pid:
             return
         self._stop.set()
+        if self._shell is not None:
+            fence.call("leaving the notebook", self._shell.events.unregister, "post_run_cell", self._cell_end)
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=5.0)
         fence.call("drawing the panel", self._draw)

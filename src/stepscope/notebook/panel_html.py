@@ -55,13 +55,26 @@ def _values(seen: Glance) -> str:
     return f'<div style="margin-top:6px;font-size:12px">{"&emsp;".join(shown)}</div>'
 
 
-def finding_html(one: Finding) -> str:
-    """A finding in two lines: what and where, then how to mend it."""
+def finding_html(one: Finding, source: bool = False) -> str:
+    """A finding in a few lines: what, how to mend it, where; with its source if that is wanted."""
     where = safe(place(one))
     head = f'<b style="color:{SEVERITY[one.severity]}">{one.severity}</b> {safe(one.message, 500)}'
     tail = " · ".join(part for part in (where, f"<code>{safe(one.rule)}</code>") if part)
     fix = f"<div>fix: {safe(one.fix, 400)}</div>" if one.fix else ""
-    return _note(one.severity, f"{head}{fix}<div>{soft(tail)}</div>")
+    return _note(one.severity, f"{head}{_source(one) if source else ''}{fix}<div>{soft(tail)}</div>")
+
+
+def _source(one: Finding) -> str:
+    """The numbered lines around the place, the one in question marked, and what was seen there."""
+    if not one.source:
+        return f"<div>{soft(safe(one.label, 400))}</div>" if one.label else ""
+    lines = []
+    for number_, text in one.source[:12]:
+        here = number_ == one.line
+        mark = f";background:{SEVERITY[one.severity]}22" if here else ";opacity:.8"
+        seen = f'  <i style="color:{SEVERITY[one.severity]}">{safe(one.label, 300)}</i>' if here and one.label else ""
+        lines.append(f'<div style="white-space:pre{mark}">{number_:>4}  {safe(text, 400)}{seen}</div>')
+    return f'<div style="font:12px/1.5 monospace;margin:4px 0;overflow-x:auto">{"".join(lines)}</div>'
 
 
 def place(one: Finding) -> str:

@@ -60,20 +60,19 @@ def pill(text: str, colour: str) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]) -> str:
-    """Cells are HTML; `right` says which columns hold numbers."""
+    """Cells are HTML; `right` says which columns hold numbers. What cells can inherit stands once, on the table."""
     sides = ["right" if one else "left" for one in right]
-    line = "border:0;border-bottom:1px solid #8883;padding:2px 14px 2px 0;background:transparent"
 
-    def cells(tag: str, row: Sequence[str]) -> str:
-        bold = "font-weight:600;opacity:.8;" if tag == "th" else ""
+    def row(tag: str, cells: Sequence[str]) -> str:
         return "".join(
-            f'<{tag} style="{line};{bold}text-align:{side};white-space:nowrap">{cell}</{tag}>'
-            for cell, side in zip(row, sides, strict=True)
+            f'<{tag} style="text-align:{side}">{cell}</{tag}>' for cell, side in zip(cells, sides, strict=True)
         )
 
-    body = "".join(f'<tr style="background:transparent">{cells("td", row)}</tr>' for row in rows)
-    style = "border-collapse:collapse;border:0;margin:6px 0;font-size:12.5px;color:inherit"
-    return f'<table style="{style}"><thead><tr>{cells("th", heads)}</tr></thead><tbody>{body}</tbody></table>'
+    line = "background:transparent;border:0;border-bottom:1px solid #8883"
+    body = "".join(f'<tr style="{line}">{row("td", cells)}</tr>' for cells in rows)
+    style = "border-collapse:collapse;border:0;margin:6px 0;font-size:12.5px;color:inherit;white-space:nowrap"
+    head = f'<tr style="{line};opacity:.8">{row("th", heads)}</tr>'
+    return f'<table cellpadding="3" style="{style}"><thead>{head}</thead><tbody>{body}</tbody></table>'
 
 
 def number(value: object) -> str:

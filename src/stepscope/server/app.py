@@ -81,7 +81,9 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
     app.add_route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"])
     app.add_route("/{path:path}", Pages(settings.static).answer, methods=["GET"])
     app.add_middleware(Guard, settings=settings, codes=codes)
-    app.add_middleware(SafeHeaders)  # added last, so it stands outermost and covers the guard's refusals
+    app.add_middleware(
+        SafeHeaders, framed=settings.framed
+    )  # added last, so it stands outermost and covers the guard's refusals
     return app
 
 

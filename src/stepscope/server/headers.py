@@ -7,7 +7,7 @@ from typing import Any
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["SAFE", "SafeHeaders"]
+__all__ = ["FRAMED", "SAFE", "SafeHeaders"]
 
 CONTENT_POLICY = "; ".join(
     [
@@ -39,17 +39,26 @@ SAFE = {
 }
 
 
-class SafeHeaders:
-    """Adds each of `SAFE` that an answer has not set itself."""
+_OWN_PAGES = "frame-ancestors http://localhost:* http://127.0.0.1:* https://localhost:* https://127.0.0.1:*"
+FRAMED = {
+    **{name: value for name, value in SAFE.items() if name != "x-frame-options"},
+    "content-security-policy": CONTENT_POLICY.replace("frame-ancestors 'none'", _OWN_PAGES),
+}
+"""The same for a server that a notebook on this machine shows in a frame. Its cookie still goes to no other site."""
 
-    def __init__(self, app: ASGIApp) -> None:
+
+class SafeHeaders:
+    """Adds each of `SAFE` (or `FRAMED`) that an answer has not set itself."""
+
+    def __init__(self, app: ASGIApp, framed: bool = False) -> None:
         self.app = app
+        self._headers = FRAMED if framed else SAFE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=_with_headers(message))
-                for name, value in SAFE.items():
+                for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
 

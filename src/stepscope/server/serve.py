@@ -19,6 +19,7 @@ from fastapi import FastAPI
 from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
+from stepscope.server.guard import Codes
 from stepscope.server.protocol import uvicorn_options
 from stepscope.server.settings import Settings, is_loopback, read_token_file
 
@@ -43,8 +44,9 @@ class _Server(uvicorn.Server):
 class Running:
     """A server in a thread of this process."""
 
-    def __init__(self, server: _Server, url: str, token: str | None) -> None:
+    def __init__(self, server: _Server, url: str, token: str | None, codes: Codes) -> None:
         self._server = server
+        self._codes = codes
         self.url = url
         """Where it is, without the token: `http://127.0.0.1:7007`."""
         self.token = token
@@ -53,6 +55,10 @@ class Running:
     def address(self) -> str:
         """What a person opens: with the token."""
         return address(self.url, self.token)
+
+    def code(self) -> str:
+        """Stands in for the token once, within a minute: for an address that others may read later."""
+        return self._codes.make()
 
 
 def serve(
@@ -135,7 +141,7 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
                 if not thread.is_alive():
                     raise StepscopeError("the server stopped while it was starting; its log says why")
                 time.sleep(0.01)
-            yield Running(server, url, settings.token)
+            yield Running(server, url, settings.token, app.state.codes)
         finally:
             server.should_exit = True
             thread.join(10)

@@ -47,6 +47,8 @@ class Settings:
     """Send alerts there; the address is a secret."""
     tell: tuple[str, ...] = ()
     """The kinds of alerts that go out; the usual ones when empty."""
+    framed: bool = False
+    """Pages of this machine's own servers may frame it: a notebook does."""
 
     def checked(self) -> Settings:
         """These settings, or the reason why they would be unsafe."""

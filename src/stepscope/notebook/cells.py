@@ -1,0 +1,126 @@
+"""Run a cell's code under the recorder, the profiler or the checks, in the kernel and its names as they are."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from stepscope.launch.session import Session
+    from stepscope.records import Finding
+
+__all__ = ["check_cell", "profile_cell", "record_cell"]
+
+Display = Callable[[Any], None]
+
+
+class Cell:
+    """A cell's code, compiled as the kernel does it: tracebacks and findings name its lines as the notebook numbers
+    them, the magic's own line included."""
+
+    def __init__(self, shell: Any, code: str, magic: str) -> None:
+        self._shell = shell
+        whole = f"# %%stepscope {magic}\n{code}"  # the line that the notebook counts as the first
+        plain = shell.transform_cell(whole)
+        self.file: str = shell.compile.cache(plain, shell.execution_count, raw_code=whole)
+        tree = ast.parse(plain, self.file)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        self._main = compile(tree, self.file, "exec")
+        self._last = None if last is None else compile(ast.Interactive([last]), self.file, "single")
+
+    def run(self) -> None:
+        """In the notebook's own names; the value of a last expression is shown, as ever."""
+        __tracebackhide__ = True  # IPython leaves such frames out of what it shows
+        names = self._shell.user_ns
+        exec(self._main, names)
+        if self._last is not None:
+            exec(self._last, names)
+
+
+def record_cell(shell: Any, code: str, display: Display, name: str | None, stats: bool) -> None:
+    """One step, op by op; kept under `name`, and shown."""
+    import stepscope
+
+    __tracebackhide__ = True
+    cell = Cell(shell, code, "record")
+    with stepscope.record(stats=stats) as step:
+        cell.run()
+    step.ops  # noqa: B018  (read now: until then it calls itself "being recorded")
+    if name is not None:
+        shell.user_ns[name] = step
+    display(step)
+
+
+def profile_cell(shell: Any, code: str, display: Display, name: str | None) -> None:
+    """Where its time goes, and what to change; kept under `name`, and shown."""
+    import stepscope
+
+    __tracebackhide__ = True
+    cell = Cell(shell, code, "profile")
+    with stepscope.profile() as profiler:
+        cell.run()
+    if name is not None:
+        shell.user_ns[name] = profiler
+    display(profiler)
+    operators = fence.call("summing up operators", profiler.sheet, "operators")
+    if operators is not None:
+        display(operators)
+
+
+def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: str | None = None) -> list[Finding]:
+    """Watch the cell's training as `stepscope check` does (a few batches), or as `stepscope run` (`whole`) does."""
+    from stepscope.launch.endings import without_our_frames
+    from stepscope.launch.limits import is_stop
+    from stepscope.launch.options import Options
+    from stepscope.launch.script import Script
+    from stepscope.launch.session import Session
+    from stepscope.track.session import current
+
+    __tracebackhide__ = True
+    if whole and current() is not None:
+        raise UsageError("a run is open already, and this cell would be another; end it with stepscope.finish() first")
+    cell = Cell(shell, code, "run" if whole else "check")
+    here = os.getcwd()
+    options = Options(check=not whole, quiet=True, capsule=False, name=name)
+    session = Session(Script(cell.file, ("cell",), here), options)
+    _show_in_notebook(session, display, cell.file)
+    fence.fenced("preparing the check")(session.begin)()
+    error: BaseException | None = None
+    try:
+        cell.run()
+    except BaseException as fault:
+        error = None if is_stop(fault) else fault
+    fence.fenced("concluding")(session.conclude)(error)
+    fence.fenced("closing the run")(session.close)(error)
+    if error is not None:
+        raise without_our_frames(error)
+    return session.reporter.findings
+
+
+def _show_in_notebook(session: Session, display: Display, file: str) -> None:
+    """Findings under the cell as they are proven, with their source; other words as plain output."""
+    reporter = session.reporter
+
+    def take(finding: Finding) -> None:
+        kept = reporter.keep(finding)
+        if kept.severity != "info":
+            fence.call("showing a finding", display, kept)
+
+    def say(text: str) -> None:
+        sys.stdout.write(text.replace(f"{file}:", "line ").replace(os.path.basename(file), "of this cell") + "\n")
+
+    reporter.take = take  # type: ignore[method-assign]
+    reporter.say = say  # type: ignore[method-assign]
+
+
+def stores(words: list[str]) -> tuple[Path, ...]:
+    """The folders that were named, else the usual one."""
+    named = words or [os.environ.get("STEPSCOPE_DIR", "stepscope-runs")]
+    return tuple(Path(word).expanduser().absolute() for word in named)

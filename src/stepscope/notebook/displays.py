@@ -1,0 +1,254 @@
+"""Rich displays of our objects in notebooks, told to IPython by the names of their types: nothing is imported for it.
+
+Tables, steps, graphs and series bring their own; here are those of records and of what is read back, in one look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pill, safe, soft, table
+
+if TYPE_CHECKING:
+    from stepscope.inspect.diff import Diff
+    from stepscope.profile.advice.verdict import Verdict
+    from stepscope.profile.collect.api import Profiler
+    from stepscope.profile.profile import Profile
+    from stepscope.records import Finding
+    from stepscope.records.profile import ProfileDiff, Sheet, StepParts
+    from stepscope.runs.catalogue.run_list import RunList
+    from stepscope.runs.points.series import Series
+    from stepscope.runs.read.folder import RunFolder
+    from stepscope.track.run import Run
+
+__all__ = ["install", "remove"]
+
+MOST_ROWS = 50
+MOST_LINES = 20
+"""Of a profile's table."""
+
+
+def install(shell: Any) -> None:
+    """Have the shell show our objects; once or often is the same."""
+    html = shell.display_formatter.formatters["text/html"]
+    text = shell.display_formatter.formatters["text/plain"]
+    for (module, name), show in HTML.items():
+        html.for_type_by_name(module, name, show)
+    for (module, name), write in TEXT.items():
+        text.for_type_by_name(module, name, write)
+
+
+def remove(shell: Any) -> None:
+    """Take them back."""
+    for kind, known in (("text/html", HTML), ("text/plain", TEXT)):
+        formatter = shell.display_formatter.formatters[kind]
+        for key in known:
+            formatter.deferred_printers.pop(key, None)
+        for one in [one for one in formatter.type_printers if (one.__module__, one.__name__) in known]:
+            formatter.type_printers.pop(one, None)
+
+
+# -- runs ------------------------------------------------------------------------------------------------------------
+
+
+def run_folder(run: RunFolder) -> str:
+    from stepscope.notebook.glance import glance
+    from stepscope.notebook.panel_html import panel_html
+
+    run.refresh()
+    return panel_html(glance(run))
+
+
+def open_run(run: Run) -> str:
+    """The run that a script or cell holds: as its folder has it; without one, what it says of itself."""
+    if run.path is None:
+        return run._repr_html_()
+    from stepscope.runs.read.folder import RunFolder
+
+    return run_folder(RunFolder(run.path))
+
+
+def run_list(runs: RunList) -> str:
+    from stepscope.runs.catalogue.columns import default_columns, run_columns
+    from stepscope.runs.query.query import parse_field
+
+    shown = runs.entries[:MOST_ROWS]
+    names = default_columns(run_columns(shown), shown)[:8] if shown else []
+    fields = [parse_field(name) for name in names]
+    heads = ["run", "status", "took", *(safe(name.removeprefix("config."), 40) for name in names), "", "findings"]
+    rows = [
+        [
+            f'<b title="{safe(one.id)}">{safe(one.name, 60)}</b> {soft(safe(one.project, 40))}',
+            pill(one.status, STATUS[one.status]),
+            duration(one.duration_s),
+            *(_cell(one.value(field)) for field in fields),
+            _spark(one.spark),
+            f'<span style="color:{SEVERITY["warning"]}">{one.findings}</span>' if one.findings else "",
+        ]
+        for one in shown
+    ]
+    more = soft(f"{len(shown)} of {len(runs)} runs") if len(runs) > len(shown) else ""
+    right = [False, False, True, *(True for _ in names), False, True]
+    head = f"<div><b>{len(runs)} run{'' if len(runs) == 1 else 's'}</b></div>"
+    return box(head, table(heads, rows, right) if rows else "", more)
+
+
+def _cell(value: Any) -> str:
+    return safe(number(value) if value is None or isinstance(value, (bool, int, float)) else value, 40)
+
+
+def _spark(values: list[float | None]) -> str:
+    from stepscope.notebook.chart import spark_svg
+
+    return spark_svg(values)
+
+
+def series(one: Series) -> str:
+    from stepscope.notebook.chart import chart_svg
+    from stepscope.notebook.glance import line_of
+
+    if not len(one):
+        return box(f"<b>{safe(one.name)}</b> {soft('no points')}")
+    return box(f"<div><b>{safe(one.name)}</b> {soft(safe(one._in_words()))}</div>", chart_svg("", [line_of("", one)]))
+
+
+# -- findings --------------------------------------------------------------------------------------------------------
+
+
+def finding(one: Finding) -> str:
+    from stepscope.notebook.panel_html import finding_html
+
+    return box(finding_html(one, source=True))
+
+
+def finding_text(one: Finding, printer: Any, cycle: bool) -> None:
+    from stepscope.diagnose.show import render
+
+    printer.text(render(one, color=False, width=100, root=Path.cwd()))
+
+
+# -- profiles --------------------------------------------------------------------------------------------------------
+
+
+def verdict(found: Verdict) -> str:
+    from stepscope.notebook.panel_html import place
+    from stepscope.profile.advice.verdict import gain_in_words
+
+    lines = []
+    for at, one in enumerate(found.findings[:8], 1):
+        gain = gain_in_words(one.evidence, found.step_ns)
+        where = soft(safe(place(one))) if one.file else ""
+        lines.append(
+            f'<div style="margin-top:6px">{at}. {safe(one.message)} {where}<br>'
+            f"&emsp;{safe(one.fix)}{': ' + safe(gain) if gain else ''} {soft(f'<code>{safe(one.rule)}</code>')}</div>"
+        )
+    notes = "".join(f"<div>{soft(safe(note))}</div>" for note in found.notes)
+    return box(f"<b>{safe(found.headline.text)}</b>", *lines, notes)
+
+
+def profile(found: Profile) -> str:
+    from stepscope.profile.advice.verdict import verdict as judge
+
+    phases = found.phases(found.ranks[0])
+    told = f"{found.meta.kind} profile, steps {found.meta.first_step} to {found.meta.last_step}"
+    head = f"<div>{soft(safe(told))}</div>"
+    return head + (step_parts(phases) if phases is not None else "") + verdict(judge(found, found.ranks[0]))
+
+
+def profiler(found: Profiler) -> str:
+    if not found.profiles:
+        return box(soft("nothing is recorded yet"))
+    return verdict(found.verdict())
+
+
+def sheet(found: Sheet) -> str:
+    from stepscope.profile.show import cell_text
+
+    places = [at for at, column in enumerate(found.columns) if not column.hidden]
+    columns = [found.columns[at] for at in places]
+    right = [column.unit not in ("text", "line", "flag") for column in columns]
+    heads = [f'<span title="{safe(column.help)}">{safe(column.label)}</span>' for column in columns]
+    rows = []
+    for number_, row in enumerate(found.rows[:MOST_LINES]):
+        cells = [safe(cell_text(row[at], found.columns[at].unit), 90) for at in places]
+        if found.levels and cells:
+            cells[0] = "&emsp;" * found.levels[number_] + cells[0]
+        rows.append(cells)
+    left = len(found.rows) - len(rows)
+    notes = [*([f"and {left:,} more rows"] if left > 0 else []), *found.notes]
+    below = "".join(f"<div>{soft(safe(note))}</div>" for note in notes)
+    return box(f"<b>{safe(found.title)}</b>", table(heads, rows, right), below)
+
+
+def step_parts(found: StepParts) -> str:
+    from stepscope.notebook.parts import COLOURS
+    from stepscope.profile.show import cell_text
+
+    whole = sum(found.typical_ns) or 1
+    bars, keys = [], []
+    for at, (part, spent) in enumerate(zip(found.parts, found.typical_ns, strict=False)):
+        colour = COLOURS[at % len(COLOURS)]
+        share = 100 * spent / whole
+        style = f"display:inline-block;height:14px;background:{colour};width:{share:.2f}%"
+        bars.append(f'<span style="{style}" title="{safe(part.label)}"></span>')
+        if spent:
+            words = f"{safe(part.label)} {cell_text(spent, 'ns')} ({share:.0f}%)"
+            keys.append(f'<span style="white-space:nowrap"><span style="color:{colour}">■</span> {words}</span>')
+    told = f"{len(found.steps)} steps, a step takes {cell_text(whole, 'ns')}"
+    head = f"<b>{safe(found.title)}</b> {soft(told)}"
+    bar = f'<div style="margin:6px 0;line-height:0;font-size:0;width:100%">{"".join(bars)}</div>'
+    return box(head, bar, f"<div>{'&emsp;'.join(keys)}</div>")
+
+
+def sheet_words(found: Sheet, printer: Any, cycle: bool) -> None:
+    from stepscope.profile.show import sheet_text
+
+    printer.text(sheet_text(found, most=MOST_LINES))
+
+
+def parts_words(found: StepParts, printer: Any, cycle: bool) -> None:
+    from stepscope.profile.show import parts_text
+
+    printer.text(parts_text(found))
+
+
+def verdict_words(found: Verdict, printer: Any, cycle: bool) -> None:
+    printer.text(found.text())
+
+
+def profile_diff(found: ProfileDiff) -> str:
+    head = box(f"<b>{safe(found.a)} → {safe(found.b)}</b>", f"<div>{safe(found.headline, 600)}</div>")
+    return head + "".join(sheet(one) for one in found.sheets[:4])
+
+
+def diff(found: Diff) -> str:
+    colours = {"+": STATUS["finished"], "-": STATUS["failed"], "~": STATUS["stopped"], ">": STATUS["running"]}
+    lines = []
+    for line in str(found).splitlines():
+        colour = colours.get(line.strip()[:1], "inherit") if line.startswith("  ") else "inherit"
+        lines.append(f'<div style="color:{colour};white-space:pre">{safe(line)}</div>')
+    return box(f'<div style="font-family:monospace;font-size:12px;overflow-x:auto">{"".join(lines)}</div>')
+
+
+HTML: dict[tuple[str, str], Callable[[Any], str]] = {
+    ("stepscope.runs.read.folder", "RunFolder"): run_folder,
+    ("stepscope.track.run", "Run"): open_run,
+    ("stepscope.runs.catalogue.run_list", "RunList"): run_list,
+    ("stepscope.runs.points.series", "Series"): series,
+    ("stepscope.records.run", "Finding"): finding,
+    ("stepscope.profile.advice.verdict", "Verdict"): verdict,
+    ("stepscope.profile.profile", "Profile"): profile,
+    ("stepscope.profile.collect.api", "Profiler"): profiler,
+    ("stepscope.records.profile", "Sheet"): sheet,
+    ("stepscope.records.profile", "StepParts"): step_parts,
+    ("stepscope.records.profile", "ProfileDiff"): profile_diff,
+    ("stepscope.inspect.diff", "Diff"): diff,
+}
+TEXT: dict[tuple[str, str], Callable[[Any, Any, bool], None]] = {
+    ("stepscope.records.run", "Finding"): finding_text,
+    ("stepscope.records.profile", "Sheet"): sheet_words,
+    ("stepscope.records.profile", "StepParts"): parts_words,
+    ("stepscope.profile.advice.verdict", "Verdict"): verdict_words,
+}
