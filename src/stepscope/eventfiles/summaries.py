@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,8 @@ __all__ = [
     "decode_image",
     "encode_histogram",
     "from_buckets",
+    "from_limits",
+    "histogram_record",
 ]
 
 Floats = npt.NDArray[np.float64]
@@ -67,9 +71,15 @@ def decode_histogram(data: bytes) -> Histogram:
         elif number in parts and wire in (LENGTH, FIXED64):
             parts[number].append(doubles(value))
     limits, counts = (np.concatenate(parts[number]) if parts[number] else np.empty(0) for number in (6, 7))
+    return from_limits(limits, counts, *numbers.values())
+
+
+def from_limits(
+    limits: Floats, counts: Floats, low: float, high: float, total: float, summed: float, squares: float
+) -> Histogram:
+    """From upper limits and counts, as TensorBoard's own histograms have them; empty bins at the ends go."""
     if len(limits) != len(counts):
         raise BadData(f"a histogram of {len(counts)} counts and {len(limits)} limits")
-    low, high, total, summed, squares = numbers.values()
     mean = std = None
     if total > 0 and np.isfinite([summed, squares]).all():
         mean = summed / total
@@ -119,6 +129,29 @@ def _tidy(
     if not (np.isfinite(edges).all() and (np.diff(edges) > 0).all() and np.isfinite(counts).all() and len(counts)):
         raise BadData("a histogram whose edges do not go up")
     return Histogram(edges, counts, low, high, total, mean, std)
+
+
+def histogram_record(histogram: Histogram) -> tuple[dict[str, Any], bytes]:
+    """The meta and bytes of a histogram of ours; what only its bins can tell is marked as estimated."""
+    meta: dict[str, Any] = {
+        "bins": max(1, len(histogram.counts)), "min": _finite(histogram.low), "max": _finite(histogram.high),
+        "mean": histogram.mean, "std": histogram.std, "total": histogram.total,
+        "nan": 0, "pos_inf": 0, "neg_inf": 0,
+    }  # fmt: skip
+    edges, counts = histogram.edges, histogram.counts
+    if not len(counts):
+        edges, counts = np.array([0.0, 1.0]), np.zeros(1)
+        meta |= {"min": None, "max": None}
+    elif histogram.mean is None:
+        middles, share = (edges[:-1] + edges[1:]) / 2, counts / max(float(counts.sum()), 1e-300)
+        mean = float((middles * share).sum())
+        spread = float((((middles - mean) ** 2) * share).sum() ** 0.5)
+        meta |= {"mean": _finite(mean), "std": _finite(spread), "estimated": True}
+    return meta, np.concatenate((edges, counts)).astype("<f8").tobytes()
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def encode_histogram(histogram: Histogram) -> bytes:

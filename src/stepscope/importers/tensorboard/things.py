@@ -25,6 +25,7 @@ from stepscope.eventfiles.summaries import (
     decode_histogram,
     decode_image,
     from_buckets,
+    histogram_record,
 )
 from stepscope.eventfiles.tensors import Tensor, decode_tensor
 from stepscope.importers.foreign import Piece, Thing
@@ -39,6 +40,7 @@ __all__ = ["Things"]
 
 _TEXT_SUFFIX = "/text_summary"
 _MOST_NODES = 5_000
+_BINARY = "application/octet-stream"
 
 
 class Things:
@@ -199,26 +201,8 @@ def _sounds(sounds: list[Sound], labels: list[str], tag: str, event: Event) -> l
 
 
 def _histogram(histogram: Histogram, tag: str, event: Event) -> list[Piece]:
-    meta: dict[str, Any] = {
-        "bins": max(1, len(histogram.counts)), "min": _finite(histogram.low), "max": _finite(histogram.high),
-        "mean": histogram.mean, "std": histogram.std, "total": histogram.total,
-        "nan": 0, "pos_inf": 0, "neg_inf": 0,
-    }  # fmt: skip
-    edges, counts = histogram.edges, histogram.counts
-    if not len(counts):
-        edges, counts = np.array([0.0, 1.0]), np.zeros(1)
-        meta |= {"min": None, "max": None}
-    elif histogram.mean is None:  # only the bins tell
-        middles, share = (edges[:-1] + edges[1:]) / 2, counts / max(float(counts.sum()), 1e-300)
-        mean = float((middles * share).sum())
-        spread = float((((middles - mean) ** 2) * share).sum() ** 0.5)
-        meta |= {"mean": _finite(mean), "std": _finite(spread), "estimated": True}
-    data = np.concatenate((edges, counts)).astype("<f8").tobytes()
-    return [Thing(_media(tag, event, "histogram", "application/octet-stream", meta), data)]
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
+    meta, data = histogram_record(histogram)
+    return [Thing(_media(tag, event, "histogram", _BINARY, meta), data)]
 
 
 def _hparams(metadata: Metadata, event: Event) -> list[Piece]:
@@ -275,7 +259,7 @@ def _file(
     event: Event,
     data: bytes,
     name: str,
-    mime: str = "application/octet-stream",
+    mime: str = _BINARY,
     plugin: str = "",
     **more: Any,
 ) -> Thing:
