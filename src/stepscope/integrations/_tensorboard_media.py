@@ -89,10 +89,10 @@ class CountedBins:
         if len(ends) != len(heights):
             raise UsageError(f"{len(ends)} bucket_limits for {len(heights)} bucket_counts; give one each")
         low, high, total, summed, squares = (float(part) for part in moments)
-        self._made = from_limits(ends.copy(), heights.copy(), low, high, total, summed, squares)
+        self._counted = from_limits(ends.copy(), heights.copy(), low, high, total, summed, squares)
 
     def encode(self, key: str, step: int, time: float) -> Encoded:
-        meta, data = histogram_record(self._made)
+        meta, data = histogram_record(self._counted)
         return one(key, step, time, kind="histogram", mime=_BINARY, data=data, meta=meta)
 
 
@@ -127,9 +127,9 @@ class Picture:
 def channels_last(values: Array, axes: str) -> Array:
     """Height, width, channels; a batch becomes a sheet."""
     if axes in ("HW", "WH"):
-        return values.transpose([axes.index(axis) for axis in "HW"])[:, :, None]
+        return np.transpose(values, [axes.index(axis) for axis in "HW"])[:, :, None]
     if len(axes) == 3:
-        return values.transpose([axes.index(axis) for axis in "HWC"])
+        return np.transpose(values, [axes.index(axis) for axis in "HWC"])
     batch = values.transpose([axes.index(axis) for axis in "NHWC"])
     count, height, width, channels = batch.shape
     columns = min(count, 8)

@@ -36,7 +36,7 @@ class FileWriter:
     def __init__(self, owner: SummaryWriter) -> None:
         self._owner = owner
 
-    def get_logdir(self) -> str:
+    def get_logdir(self) -> Any:
         return self._owner.get_logdir()
 
     @fenced("add_event()")
