@@ -84,9 +84,9 @@ def command(
     _say_how_it_begins(out, runner)
     with _signals(runner):
         _go(out, runner)
-    _say_how_it_ended(out, runner, file)
-    if as_json:
-        print_json(sweep_as_json(runner.sweep, _listed(runner), runner.best, runner.ending))
+        _say_how_it_ended(out, runner, file)
+        if as_json:
+            print_json(sweep_as_json(runner.sweep, _listed(runner), runner.best, runner.ending))
     runner.journal.close()
     _leave(runner)
 

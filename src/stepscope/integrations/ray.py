@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ray.tune.logger import LoggerCallback
-from ray.tune.result import AUTO_RESULT_KEYS, TRAINING_ITERATION
+from ray.tune.result import AUTO_RESULT_KEYS, DONE, TRAINING_ITERATION
 
 from stepscope import fence
 from stepscope.track.detached import open_detached
@@ -50,7 +50,7 @@ class StepscopeLoggerCallback(LoggerCallback):  # type: ignore[misc]
         self._tags = ["ray", *tags]
         # Made whole here: Tune may work in another folder when the first trial starts.
         self._dir = str(Path(dir or os.environ.get("STEPSCOPE_DIR") or "stepscope-runs").absolute())
-        self._exclude = {*AUTO_RESULT_KEYS, *exclude} - set(TIMES)
+        self._exclude = {*AUTO_RESULT_KEYS, DONE, *exclude} - set(TIMES)
         self._runs: dict[str, Run] = {}
 
     def log_trial_start(self, trial: Any) -> None:

@@ -72,7 +72,8 @@ class Live:
         own = None if sweep.metric is None else sweep.metric.name
         for name, values in self.reader.losses().items():
             falls = is_loss(name) or (sweep.metric is not None and sweep.metric.goal == "min")
-            why = diverged(values, how.diverged, how.explodes, falls=falls, must_have_been=name == own)
+            once = name == own and not is_loss(name)
+            why = diverged(values, how.diverged, how.explodes, falls=falls, must_have_been=once)
             if why is not None:
                 return Verdict("diverged", f"{name} {why}")
         if pruner is not None:

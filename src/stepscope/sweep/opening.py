@@ -39,5 +39,5 @@ def open_sweep(sweep: Sweep, store: Path, *, fresh: bool = False, retry_failed: 
     )
     sweep = replace(sweep, seed=seed)
     runner = Runner(sweep, past, make_strategy(sweep), store)
-    journal.write("sweep", raw=sweep.raw, seed=seed, pid=os.getpid())
+    past.begin(seed)
     return runner

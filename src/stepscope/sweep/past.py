@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,7 @@ class Past:
         self.sweep = sweep
         self.history: History = replay(journal.read())
         self.changes: list[str] = []
+        self._valued: list[Trial] = []
         if self.history.raw is not None:
             self.changes = changes(self.history.raw, sweep.raw)
             if not same(self.history.raw.get("metric"), _plain(sweep.raw.get("metric"))):
@@ -50,6 +52,13 @@ class Past:
         for trial in self.history.trials.values():
             if trial.is_over:
                 trial.value = self._reader(trial).value()
+                self._valued.append(trial)
+
+    def begin(self, seed: int) -> None:
+        """Note that a start of the sweep begins, and what it has found out about those before."""
+        self.journal.write("sweep", raw=self.sweep.raw, seed=seed, pid=os.getpid())
+        for trial in self._valued:
+            self.journal.write("value", trial=trial.number, value=trial.value)
 
     def _reader(self, trial: Trial) -> Reader:
         reader = Reader(trial.note(self.journal.folder), self.sweep.metric)
@@ -89,10 +98,15 @@ class Past:
                 yield trial.number, self._reader(trial).curve()
 
     def unfinished(self) -> Iterator[tuple[Trial, Process | None]]:
-        """Runs that were begun and are not over, each with its process where that still runs."""
+        """Runs that were begun and are not over, each with its process where that still runs.
+
+        One that was interrupted and has a setting that the file no longer has is not begun again.
+        """
         for trial in self.history.trials.values():
-            if not trial.is_over:
-                yield trial, self._process(trial) if trial.state == "running" else None
+            if trial.state == "running":
+                yield trial, self._process(trial)
+            elif trial.state == "interrupted" and self.sweep.space.contains(trial.params):
+                yield trial, None
 
     def _process(self, trial: Trial) -> Process | None:
         """Also one that has ended meanwhile: then its folder tells how."""

@@ -99,6 +99,8 @@ def _apply(trials: dict[int, Trial], entry: Mapping[str, Any], at: float) -> Non
     elif number in trials and entry["event"] == "process":
         trials[number].pid = int(entry.get("pid", 0))
         trials[number].pid_started = float(entry.get("pid_started", 0.0))
+    elif number in trials and entry["event"] == "value":  # by another metric than when it ended
+        trials[number].value = entry.get("value")
     elif number in trials and entry["event"] == "end":
         _end(trials[number], entry, at)
 
