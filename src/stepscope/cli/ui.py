@@ -14,7 +14,7 @@ __all__ = ["command"]
 
 
 @click.command(name="ui")
-@click.argument("dirs", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("dirs", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="The port; 7007 or the next free one by default.")
 @click.option(
@@ -38,7 +38,7 @@ __all__ = ["command"]
 @click.option("--test-webhook", is_flag=True, help="Send one message to the webhook, say how it went, and end.")
 @json_option
 def command(
-    dirs: tuple[Path, ...],
+    dirs: tuple[str, ...],
     host: str,
     port: int | None,
     token: str | None,
@@ -59,6 +59,7 @@ def command(
     \b
     stepscope ui                       # ./stepscope-runs
     stepscope ui runs/ /shared/runs --port 8000
+    stepscope ui logs/                 # a folder of TensorBoard's, W&B's, MLflow's ...: read and followed
     stepscope ui --notify --tell failed,lost,nonfinite
     """
     from stepscope.server.outlets import kinds_of
@@ -68,7 +69,7 @@ def command(
     if test_webhook:
         _test(webhook, as_json)
         return
-    folders = list(dirs) or [Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs"))]
+    folders: list[str | Path] = list(dirs) or [Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs"))]
     serve(
         folders,
         host=host,

@@ -78,7 +78,13 @@ class Landing:
         self._origins: dict[str, Origin] = {}
         self._writers: dict[str, RunWriter] = {}
 
-    def look(self, *, follow: bool = False, told: Callable[[ForeignRun, Landed], None] | None = None) -> Landed:
+    def look(
+        self,
+        *,
+        follow: bool = False,
+        told: Callable[[ForeignRun, Landed], None] | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Landed:
         """Bring in what is new. With `follow` runs that still grow stay open; else each is ended where it stands.
 
         `Conflict` while another process brings in the same.
@@ -87,6 +93,8 @@ class Landing:
         with self._lock if not follow else nullcontext(self._lock.__enter__()):
             self._find_known()
             for run in self.source.runs():
+                if stop():
+                    break
                 self._land(run, landed, follow)
                 if told is not None:
                     told(run, landed)
@@ -114,6 +122,8 @@ class Landing:
 
     def _land(self, run: ForeignRun, landed: Landed, follow: bool) -> None:
         origin = self._origins.get(run.key)
+        if origin is not None and not self._known[run.key].is_dir():
+            return  # somebody deleted it here; it comes again when it is imported anew
         before = landed.points + landed.media
         end: End | None = None
         last = origin.heard if origin is not None else 0.0

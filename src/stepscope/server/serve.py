@@ -19,6 +19,7 @@ from fastapi import FastAPI
 from stepscope.errors import ConfigError, StepscopeError
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.server.app import create_app
+from stepscope.server.follow import followed_stores
 from stepscope.server.guard import Codes
 from stepscope.server.protocol import uvicorn_options
 from stepscope.server.settings import Settings, is_loopback, read_token_file
@@ -94,10 +95,10 @@ def serve(
         webhook=webhook,
         tell=tuple(tell),
     ).checked()
-    with Catalogue(*dirs) as catalogue:
+    with followed_stores(dirs, say) as stores, Catalogue(*stores) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
-        for missing in (place for place in dirs if not Path(place).exists()):
+        for missing in (place for place in dirs if not Path(place).exists() and Path(place) in stores):
             say(f"There is no folder {str(missing)!r} yet; runs appear once they are recorded there.")
         say(f"Stepscope is on  {address(url, settings.token)}\nCtrl-C stops it.")
         if on_address is not None:
@@ -129,7 +130,7 @@ def running(dirs: Sequence[str | Path], settings: Settings | None = None, port: 
         webbrowser.open(server.address)
     """
     settings = (settings or Settings()).checked()
-    with Catalogue(*dirs) as catalogue:
+    with followed_stores(dirs) as stores, Catalogue(*stores) as catalogue:
         app = create_app(catalogue, settings)
         listener, url = bind(settings.host, port)
         server = _made(app, settings)
