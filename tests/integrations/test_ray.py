@@ -20,14 +20,23 @@ def ray_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("RAY_TRAIN_V2_ENABLED", "0")
     monkeypatch.setenv("TUNE_DISABLE_AUTO_CALLBACK_LOGGERS", "1")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.setenv("RAY_raylet_start_wait_time_s", "120")  # a busy machine
     before = signal.getsignal(signal.SIGTERM), sys.excepthook, threading.excepthook
     import ray
 
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    yield
-    ray.shutdown()
-    signal.signal(signal.SIGTERM, before[0])  # Ray leaves its own there
-    sys.excepthook, threading.excepthook = before[1:]
+    try:
+        ray.init(
+            num_cpus=1,
+            object_store_memory=100 << 20,
+            include_dashboard=False,
+            log_to_driver=False,
+            configure_logging=False,
+        )
+        yield
+        ray.shutdown()
+    finally:
+        signal.signal(signal.SIGTERM, before[0])  # Ray leaves its own there
+        sys.excepthook, threading.excepthook = before[1:]
 
 
 def test_trials_become_runs_with_tunes_own_numbers(ray_here: None, tmp_path: Path) -> None:
@@ -72,5 +81,6 @@ def test_trials_become_runs_with_tunes_own_numbers(ray_here: None, tmp_path: Pat
     failed = found[0.3]
     assert failed.status == "failed"
     assert "the third step is too much" in (failed.standing.error or "")
-    assert "Traceback" in (failed.standing.traceback or "")
+    assert 'raise ValueError("the third step is too much")' in (failed.standing.traceback or "")
+    assert "\x1b" not in (failed.standing.traceback or "")
     assert failed.series("loss").values.tolist() == [1.0, math.exp(-0.3)]

@@ -10,6 +10,7 @@ The callback lives in the driver, where Tune hears of all results, so that nothi
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from stepscope.track.values import flat
 
 __all__ = ["StepscopeLoggerCallback"]
 
+_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 TIMES = ("time_this_iter_s", "time_total_s")
 """What Tune adds to results and is worth a series."""
 
@@ -111,7 +113,7 @@ def _failure(trial: Any) -> Ending:
     said = ""
     if trial.error_file is not None:
         try:
-            said = Path(trial.error_file).read_text(errors="replace").strip()
+            said = _COLOUR.sub("", Path(trial.error_file).read_text(errors="replace")).strip()
         except OSError:  # on another machine's disk
             pass
     lines = said.splitlines() or ["the trial ended with an error"]
