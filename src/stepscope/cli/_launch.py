@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stepscope.launch.script import Script
 
 __all__ = [
+    "OURS",
     "LaunchCommand",
     "finding_options",
     "limit_options",
@@ -28,6 +29,8 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+OURS = "stepscope.ours"
+"""In `ctx.meta`: the words of the command line that are ours, as they were typed."""
 _MAY_STAND_ALONE = {"--fast-dev-run": "1", "--debugpy": "5678"}
 _FILE_OR_STDOUT = {"--json", "--sarif"}
 """Alone, or before what is plainly the script, they mean standard output: nobody wants train.py written over."""
@@ -39,6 +42,7 @@ class LaunchCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ours, target, theirs = split_arguments(self, args)
         ctx.obj = (target, theirs)
+        ctx.meta[OURS] = ours
         return super().parse_args(ctx, ours)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
