@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -46,7 +47,9 @@ class _Follower:
         boundaries = self._boundaries
         boundaries.count_by(lambda: int(trainer.state.global_step))
         boundaries.settings(settings_of(trainer.args) | model_facts(trainer.model))
+        boundaries.chose_cpu(trainer.args.device.type == "cpu")
         leave = boundaries.enter("training", NAME)
+        boundaries.works_in(_users_part(trainer))
         boundaries.divides_losses(True)
 
         def over() -> None:
@@ -97,6 +100,15 @@ class _Follower:
             self._boundaries.is_logging = before
 
         return over
+
+
+def _users_part(trainer: Any) -> Any:
+    """The user's own function that gives the loss: of their Trainer, or else of their model."""
+    from stepscope.record.watch.places import is_own  # brings torch, which the script has by now
+
+    kind = type(trainer)
+    parts = (kind.training_step, kind.compute_loss, type(trainer.model).forward)
+    return next((one for one in parts if is_own(inspect.unwrap(one).__code__)), kind.compute_loss)
 
 
 def _reports_itself(trainer: Any) -> bool:
