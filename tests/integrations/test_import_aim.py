@@ -22,7 +22,7 @@ from aim import Audio, Distribution, Image, Run, Text
 out = sys.argv[1]
 
 def started(name):
-    kept = {"system_tracking_interval": None, "log_system_params": True, "capture_terminal_logs": False}
+    kept = {"system_tracking_interval": None, "log_system_params": False, "capture_terminal_logs": False}
     run = Run(repo=out, experiment="expé", **kept)
     run.name = name
     return run

@@ -123,7 +123,7 @@ def _truth(records: list[Any]) -> dict[str, list[tuple[int, float, Any]]]:
             inside = any(path[: len(head)] == head for head in typed)
             if isinstance(value, (int, float)) and not inside and not path[0].startswith("_"):
                 place = (row[("_step",)], row[("_timestamp",)], value)
-                found.setdefault("/".join(path), []).append(place)
+                found.setdefault(".".join(path), []).append(place)
     return found
 
 
@@ -161,7 +161,7 @@ def test_what_the_run_is(written: Written) -> None:
     assert run.status == "failed"
     assert run.events(End)[-1].exit_code == 3
     assert run.summary["best"] == 0.9
-    assert run.summary["by/hand"] == "yes"
+    assert run.summary["by.hand"] == "yes"
     assert run.meta.packages["wandb"]
     assert run.meta.python.startswith("3.")
     assert run.meta.command[-1] == "3"
@@ -188,7 +188,7 @@ def test_console_meters_and_artifacts(written: Written) -> None:
 def test_media_are_the_files_that_wandb_wrote(written: Written) -> None:
     run, files = written.run, written.log.parent / "files"
     kinds = run.media_keys()
-    assert {kinds[name] for name in ("image", "images", "deep/image")} == {"image"}
+    assert {kinds[name] for name in ("image", "images", "deep.image")} == {"image"}
     assert (kinds["histogram"], kinds["table"], kinds["page"]) == ("histogram", "table", "html")
     assert (kinds["word"], kinds["files/weights.txt"], kinds["array"]) == ("text", "file", "histogram")
     pictures = run.media("image")

@@ -28,12 +28,12 @@ _DERIVED = ("min", "max", "mean", "best", "last", "first")
 
 
 def series_name(name: str) -> str:
-    """A metric as W&B writes it in definitions: a plain dot steps into a dict, an escaped one is a letter.
+    """A metric as W&B writes it in definitions, where a dot that is a letter of the name is escaped.
 
     >>> series_name("val.acc"), series_name("v1\\\\.2/acc")
-    ('val/acc', 'v1.2/acc')
+    ('val.acc', 'v1.2/acc')
     """
-    return re.sub(r"\\(.)|\.", lambda found: found[1] or "/", name)
+    return re.sub(r"\\(.)", r"\1", name)
 
 
 def rule_of(body: bytes, time: float) -> MetricRule | None:
@@ -107,12 +107,12 @@ def summary_by_hand(summary: dict[str, Any], last: dict[str, Any]) -> dict[str, 
     """What the script itself put into the summary: whatever does not follow from the history."""
     kept: dict[str, Any] = {}
     for name, value in summary.items():
-        head, _, leaf = name.rpartition("/")
+        head, _, leaf = name.rpartition(".")
         if name.startswith("_") or _same(value, last.get(name)):
             continue
         if name in last and isinstance(value, dict) and set(value) <= set(_DERIVED):
             continue
-        if (leaf in _DERIVED and head in last) or any(name.startswith(f"{each}/") for each in _media_names(last)):
+        if (leaf in _DERIVED and head in last) or any(name.startswith(f"{each}.") for each in _media_names(last)):
             continue
         if isinstance(value, dict) and "_type" in value:
             continue

@@ -1,4 +1,7 @@
-"""Rows of a W&B history: numbers become points, values with a `_type` media, text stays text."""
+"""Rows of a W&B history: numbers become points, values with a `_type` media, text stays text.
+
+Names in nested dicts are joined with a dot, as W&B shows them.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ class History:
             if (typed and any(path[: len(head)] == head for head in typed)) or isinstance(value, (dict, list, str)):
                 loose.append((path, value))
             elif value is not None:
-                self._number("/".join(path), value)
+                self._number(".".join(path), value)
         for name, value in nested(loose).items():
             yield from self._other(name, value)
 
@@ -68,7 +71,7 @@ class History:
         """Whatever is no number: by its type, or deeper down."""
         if isinstance(value, dict) and "_type" not in value:
             for inner, each in value.items():
-                yield from self._other(f"{name}/{inner}", each)
+                yield from self._other(f"{name}.{inner}", each)
         elif isinstance(value, (int, float)):
             self._number(name, value)
         elif isinstance(value, dict):

@@ -89,7 +89,7 @@ class Reader:
         changed = {name: value for name, value in summary.items() if self._told_summary.get(name) != value}
         if changed:
             self._told_summary = summary
-            yield SummaryUpdate(time=self._history.time, values=masked(flatten(changed)))
+            yield SummaryUpdate(time=self._history.time, values=masked(_dotted(changed)))
         yield from self._ending(is_new)
         self.lost += self._log.lost + [f"{self._path}: {reason}" for reason in self._history.lost]
         self._log.lost, self._history.lost = [], []
@@ -156,9 +156,9 @@ class Reader:
 
     def _take_summary(self, body: bytes) -> None:
         for path, value in items(body):
-            self._summary["/".join(path)] = value
+            self._summary[".".join(path)] = value
         for path, _ in items(body, 2):
-            self._summary.pop("/".join(path), None)
+            self._summary.pop(".".join(path), None)
 
     def _take_stats(self, body: bytes) -> None:
         when = next((stamp(value) for number, value in pairs(body) if number == 2), None) or self._history.time
@@ -215,3 +215,12 @@ class Reader:
         code = signed(found.get(1, 0))
         status = "preempted" if self._preempted else "failed" if code else "finished"
         self._end = End(time=self._history.time, status=status, exit_code=code)  # type: ignore[arg-type]
+
+
+def _dotted(values: dict[str, Any]) -> dict[str, Any]:
+    """Nested summaries under the names W&B shows."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else None
+        flat.update({name: value} if inner is None else _dotted(inner))
+    return flat
