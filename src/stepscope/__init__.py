@@ -14,6 +14,7 @@ Everything here is imported on first use: `import stepscope` costs milliseconds 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,8 @@ def __getattr__(name: str) -> Any:
     if home is not None:
         try:
             value = globals()[name] = getattr(import_module(home), name)
+            if "ipykernel" in sys.modules:  # a notebook: our objects show themselves in it
+                import_module("stepscope.notebook.displays").install_here()
         except ModuleNotFoundError as fault:
             from stepscope.errors import MissingExtra
 

@@ -29,7 +29,7 @@ class Cell:
         self._shell = shell
         whole = f"# %%stepscope {magic}\n{code}"  # the line that the notebook counts as the first
         plain = shell.transform_cell(whole)
-        self.file: str = shell.compile.cache(plain, shell.execution_count, raw_code=whole)
+        self.file: str = shell.compile.cache(plain, _number(shell), raw_code=whole)
         tree = ast.parse(plain, self.file)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         self._main = compile(tree, self.file, "exec")
@@ -42,6 +42,19 @@ class Cell:
         exec(self._main, names)
         if self._last is not None:
             exec(self._last, names)
+
+
+def _number(shell: Any) -> int:
+    """Of the cell with the magic. IPython counts on before it runs a cell, or after: so ask the frame that called."""
+    known = getattr(shell.compile, "_filename_map", {})
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_filename in known:
+            found: int = known[frame.f_code.co_filename]
+            return found
+        frame = frame.f_back  # type: ignore[assignment]
+    count: int = shell.execution_count
+    return count
 
 
 def record_cell(shell: Any, code: str, display: Display, name: str | None, stats: bool) -> None:

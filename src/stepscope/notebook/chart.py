@@ -109,11 +109,22 @@ def _drawn(line: ChartLine, colour: str, across: _Way, up: _Way) -> str:
             parts.append(f'<circle cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="2" fill="{colour}"/>')
         else:
             parts.append(f'<path d="M{_path(points)}" stroke="{colour}" stroke-width="1.5" fill="none"/>')
-    for place in line.bad[:40]:
-        x = across(place)
-        cross = f"M{x - 3:.1f} {_BOTTOM - 6}l6 6m0 -6l-6 6"
-        parts.append(f'<path d="{cross}" stroke="#e0444b" stroke-width="1.4"/>')
-    return "".join(parts)
+    return "".join(parts) + _bad(line, across)
+
+
+def _bad(line: ChartLine, across: _Way) -> str:
+    """A cross where values stop being finite, and a bar for as long as they are not."""
+    odd, parts = set(line.bad), []
+    begun: float | None = None
+    for at, place in enumerate(line.x):
+        if place not in odd:
+            begun = None
+        elif begun is None:
+            begun = across(place)
+            parts.append(f"M{begun - 3:.1f} {_BOTTOM - 6}l6 6m0 -6l-6 6")
+        else:
+            parts.append(f"M{across(line.x[at - 1]):.1f} {_BOTTOM}H{across(place):.1f}")
+    return f'<path d="{"".join(parts)}" stroke="#e0444b" stroke-width="1.6" fill="none"/>' if parts else ""
 
 
 def _stretches(line: ChartLine) -> list[list[int]]:

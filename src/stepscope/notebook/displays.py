@@ -5,10 +5,13 @@ Tables, steps, graphs and series bring their own; here are those of records and 
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import fence
 from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pill, safe, soft, table
 
 if TYPE_CHECKING:
@@ -23,9 +26,10 @@ if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
     from stepscope.track.run import Run
 
-__all__ = ["install", "remove"]
+__all__ = ["install", "install_here", "remove"]
 
 MOST_ROWS = 50
+_CELL = re.compile(r"\S*ipykernel_\d+[/\\]\d+\.py:(\d+)")
 MOST_LINES = 20
 """Of a profile's table."""
 
@@ -38,6 +42,15 @@ def install(shell: Any) -> None:
         html.for_type_by_name(module, name, show)
     for (module, name), write in TEXT.items():
         text.for_type_by_name(module, name, write)
+
+
+@fence.fenced("preparing displays")
+def install_here() -> None:
+    """The same in the shell around us, if there is one."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is not None and getattr(shell, "kernel", None) is not None:
+        install(shell)
 
 
 def remove(shell: Any) -> None:
@@ -58,7 +71,7 @@ def run_folder(run: RunFolder) -> str:
     from stepscope.notebook.panel_html import panel_html
 
     run.refresh()
-    return panel_html(glance(run))
+    return panel_html(glance(run), source=True)
 
 
 def open_run(run: Run) -> str:
@@ -105,6 +118,11 @@ def _spark(values: list[float | None]) -> str:
     return spark_svg(values)
 
 
+def framed(thing: Any) -> str:
+    """What brings its own table or picture, in the frame of the others."""
+    return box(thing._repr_html_())
+
+
 def series(one: Series) -> str:
     from stepscope.notebook.chart import chart_svg
     from stepscope.notebook.glance import line_of
@@ -139,7 +157,7 @@ def verdict(found: Verdict) -> str:
     lines = []
     for at, one in enumerate(found.findings[:8], 1):
         gain = gain_in_words(one.evidence, found.step_ns)
-        where = soft(safe(place(one))) if one.file else ""
+        where = soft(safe(place(one)))
         lines.append(
             f'<div style="margin-top:6px">{at}. {safe(one.message)} {where}<br>'
             f"&emsp;{safe(one.fix)}{': ' + safe(gain) if gain else ''} {soft(f'<code>{safe(one.rule)}</code>')}</div>"
@@ -172,7 +190,7 @@ def sheet(found: Sheet) -> str:
     heads = [f'<span title="{safe(column.help)}">{safe(column.label)}</span>' for column in columns]
     rows = []
     for number_, row in enumerate(found.rows[:MOST_LINES]):
-        cells = [safe(cell_text(row[at], found.columns[at].unit), 90) for at in places]
+        cells = [safe(in_cells(cell_text(row[at], found.columns[at].unit)), 90) for at in places]
         if found.levels and cells:
             cells[0] = "&emsp;" * found.levels[number_] + cells[0]
         rows.append(cells)
@@ -180,6 +198,15 @@ def sheet(found: Sheet) -> str:
     notes = [*([f"and {left:,} more rows"] if left > 0 else []), *found.notes]
     below = "".join(f"<div>{soft(safe(note))}</div>" for note in notes)
     return box(f"<b>{safe(found.title)}</b>", table(heads, rows, right), below)
+
+
+def in_cells(text: str) -> str:
+    """A place in a cell, in words that a person knows.
+
+    >>> in_cells("/tmp/ipykernel_17172/3563385665.py:4"), in_cells("train.py:4")
+    ('a cell, line 4', 'train.py:4')
+    """
+    return _CELL.sub(r"a cell, line \1", text)
 
 
 def step_parts(found: StepParts) -> str:
@@ -245,6 +272,12 @@ HTML: dict[tuple[str, str], Callable[[Any], str]] = {
     ("stepscope.records.profile", "StepParts"): step_parts,
     ("stepscope.records.profile", "ProfileDiff"): profile_diff,
     ("stepscope.inspect.diff", "Diff"): diff,
+    ("stepscope.inspect.step", "Step"): framed,
+    ("stepscope.inspect.table", "Table"): framed,
+    ("stepscope.inspect.summary", "Summary"): framed,
+    ("stepscope.inspect.checkpoint", "Checkpoint"): framed,
+    ("stepscope.inspect.layers", "LayerProfile"): framed,
+    ("stepscope.inspect.time_steps", "StepTimes"): framed,
 }
 TEXT: dict[tuple[str, str], Callable[[Any, Any, bool], None]] = {
     ("stepscope.records.run", "Finding"): finding_text,

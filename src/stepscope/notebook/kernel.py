@@ -28,7 +28,8 @@ def frontend() -> Frontend:
     """What shows the outputs, as far as a kernel can tell; each draws plain HTML, but frames differ."""
     if "google.colab" in sys.modules:
         return "colab"
-    return "vscode" if any(name in os.environ for name in ("VSCODE_PID", "VSCODE_CWD")) else "jupyter"
+    names = getattr(shell(), "user_ns", {})
+    return "vscode" if "VSCODE_PID" in os.environ or "__vsc_ipynb_file__" in names else "jupyter"
 
 
 def publish(bundle: dict[str, str], display_id: str, update: bool) -> bool:

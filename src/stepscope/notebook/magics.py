@@ -114,11 +114,7 @@ class Magic:
     def _show(self, run: str, store: str | None) -> None:
         import stepscope
 
-        found = stepscope.run(run, cells.stores([store] if store else [])[0])
-        self._display(found)
-        for one in found.findings:
-            if one.severity != "info":
-                self._display(one)
+        self._display(stepscope.run(run, cells.stores([store] if store else [])[0]))
 
     def _panel(self, words: list[str]) -> None:
         if words not in (["on"], ["off"]):

@@ -24,13 +24,14 @@ def bundle(seen: Glance, word: str = "") -> dict[str, str]:
     }
 
 
-def panel_html(seen: Glance, word: str = "") -> str:
+def panel_html(seen: Glance, word: str = "", source: bool = False) -> str:
+    """The panel; with the source of findings where it stands still."""
     charts = "".join(f'<span style="margin-right:12px">{chart_svg(one.title, one.lines)}</span>' for one in seen.charts)
     return box(
         _head(seen),
         f'<div style="margin-top:8px">{charts}</div>' if charts else "",
         _values(seen),
-        "".join(finding_html(one) for one in seen.findings[:MOST_FINDINGS]),
+        "".join(finding_html(one, source) for one in seen.findings[:MOST_FINDINGS]),
         _more_findings(seen),
         "".join(_note(one.level, f"<b>{safe(one.title)}</b> {safe(one.text)}") for one in seen.alerts),
         _note("error", safe(seen.detail, 600)) if seen.status in ("failed", "killed", "lost") else "",
