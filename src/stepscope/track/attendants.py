@@ -45,6 +45,8 @@ class Options:
     git: bool = True
     environment: bool = True
     """Gather the slow facts: only by the process that made the run."""
+    beside: bool = False
+    """Another run is the process's own: its console, its faults and its child processes belong to that one."""
 
 
 class Attendants:
@@ -64,10 +66,8 @@ class Attendants:
         self._old_variables: dict[str, str | None] = {}
 
     def start(self) -> None:
-        fence.on_fault(self._note_fault)
-        for name, value in ((RUN_VARIABLE, str(self._path)), (ATTEMPT_VARIABLE, str(self._run.attempt))):
-            self._old_variables[name] = os.environ.get(name)
-            os.environ[name] = value
+        if not self._options.beside:
+            self._be_the_process()
         self._hooks.install()
         if is_child_process():
             close_with_process(self._run)
@@ -78,7 +78,7 @@ class Attendants:
                 daemon=True,
             )
             self._environment.start()
-        if self._options.console:
+        if self._options.console and not self._options.beside:
             self._console.install()
             self._ticker.every(CONSOLE_TICK_S, self._console.tick, "recording the console")
         if self._options.system:
@@ -87,6 +87,13 @@ class Attendants:
             self._ticker.once(first / 3, self._open_meters, "opening system meters")
             self._ticker.every(interval, self._sample, "reading system meters", first_s=first)
         self._ticker.start()
+
+    def _be_the_process(self) -> None:
+        """Take in the process's faults, and have child processes find the run."""
+        fence.on_fault(self._note_fault)
+        for name, value in ((RUN_VARIABLE, str(self._path)), (ATTEMPT_VARIABLE, str(self._run.attempt))):
+            self._old_variables[name] = os.environ.get(name)
+            os.environ[name] = value
 
     def every(self, seconds: float, job: Callable[[], None], name: str) -> None:
         """One more job for the thread that wakes now and then."""
@@ -141,7 +148,8 @@ class Attendants:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        fence.reset()
+        if not self._options.beside:
+            fence.reset()
 
     def after_fork(self) -> None:
         """In a child: the parent's threads are not here; its hooks know the pid and stay silent."""

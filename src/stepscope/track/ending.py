@@ -95,8 +95,12 @@ class EndingHooks:
         atexit.unregister(self._at_exit)
         if sys.excepthook is self._our_excepthook:
             sys.excepthook = self._old_excepthook
+        else:
+            _step_aside(sys.excepthook, self._our_excepthook, self._old_excepthook, "_old_excepthook")
         if sys.exit is self._our_exit:
             sys.exit = self._old_exit
+        else:
+            _step_aside(sys.exit, self._our_exit, self._old_exit, "_old_exit")
         if self._quitter is not None:
             self._quitter.__call__ = self._old_quit
             self._quitter = None
@@ -119,8 +123,11 @@ class EndingHooks:
     def _restore_sigterm(self) -> None:
         if self._old_sigterm is None or threading.current_thread() is not threading.main_thread():
             return
-        if signal.getsignal(signal.SIGTERM) is self._our_sigterm:
+        now = signal.getsignal(signal.SIGTERM)
+        if now is self._our_sigterm:
             signal.signal(signal.SIGTERM, self._old_sigterm)
+        else:
+            _step_aside(now, self._our_sigterm, self._old_sigterm, "_old_sigterm")
         self._old_sigterm = None
 
     def _is_ours(self) -> bool:
@@ -168,3 +175,14 @@ class EndingHooks:
         worker.start()
         worker.join(timeout=5.0)  # a disk that hangs must not keep the process from ending
         os.kill(self._pid, signal.SIGTERM)
+
+
+def _step_aside(now: Any, ours: Any, old: Any, name: str) -> None:
+    """Take a hook out of a chain of our own: a run opened beside this one may have been put over it."""
+    owner = getattr(now, "__self__", None)
+    while isinstance(owner, EndingHooks):
+        under = getattr(owner, name)
+        if under is ours:
+            setattr(owner, name, old)
+            return
+        owner = getattr(under, "__self__", None)

@@ -29,6 +29,7 @@ from stepscope.track.showing import show_panel
 __all__ = ["beside", "current", "finish", "init", "log"]
 
 _run: Run | None = None
+_is_beside = False
 _turn = 0
 
 
@@ -100,6 +101,7 @@ def init(
                 system=system and place.local_rank == 0,
                 system_interval_s=system_interval_s,
                 git=git and place.rank == 0,
+                beside=_is_beside,
             ),
             place=place,
             turn=_turn,
@@ -175,12 +177,12 @@ def finish(
 @contextmanager
 def beside() -> Iterator[None]:
     """Inside, `init` opens a run beside the current one, which stays open and current."""
-    global _run
-    kept, _run = _run, None
+    global _run, _is_beside
+    kept, _run, _is_beside = _run, None, True
     try:
         yield
     finally:
-        _run = kept
+        _run, _is_beside = kept, False
 
 
 def _after_fork() -> None:
