@@ -34,7 +34,8 @@ class OptunaPruner:
         self._by_readings = how.by == "readings"
         self._after = how.after_steps
         direction = "minimize" if goal == "min" else "maximize"
-        self._study = self._optuna.create_study(direction=direction, pruner=self._pruner(how))
+        # Hyperband deals trials out to its brackets by the study's name: a made-up one would deal anew at each start.
+        self._study = self._optuna.create_study(study_name="sweep", direction=direction, pruner=self._pruner(how))
         self._trials: dict[int, Any] = {}
         self._reported: dict[int, int] = {}
 
