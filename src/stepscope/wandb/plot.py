@@ -80,14 +80,11 @@ def line(
     names = [y] * len(xs) if stroke is None else [str(name) for name in _column(table, stroke, "line")]
     traces = []
     for name in dict.fromkeys(names):
-        points = sorted((a, b) for a, b, c in zip(xs, ys, names, strict=True) if c == name and _comes_in_order(a))
-        points = points or [(a, b) for a, b, c in zip(xs, ys, names, strict=True) if c == name]
+        points = [(a, b) for a, b, c in zip(xs, ys, names, strict=True) if c == name]
+        if all(isinstance(a, int | float) for a, _ in points):
+            points.sort(key=lambda point: point[0])
         traces.append(_trace("lines", name, [a for a, _ in points], [b for _, b in points]))
     return _chart(traces, title, x, y, table)
-
-
-def _comes_in_order(value: Any) -> bool:
-    return isinstance(value, int | float)
 
 
 def _trace(mode: str, name: str, xs: list[Any], ys: list[Any]) -> dict[str, Any]:

@@ -243,6 +243,8 @@ class PublicRun:
         if x_axis not in ("_step", "_timestamp", "_runtime"):
             rows = [row for row in rows if x_axis in row]
         rows = thinned(rows, samples)
+        if keys is not None:
+            rows = [{key: row[key] for key in dict.fromkeys([x_axis, *keys])} for row in rows]
         if not pandas:
             return rows
         try:
@@ -261,7 +263,8 @@ class PublicRun:
     ) -> Iterator[dict[str, Any]]:
         """Every row, one after the other; with `keys`, those that have all of them."""
         low, high = min_step or 0, max_step
-        return (row for row in self._rows(keys) if row["_step"] >= low and (high is None or row["_step"] < high))
+        rows = (row for row in self._rows(keys) if row["_step"] >= low and (high is None or row["_step"] < high))
+        return rows if keys is None else ({key: row[key] for key in keys} for row in rows)
 
     beta_scan_history = scan_history
 
@@ -270,7 +273,7 @@ class PublicRun:
         wanted = [name for name in known if keys is None or name in keys]
         for row in rows_of(self._read, wanted, system=system):
             if keys is None or all(key in row for key in keys):
-                yield row if keys is None else {key: row[key] for key in keys}
+                yield row
 
     def files(self, names: list[str] | None = None, pattern: str | None = None, per_page: int = 50) -> list[Any]:
         """The files that were kept with the run."""
