@@ -1,4 +1,4 @@
-"""`stepscope export`: a run's series as a file other tools read."""
+"""`stepscope export`: a run as files that other tools read."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ __all__ = ["command"]
 )
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="The file to write; standard output by default.")
 @click.option("--layout", type=click.Choice(["wide", "long"]), help="wide: a line per step; long: a line per point.")
+@click.option(
+    "--tensorboard",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write folders that TensorBoard opens; then every argument is a run.",
+)
+@click.option("--double", is_flag=True, help="With --tensorboard: float64 values, which only newer readers take.")
 @json_option
 def command(
     run: str,
@@ -32,18 +39,28 @@ def command(
     format: str | None,
     out: Path | None,
     layout: str | None,
+    tensorboard: Path | None,
+    double: bool,
     as_json: bool,
 ) -> None:
-    """Export a run as csv, json or parquet.
+    """Export a run as csv, json or parquet, or several as folders for TensorBoard.
 
     \b
     stepscope export last > run.csv
     stepscope export last loss 'val/*' -o run.parquet
     stepscope export last --json             # the same as --format json; with --out, what was written
+    stepscope export base wide --tensorboard tb/ # then: tensorboard --logdir tb/
     """
     from stepscope.errors import UsageError
     from stepscope.export.run import export_run
 
+    if tensorboard is not None:
+        if out is not None or format is not None or layout is not None:
+            raise UsageError("--tensorboard writes a folder; leave out --out, --format and --layout")
+        _to_tensorboard((run, *series), store, tensorboard, double, as_json)
+        return
+    if double:
+        raise UsageError("--double is for --tensorboard; other formats always have every digit")
     if as_json and out is None:
         if format not in (None, "json"):
             raise UsageError(f"--json prints JSON and --format {format} something else; leave one out, or give --out")
@@ -59,3 +76,30 @@ def command(
         print_json({"id": folder.id, "name": folder.name, "series": count, "format": chosen, "path": str(out)})
     elif out is not None:
         click.echo(f"{count} series of {folder.name!r} written to {out}", err=True)
+
+
+def _to_tensorboard(runs: tuple[str, ...], store: Path, folder: Path, double: bool, as_json: bool) -> None:
+    from stepscope.cli._terminal import clean
+    from stepscope.export.as_tensorboard import write_tensorboard
+
+    done = write_tensorboard([open_named(run, store) for run in runs], folder, double=double)
+    if as_json:
+        print_json(
+            [
+                {
+                    "run": one.run,
+                    "path": str(one.path),
+                    "points": one.points,
+                    "media": one.media,
+                    "left_out": one.left_out,
+                }
+                for one in done
+            ]
+        )
+        return
+    for one in done:
+        click.echo(clean(f"{one.path}: {one.points:,} points, {one.media:,} media of {one.run!r}"), err=True)
+        if one.left_out:
+            kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.left_out.items()))
+            click.echo(f"  left out, since TensorBoard has no page for them: {kinds}", err=True)
+    click.echo(f"Look at them with: tensorboard --logdir {clean(str(folder))}", err=True)

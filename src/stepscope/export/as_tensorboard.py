@@ -1,0 +1,182 @@
+"""Runs as folders that TensorBoard opens: scalars, pictures, sounds, texts, histograms, curves and hyperparameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import Conflict, StepscopeError, StorageError
+from stepscope.eventfiles import write
+from stepscope.eventfiles.reader import is_event_file
+from stepscope.eventfiles.summaries import Histogram, encode_histogram
+from stepscope.export.projector import write_embedding
+from stepscope.runs.points.histograms import decode_histogram
+
+if TYPE_CHECKING:
+    from stepscope.records import Media
+    from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["Exported", "write_tensorboard"]
+
+_BLOCK = 1 << 16
+_MOST_METRICS = 50
+_MOST_ROWS = 200
+_THRESHOLDS = 127
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]+')
+
+
+@dataclass
+class Exported:
+    """What was written of one run."""
+
+    run: str
+    path: Path
+    points: int = 0
+    media: int = 0
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Kinds of media that TensorBoard has no page for, and how many."""
+
+
+def write_tensorboard(runs: Sequence[RunFolder], folder: Path, *, double: bool = False) -> list[Exported]:
+    """One folder below `folder` for each run, named after it. Folders with event files in them are refused."""
+    places = _places(runs, folder)
+    for place in places:
+        if place.is_dir() and any(is_event_file(path.name) for path in place.iterdir()):
+            raise Conflict(f"{place} holds event files already; give another folder, or remove it first")
+    return [_write_run(run, place, double) for run, place in zip(runs, places, strict=True)]
+
+
+def _places(runs: Sequence[RunFolder], folder: Path) -> list[Path]:
+    """A folder for each run: its name, made safe, with a number where two are the same."""
+    taken: set[Path] = set()
+    places = []
+    for run in runs:
+        parts = [_UNSAFE.sub("_", part).strip(" .")[:100] for part in run.name.split("/")]
+        path = folder.joinpath(*(part for part in parts if part)) if any(parts) else folder / run.id
+        again = 2
+        place = path
+        while place in taken:
+            place = path.with_name(f"{path.name}-{again}")
+            again += 1
+        taken.add(place)
+        places.append(place)
+    return places
+
+
+def _write_run(run: RunFolder, place: Path, double: bool) -> Exported:
+    done = Exported(run.name, place)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        part = place / ".part"  # so that a reader sees the file when it is whole
+        with part.open("wb") as out:
+            out.write(write.version(run.created))
+            _settings(run, out)
+            _scalars(run, out, done, double)
+            _media(run, place, out, done)
+        part.rename(place / f"events.out.tfevents.{max(0, int(run.created)):010d}.stepscope.{run.id}.0")
+    except OSError as fault:
+        raise StorageError(f"{place} could not be written: {fault.strerror}; choose another folder") from fault
+    return done
+
+
+def _settings(run: RunFolder, out: IO[bytes]) -> None:
+    settings = {str(name): value for name, value in run.config.items() if value is not None}
+    if not settings:
+        return
+    metrics = [name for name in run.metrics() if not name.startswith("system/")][:_MOST_METRICS]
+    for value in write.hparams(settings, metrics, run.created, run.ended, run.status in ("failed", "killed", "lost")):
+        out.write(write.event(run.created, 0, value))
+
+
+def _scalars(run: RunFolder, out: IO[bytes], done: Exported, double: bool) -> None:
+    for name in run.metrics():
+        series = run.series(name)
+        for start in range(0, len(series.values), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            out.write(write.scalars(name, series.steps[part], series.times[part], series.values[part], double=double))
+        done.points += len(series.values)
+
+
+def _media(run: RunFolder, place: Path, out: IO[bytes], done: Exported) -> None:
+    for media in run.media():
+        try:
+            if media.kind == "embedding":
+                write_embedding(place, media, run.media_bytes(media))
+                done.media += 1
+                continue
+            values = list(_values(media, run.media_bytes(media)))
+        except (StepscopeError, msgspec.MsgspecError, KeyError, ValueError, TypeError):
+            values = []
+        if not values:
+            done.left_out[media.kind] = done.left_out.get(media.kind, 0) + 1
+            continue
+        done.media += 1
+        for value in values:
+            out.write(write.event(media.time, media.step, value))
+
+
+def _values(media: Media, data: bytes) -> Iterator[bytes]:
+    """The summary values for one thing; none where TensorBoard has no page for it."""
+    tag = media.key if media.count == 1 else f"{media.key}/{media.index}"
+    meta = media.meta
+    if media.kind in ("image", "figure", "video") and media.mime.startswith("image/"):
+        yield write.image(tag, data, int(meta.get("width") or 0), int(meta.get("height") or 0))
+    elif media.kind == "audio":
+        rate, channels = float(meta.get("rate") or 0), int(meta.get("channels") or 1)
+        yield write.audio(tag, data, media.mime, rate, channels, round(float(meta.get("seconds") or 0) * rate))
+    elif media.kind == "histogram":
+        yield write.histogram(tag, encode_histogram(_histogram(data, meta)))
+    elif media.kind == "text":
+        yield write.text(tag, data.decode("utf-8", "replace"))
+    elif media.kind == "html":
+        yield write.text(tag, "```html\n" + data.decode("utf-8", "replace") + "\n```")
+    elif media.kind == "table":
+        yield write.text(tag, _markdown(**msgspec.json.decode(data)))
+    elif media.kind == "confusion":
+        found = msgspec.json.decode(data)
+        rows = [[label, *counts] for label, counts in zip(found["labels"], found["counts"], strict=True)]
+        yield write.text(tag, _markdown(["true \\ predicted", *found["labels"]], rows))
+    elif media.kind == "curve" and meta.get("curve") == "pr":
+        for curve in msgspec.json.decode(data)["curves"]:
+            several = len(meta.get("labels") or ()) > 1
+            yield write.pr_curve(f"{tag}/{curve['label']}" if several else tag, _at_thresholds(curve))
+
+
+def _histogram(data: bytes, meta: dict[str, Any]) -> Histogram:
+    found = decode_histogram(data)
+    total = float(np.sum(found.counts))
+    return Histogram(
+        found.edges, found.counts, meta.get("min"), meta.get("max"), total, meta.get("mean"), meta.get("std")
+    )
+
+
+def _markdown(columns: list[Any], rows: list[list[Any]]) -> str:
+    """A table as Markdown."""
+    lines = [columns, ["---"] * len(columns), *rows[:_MOST_ROWS]]
+    text = "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+    return text + (f"\n\n{len(rows) - _MOST_ROWS:,} more rows" if len(rows) > _MOST_ROWS else "")
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def _at_thresholds(curve: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A curve at TensorBoard's even thresholds: at each, the point of the least score that is not below it."""
+    marks = np.array([np.inf if mark is None else mark for mark in curve["thresholds"]], dtype=np.float64)
+    recall, precision = (np.array(curve[axis], dtype=np.float64) for axis in ("x", "y"))
+    positives, negatives = float(curve["positives"]), float(curve["negatives"])
+    if not len(marks):
+        return np.zeros((6, _THRESHOLDS))
+    at = np.searchsorted(-marks, -np.linspace(0, 1, _THRESHOLDS), side="right") - 1
+    at = np.maximum(at, 0)
+    hits = recall[at] * positives
+    alarms = np.where(precision[at] > 0, hits * (1 - precision[at]) / np.maximum(precision[at], 1e-12), negatives)
+    alarms = np.minimum(alarms, negatives)
+    return np.stack((hits, alarms, negatives - alarms, positives - hits, precision[at], recall[at]))
