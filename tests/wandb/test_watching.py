@@ -41,7 +41,7 @@ def test_every_so_many_batches(wandb: ModuleType, last: Callable[[], Any]) -> No
     wandb.init(project="p")
     train(10, lambda model: wandb.watch(model, log="all", log_freq=3), lambda loss: wandb.log({"loss": loss}))
     wandb.finish()
-    steps = {each.key: [] for each in last().media()}
+    steps: dict[str, list[int]] = {each.key: [] for each in last().media()}
     for each in last().media():
         steps[each.key].append(each.step)
     names = [

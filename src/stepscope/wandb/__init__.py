@@ -17,7 +17,50 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from stepscope.wandb import data_types as data_types, errors as errors, plot as plot, util as util
+    from stepscope.wandb.alerts import AlertLevel as AlertLevel
+    from stepscope.wandb.artifacts import Artifact as Artifact
+    from stepscope.wandb.calls import (
+        alert as alert,
+        define_metric as define_metric,
+        link_artifact as link_artifact,
+        log as log,
+        log_artifact as log_artifact,
+        log_code as log_code,
+        log_model as log_model,
+        login as login,
+        mark_preempting as mark_preempting,
+        restore as restore,
+        save as save,
+        setup as setup,
+        teardown as teardown,
+        unwatch as unwatch,
+        use_artifact as use_artifact,
+        use_model as use_model,
+        watch as watch,
+    )
+    from stepscope.wandb.errors import CommError as CommError, Error as Error, UsageError as UsageError
     from stepscope.wandb.handle import Run as Run
+    from stepscope.wandb.images import Classes as Classes, Image as Image
+    from stepscope.wandb.opening import finish as finish, init as init
+    from stepscope.wandb.other_media import (
+        Audio as Audio,
+        Histogram as Histogram,
+        Html as Html,
+        Molecule as Molecule,
+        Object3D as Object3D,
+        Plotly as Plotly,
+        Video as Video,
+    )
+    from stepscope.wandb.plot import plot_table as plot_table
+    from stepscope.wandb.public import Api as Api
+    from stepscope.wandb.settings import Settings as Settings
+    from stepscope.wandb.sweeps import agent as agent, sweep as sweep
+    from stepscope.wandb.tables import Table as Table
+
+    run: Run | None
+    config: Any
+    summary: Any
 
 __version__ = "0.31.0+stepscope"
 """The newest W&B whose calls are compared with these; scripts that ask for a version get one they know."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
@@ -150,6 +151,7 @@ def _source(data: Any, mode: str | None, normalize: bool) -> tuple[Any, Any]:
     import numpy as np
 
     options: dict[str, Any] = {"mode": mode} if mode in _MODES else {}
+    data = data.gcf() if isinstance(data, ModuleType) and hasattr(data, "gcf") else data  # pyplot itself
     if isinstance(data, str | os.PathLike):
         picture, size = _from_path(data)
         return (picture, {}), size

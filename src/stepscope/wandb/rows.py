@@ -12,15 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stepscope.track.steps import as_step
-from stepscope.wandb.values import settled
+from stepscope.wandb.values import is_plain, settled
 
 __all__ = ["Rows"]
 
 IDLE_S = 2.0
 """A row that nothing was added to for so long is written, so that a chart does not lag an epoch behind, and a kill
 costs at most this. What is added to it afterwards is a second row at the same step."""
-
-_PLAIN = {float, int, bool, str}
 
 
 class Rows:
@@ -69,7 +67,7 @@ class Rows:
         return True
 
     def _add(self, data: Mapping[Any, Any], is_last: bool) -> None:
-        if set(map(type, data.values())) <= _PLAIN and set(map(type, data)) <= {str}:
+        if is_plain(data):
             self._row.update(data)
         else:
             self._row.update(settled(data, keep=not is_last))

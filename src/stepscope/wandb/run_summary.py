@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from stepscope.track.media import Loggable
 from stepscope.wandb.metrics import Rules
-from stepscope.wandb.values import Listed, as_number, settled
+from stepscope.wandb.values import PLAIN, Listed, as_number, settled
 
 __all__ = ["Summary"]
 
@@ -89,6 +89,11 @@ class Summary:
             for name in [name for name in self._set if name in row]:
                 del self._set[name]
                 del self._hand[name]
+        if PLAIN.issuperset(map(type, row.values())):
+            self._last.update(row)
+            if self._rules:
+                self._tally(row)
+            return
         for name, value in row.items():
             kept = value if isinstance(value, str) else value.values if isinstance(value, Listed) else as_number(value)
             self._last[name] = _ASK if kept is None else kept

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 import msgspec
 
 from stepscope import fence
 from stepscope.track.config import plain
-from stepscope.track.media import Histogram, Text
+from stepscope.track.media import Figure, Histogram, Text
 from stepscope.track.names import as_name
 
-__all__ = ["Listed", "as_number", "settled"]
+__all__ = ["PLAIN", "Listed", "as_number", "is_plain", "settled"]
 
 _LIST_LIMIT = 32
 """W&B keeps shorter arrays as lists, longer ones as a histogram of as many bins."""
 MAX_DEPTH = 32
+PLAIN = frozenset((float, int, bool, str))
+"""Types that are kept as they are."""
+_NAMES = frozenset((str,))
+
+
+def is_plain(data: Mapping[Any, Any]) -> bool:
+    """Is there nothing to be done about a dict: names that are text, values that are numbers or text?"""
+    return PLAIN.issuperset(map(type, data.values())) and _NAMES.issuperset(map(type, data))
 
 
 def settled(data: Mapping[Any, Any], prefix: str = "", *, keep: bool = False, depth: int = 0) -> dict[str, Any]:
@@ -49,6 +58,8 @@ def _settled(value: Any, keep: bool) -> Any:
     method = getattr(type(value), "_stepscope_media_", None)
     if method is not None:  # as it is now: a table may grow before its row is written
         return fence.call("keeping a logged value", method, value)
+    if isinstance(value, ModuleType) and hasattr(value, "gcf"):  # pyplot itself: the figure it is at
+        return Figure(value.gcf())
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Tensor):
         return _from_tensor(value, keep)

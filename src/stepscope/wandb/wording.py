@@ -11,6 +11,8 @@ __all__ = ["instead_of", "not_acted_on", "note_unused"]
 
 _INSTEAD = {
     "sdk": "its inner modules are not copied; use the public names of stepscope.wandb",
+    "apis": "use wandb.Api()",
+    "EvalTable": "use wandb.Table",
     "integration": "use stepscope.integrations (Lightning, Hugging Face, Keras, fastai, Ray, Optuna ...)",
     "keras": "use stepscope.integrations.keras",
     "lightning": "use stepscope.integrations.lightning",
