@@ -74,7 +74,7 @@ def test_median_stops_who_is_worse_than_half_of_the_others_at_that_step() -> Non
     pruner = median(after_runs=3)
     for number, level in enumerate((1.0, 2.0, 3.0)):
         assert feed(pruner, number, [level + 1, level + 0.5, level]) is None
-    assert feed(pruner, 3, [9, 8, 2.5]) == "2.5 at best by step 2, the median of 3 others was 2"
+    assert feed(pruner, 3, [9, 8, 2.5]) == "2.5 by step 2; the median of 3 others is 2"
     assert feed(pruner, 4, [9, 8, 1.9]) is None
     assert feed(pruner, 5, [9, 8]) is None  # two readings say little
     assert feed(pruner, 6, [9, 8, 7, 6]) is None  # nobody else has come so far
@@ -101,7 +101,7 @@ def test_for_a_score_large_is_good() -> None:
     pruner = make_pruner(EarlyStop(pruner="median", after_runs=1), "max")
     assert pruner is not None
     feed(pruner, 0, [0.5, 0.6, 0.7])
-    assert feed(pruner, 1, [0.1, 0.2, 0.3]) == "0.3 at best by step 2, the median of 1 others was 0.7"
+    assert feed(pruner, 1, [0.1, 0.2, 0.3]) == "0.3 by step 2; the median of 1 others is 0.7"
     assert feed(pruner, 2, [0.1, 0.2, 0.8]) is None
 
 
@@ -111,7 +111,7 @@ def test_asha_lets_the_best_third_pass_each_rung() -> None:
     assert feed(pruner, 0, [5, 5, 5], [0, 1, 2]) is None  # nobody to compare with
     assert feed(pruner, 1, [4, 4, 4], [0, 1, 2]) is None
     said = feed(pruner, 2, [6, 6, 6], [0, 1, 2])
-    assert said == "6 at best by step 2, place 3 of 3; the best 1 go on"
+    assert said == "6 by step 2; place 3 of 3, and the best 1 go on"
     assert feed(pruner, 3, [3, 3, 3], [0, 1, 2]) is None
     # the rung is behind it: at step 5 nothing is asked, at 6 the next one
     assert feed(pruner, 3, [3, 3, 3, 9, 9], [0, 1, 2, 4, 5]) is None
@@ -123,4 +123,4 @@ def test_wandb_counts_readings_and_not_steps() -> None:
     assert pruner is not None
     feed(pruner, 0, [1, 1], [100, 900])
     assert feed(pruner, 1, [2], [5000]) is None
-    assert feed(pruner, 1, [2, 2], [5000, 6000]) == "2 at best by reading 2, place 2 of 2; the best 1 go on"
+    assert feed(pruner, 1, [2, 2], [5000, 6000]) == "2 by reading 2; place 2 of 2, and the best 1 go on"

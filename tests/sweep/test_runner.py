@@ -156,7 +156,7 @@ def test_a_run_behind_the_others_is_pruned(folder: Folder) -> None:
     folder.sweep()
     told = folder.status()
     assert [one["state"] for one in told] == ["finished", "finished", "pruned"]
-    assert "the median of 2 others was" in told[2]["reason"]
+    assert "the median of 2 others is" in told[2]["reason"]
     assert "0.1" not in folder.lines("done.txt")
 
 

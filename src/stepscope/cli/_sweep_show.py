@@ -28,6 +28,7 @@ STYLE = {
     "interrupted": "magenta",
 }
 MOST_PARAMS = 8
+WIDEST = 20
 
 
 def headline(
@@ -55,40 +56,47 @@ def headline(
     return line
 
 
-def table(sweep: Sweep, trials: Sequence[Trial], best: Trial | None, *, notes: bool = True) -> Table:
-    """The runs with their parameters and the metric."""
+def table(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> Table:
+    """The runs with their parameters and the metric. Of what does not fit, the reasons behind are cut first."""
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False, expand=False)
-    made.add_column("run", justify="right", no_wrap=True)
-    made.add_column("state", no_wrap=True)
-    names = [name for trial in trials for name in trial.params]
-    shown = [name for name in dict.fromkeys([*sweep.space.varied, *names]) if name in sweep.space.varied][:MOST_PARAMS]
-    for name in shown:
-        made.add_column(clean(name), justify="right", overflow="ellipsis", max_width=18, no_wrap=True)
-    metric = None if sweep.metric is None else sweep.metric.name
-    if metric is not None:
-        made.add_column(clean(metric), justify="right", no_wrap=True)
-        made.add_column("", no_wrap=True)
-    made.add_column("step", justify="right", no_wrap=True)
-    made.add_column("time", justify="right", no_wrap=True)
-    if notes:
-        made.add_column("", overflow="ellipsis", no_wrap=True, ratio=1)
-    now = time.time()
-    for trial in trials:
-        is_best = best is not None and trial.number == best.number
-        row: list[Any] = [str(trial.number), Text(_state(trial), style=STYLE[trial.state])]
-        row += [number(trial.params.get(name)) for name in shown]
-        if metric is not None:
-            row.append(Text(number(trial.value), style="bold green" if is_best else ""))
-            row.append(Text(sparkline(trial.recent, 12), style="green" if is_best else "blue"))
-        row.append("-" if trial.step is None else str(trial.step))
-        row.append("-" if not trial.started else duration((trial.ended or now) - trial.started))
-        if notes:
-            row.append(Text(clean(trial.reason), style="dim") if not is_best else Text("best", style="bold green"))
+    shown = sweep.space.varied[:MOST_PARAMS]
+    metric = None if sweep.metric is None else clean(sweep.metric.name)
+    heads = ["run", "state", *[clean(name) for name in shown], *([metric, ""] if metric else []), "step", "time", ""]
+    rows = [
+        [Text(cell) if isinstance(cell, str) else cell for cell in _row(sweep, trial, shown, best)] for trial in trials
+    ]
+    made = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for place, head in enumerate(heads):
+        is_last = place == len(heads) - 1
+        width = max([len(head), *[row[place].cell_len for row in rows]])
+        made.add_column(
+            head,
+            justify="left" if head in ("state", "") else "right",
+            no_wrap=True,
+            overflow="ellipsis",
+            min_width=None if is_last else min(width, WIDEST),
+            max_width=None if is_last else WIDEST,
+        )
+    for row in rows:
         made.add_row(*row)
     return made
+
+
+def _row(sweep: Sweep, trial: Trial, shown: Sequence[str], best: Trial | None) -> list[Any]:
+    from rich.text import Text
+
+    is_best = best is not None and trial.number == best.number
+    took = "-" if not trial.started else duration((trial.ended or time.time()) - trial.started)
+    row: list[Any] = [str(trial.number), Text(_state(trial), style=STYLE[trial.state])]
+    row += [number(trial.params.get(name)) for name in shown]
+    if sweep.metric is not None:
+        row.append(Text(number(trial.value), style="bold green" if is_best else ""))
+        row.append(Text(sparkline(trial.recent, 12), style="green" if is_best else "blue"))
+    row += ["-" if trial.step is None else str(trial.step), took]
+    row.append(Text("best", style="bold green") if is_best else Text(clean(trial.reason), style="dim"))
+    return row
 
 
 def _state(trial: Trial) -> str:

@@ -129,7 +129,9 @@ def _signals(runner: Runner) -> Iterator[None]:
 
 
 def _go(out: Console, runner: Runner) -> None:
-    if not out.is_terminal:
+    if out.is_terminal:
+        runner.past.draw()
+    else:
         runner.on_change = lambda what, trial: out.print(_line(runner, what, trial), soft_wrap=True)
         runner.go()
         return

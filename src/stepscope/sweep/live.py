@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from stepscope.plain_text import clean
 from stepscope.sweep.divergence import diverged
 from stepscope.sweep.process import Process
 from stepscope.sweep.pruning import Pruner
-from stepscope.sweep.readings import Reader, is_loss
+from stepscope.sweep.readings import Reader, few_of, is_loss
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.trials import State, Trial
 
@@ -19,7 +17,6 @@ __all__ = ["Live", "Verdict", "last_line"]
 
 LOOK_S = 0.5
 """Between two looks into a run folder."""
-RECENT = 64
 _TAIL = 64 << 10
 
 
@@ -63,7 +60,7 @@ class Live:
         trial.run = None if reader.folder is None else str(reader.folder.path)
         trial.value = reader.value()
         trial.step = int(steps[-1]) if len(steps) else None
-        trial.recent = values[np.linspace(0, len(values) - 1, min(len(values), RECENT)).astype(int)].tolist()
+        trial.recent = few_of(values)
 
     def _why_stop(self, now: float, sweep: Sweep, pruner: Pruner | None) -> Verdict | None:
         how = sweep.early_stop

@@ -14,7 +14,7 @@ from stepscope.runs.format.lease import boot_id, host_name
 from stepscope.sweep.changes import changes, same
 from stepscope.sweep.journal import Journal
 from stepscope.sweep.process import Process, find_by_variable
-from stepscope.sweep.readings import Reader
+from stepscope.sweep.readings import Reader, few_of
 from stepscope.sweep.spec import Sweep
 from stepscope.sweep.start import assigned_text
 from stepscope.sweep.strategies import Outcome
@@ -64,6 +64,11 @@ class Past:
         reader = Reader(trial.note(self.journal.folder), self.sweep.metric)
         reader.refresh()
         return reader
+
+    def draw(self, most: int = 100) -> None:
+        """Have the small lines of the newest runs that are over."""
+        for trial in [one for one in self.history.trials.values() if one.is_over][-most:]:
+            trial.recent = few_of(self._reader(trial).curve()[1])
 
     def retry_failed(self) -> int:
         """Have those that crashed run again."""

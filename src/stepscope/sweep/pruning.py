@@ -85,10 +85,8 @@ class Ours:
         middle, own = float(np.median(others)), float(curve.best[-1])
         if own <= middle:
             return None
-        return (
-            f"{self._sign * own:.4g} at best by {self._unit} {curve.last}, the median of {len(others)} others was "
-            f"{self._sign * middle:.4g}"
-        )
+        best, limit = self._sign * own, self._sign * middle
+        return f"{best:.4g} by {self._unit} {curve.last}; the median of {len(others)} others is {limit:.4g}"
 
     def _asha(self, number: int, curve: Curve) -> str | None:
         """At each rung that was passed since the last look: is it among the best of those that came so far?"""
@@ -100,10 +98,8 @@ class Ours:
                 better = sum(other < own for other in others)
                 kept = max((len(others) + 1) // eta, 1)
                 if better >= kept:
-                    return (
-                        f"{self._sign * own:.4g} at best by {self._unit} {rung}, place {better + 1} of "
-                        f"{len(others) + 1}; the best {kept} go on"
-                    )
+                    place = f"place {better + 1} of {len(others) + 1}, and the best {kept} go on"
+                    return f"{self._sign * own:.4g} by {self._unit} {rung}; {place}"
             rung *= eta
         return None
 

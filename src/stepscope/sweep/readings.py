@@ -14,7 +14,7 @@ from stepscope.runs.format.layout import is_run_folder
 from stepscope.runs.read.folder import RunFolder
 from stepscope.sweep.spec import Metric
 
-__all__ = ["Reader", "folders_in"]
+__all__ = ["Reader", "few_of", "folders_in", "is_loss"]
 
 Floats = npt.NDArray[np.float64]
 Steps = npt.NDArray[np.int64]
@@ -99,6 +99,13 @@ class Reader:
     def step(self) -> int | None:
         steps = self.curve()[0]
         return int(steps[-1]) if len(steps) else None
+
+
+def few_of(values: Floats, most: int = 64) -> list[float]:
+    """Some of many values, from the first to the last."""
+    places = np.linspace(0, len(values) - 1, min(len(values), most)).astype(int)
+    few: list[float] = values[places].tolist()
+    return few
 
 
 def is_loss(name: str) -> bool:

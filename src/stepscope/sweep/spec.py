@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,8 +86,11 @@ class Sweep:
 
 
 def read_sweep(path: Path) -> Sweep:
-    """A sweep from its file."""
-    return sweep_from(load(path), name=path.stem, where=path.name)
+    """A sweep from its file. A script is looked for from here, then beside the file."""
+    sweep = sweep_from(load(path), name=path.stem, where=path.name)
+    if sweep.script is not None and not Path(sweep.script).exists() and (path.parent / sweep.script).exists():
+        return replace(sweep, script=str(path.parent / sweep.script))
+    return sweep
 
 
 def sweep_from(raw: Any, *, name: str = "sweep", where: str = "the sweep") -> Sweep:
