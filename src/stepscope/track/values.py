@@ -51,6 +51,20 @@ def _from_item(value: Any) -> Any:
     return _number(value.item(), value)
 
 
+def _from_numpy(value: Any) -> Any:
+    """A tensor or variable of TensorFlow or Keras, by its own `numpy`; within a graph it has no value yet."""
+    shape = getattr(value, "shape", ())
+    if any(length != 1 for length in shape):
+        raise NotScalar
+    try:
+        number = value.numpy()
+    except (AttributeError, NotImplementedError):
+        raise Refused(
+            "a symbolic tensor has no value yet; log outside tf.function, or what the function returns"
+        ) from None
+    return _number(number.item() if hasattr(number, "item") else number, value)
+
+
 def _from_float(value: Any) -> Number:
     return float(value)
 
@@ -123,11 +137,18 @@ def converter(kind: type) -> Converter:
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(kind, numpy.floating | numpy.integer | numpy.bool_):
         return float if issubclass(kind, numpy.floating) else int
+    if _is_of(kind, "tensorflow", "keras"):
+        return _from_numpy if hasattr(kind, "dtype") and hasattr(kind, "shape") else _not_scalar
     if hasattr(kind, "item") and (hasattr(kind, "dtype") or hasattr(kind, "shape")):  # numpy, jax, cupy ...
         return _from_item
     if issubclass(kind, Real) or kind.__name__ == "Decimal":
         return _from_float
     return _not_scalar
+
+
+def _is_of(kind: type, *packages: str) -> bool:
+    """Whether the class, or one it descends from, is of one of these packages; nothing is imported to know."""
+    return any(base.__module__.partition(".")[0] in packages for base in kind.__mro__)
 
 
 def flat(values: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> dict[str, Any]:

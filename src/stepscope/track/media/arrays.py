@@ -66,11 +66,22 @@ def numbers(value: object, what: str) -> Array:
         raise UsageError(
             f"{what} cannot be made from {_short(value)}: {fault}; give an array, a tensor or a list of numbers"
         ) from None
+    if array.dtype.kind == "V" and array.dtype.names is None:  # bfloat16 and float8 of jax and TensorFlow
+        array = _widened(array)
     if array.dtype.kind == "c":
         raise UsageError(f"{what} is complex ({array.dtype}); log its .real, .imag or abs() instead")
     if array.dtype.kind not in "biuf":
         raise UsageError(f"{what} cannot be made from {_short(value)} (dtype {array.dtype}); give numbers")
     return array
+
+
+def _widened(array: Array) -> Array:
+    import numpy as np
+
+    try:
+        return array.astype(np.float32)
+    except (ValueError, TypeError):  # raw bytes: refused by their dtype
+        return array
 
 
 def shaped(value: Any, what: str) -> tuple[Any, tuple[int, ...]]:

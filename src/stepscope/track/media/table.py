@@ -121,7 +121,8 @@ def _from_array(data: Any, limit: int) -> Taken:
     shape = tuple(getattr(data, "shape", ()))
     if len(shape) not in (1, 2):
         raise UsageError(f"a table cannot be made from an array of shape {shape}; expected 2 axes, rows and columns")
-    rows = data[:limit].tolist()
+    part = data[:limit]
+    rows = (part if hasattr(part, "tolist") else part.__array__()).tolist()  # TensorFlow's have no tolist
     if len(shape) == 1:
         names = getattr(getattr(data, "dtype", None), "names", None)  # a record array has its own
         return (list(names), rows, shape[0]) if names else (["value"], [[value] for value in rows], shape[0])
