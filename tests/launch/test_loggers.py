@@ -9,30 +9,38 @@ from typing import Any
 
 import pytest
 
+from stepscope.launch.heard import Hub, watch_trackers
 from stepscope.launch.imports import Imports
-from stepscope.launch.tensorboard import watch_tensorboard
-from stepscope.launch.wandb import watch_wandb
 from stepscope.record.restore import Installed
+from stepscope.records import Alert, Event, MetricRule
 
 WRITER = """
 class SummaryWriter:
-    def __init__(self): self.written = []
+    def __init__(self, log_dir="runs/one"): self.log_dir = log_dir; self.written = []
     def add_scalar(self, tag, scalar_value, global_step=None, walltime=None): self.written.append((tag, scalar_value))
     def add_scalars(self, main_tag, tag_scalar_dict, global_step=None): self.written.append(main_tag)
     def add_text(self, tag, text_string, global_step=None, walltime=None): self.written.append(tag)
-    def add_hparams(self, hparam_dict, metric_dict, hparam_domain_discrete=None): self.written.append("hparams")
+    def add_hparams(self, hparam_dict, metric_dict, hparam_domain_discrete=None):
+        SummaryWriter(self.log_dir + "/sub").add_scalar("best", metric_dict["best"])
+        self.written.append("hparams")
 """
 WANDB = """
+class Config(dict):
+    _callback = None
+    def __setitem__(self, name, value):
+        dict.__setitem__(self, name, value)
+        self._callback(key=name, val=value)
 class _Run:
-    def __init__(self, config): self.config = config; self.sent = []
-    def log(self, data, step=None, commit=None): self.sent.append(data)
-class sdk:
-    class wandb_run:
-        Run = _Run
+    starting_step, name = 0, "first"
+    def __init__(self, config): self.config = Config(config); self.sent = []; self.summary = {}
+    def log(self, data, step=None, commit=None): self._log(data, step, commit)
+    def _log(self, data, step=None, commit=None): self.sent.append(data)
+    def define_metric(self, name, step_metric=None, summary=None): self.sent.append(name)
+    def alert(self, title, text="", level=None): self.sent.append(title)
 run = None
 def init(project=None, config=None):
-    global run, log
-    run = _Run(config or {}); log = run.log
+    global run, log, alert
+    run = _Run(config or {}); log = run.log; alert = run.alert
     return run
 """
 
@@ -40,12 +48,24 @@ def init(project=None, config=None):
 class Kept:
     def __init__(self) -> None:
         self.rows: list[tuple[dict[str, Any], int | None]] = []
-        self.settings: dict[str, Any] = {}
+        self.config: dict[str, Any] = {}
+        self.summed: dict[str, Any] = {}
+        self.events: list[Event] = []
         self.imports = Imports()
         self.installed = Installed()
+        self.step = 0
 
     def log(self, values: Any, step: int | None) -> None:
         self.rows.append((dict(values), step))
+
+    def settings(self, values: Any, overrule: bool) -> None:
+        self.config = {**self.config, **values} if overrule else {**values, **self.config}
+
+    def summary(self, values: Any) -> None:
+        self.summed.update(values)
+
+    def event(self, event: Event) -> None:
+        self.events.append(event)
 
 
 @pytest.fixture
@@ -58,8 +78,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     monkeypatch.syspath_prepend(tmp_path)
     found = Kept()
     found.imports.install()
-    watch_tensorboard(found.imports, found.installed, found.log, found.settings.update)
-    watch_wandb(found.imports, found.installed, found.log, found.settings.update)
+    watch_trackers(found.imports, found.installed, Hub(found))
     yield found
     found.installed.remove()
     found.imports.remove()
@@ -67,32 +86,86 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
         sys.modules.pop(name, None)
 
 
-def test_tensorboard_scalars_are_kept_with_their_steps(kept: Kept) -> None:
+def test_tensorboard_scalars_are_kept_under_their_own_names(kept: Kept) -> None:
     from tensorboardX import SummaryWriter  # type: ignore[import-not-found]
 
     writer = SummaryWriter()
-    writer.add_scalar("loss/train", 0.5, 3)
+    writer.add_scalar("loss", 0.5, 3)
     writer.add_scalars("acc", {"a": 1.0, "b": 2.0}, global_step=4)
     writer.add_hparams({"lr": 0.1}, {"best": 0.9})
-    assert writer.written == [("loss/train", 0.5), "acc", "hparams"]
-    assert kept.rows == [
-        ({"tensorboard/loss/train": 0.5}, 3),
-        ({"tensorboard/acc/a": 1.0, "tensorboard/acc/b": 2.0}, 4),
-        ({"tensorboard/hparams/best": 0.9}, None),
-    ]
-    assert kept.settings == {"lr": 0.1}
+    assert writer.written == [("loss", 0.5), "acc", "hparams"]
+    assert kept.rows == [({"loss": 0.5}, 3), ({"acc/a": 1.0, "acc/b": 2.0}, 4)]
+    assert kept.config == {"lr": 0.1}
+    assert kept.summed == {"best": 0.9}
+
+
+def test_two_writers_with_one_tag_are_told_apart_by_their_folders(kept: Kept) -> None:
+    from tensorboardX import SummaryWriter
+
+    train, held_out = SummaryWriter("runs/a"), SummaryWriter("runs/b")
+    for step in range(2):
+        train.add_scalar("loss", 0.5, step)
+        held_out.add_scalar("loss", 0.7, step)
+    assert kept.rows == [({"loss": 0.5}, 0), ({"b/loss": 0.7}, 0), ({"loss": 0.5}, 1), ({"b/loss": 0.7}, 1)]
+
+
+def test_a_name_of_ours_gets_the_tools_name_before_it(kept: Kept) -> None:
+    from tensorboardX import SummaryWriter
+
+    SummaryWriter().add_scalar("train/loss", 0.5, 3)
+    assert kept.rows == [({"tensorboard/train/loss": 0.5}, 3)]
+
+
+def test_what_goes_to_two_tools_is_kept_once(kept: Kept) -> None:
+    from tensorboardX import SummaryWriter
+
+    import wandb  # type: ignore[import-not-found]
+
+    writer, run = SummaryWriter(), wandb.init()
+    for step, loss in enumerate((0.5, 0.4)):
+        writer.add_scalar("loss", loss, step)
+        run.log({"loss": loss}, step=step)
+    run.log({"loss": 0.3}, step=7)
+    assert kept.rows == [({"loss": 0.5}, 0), ({"loss": 0.4}, 1), ({"wandb/loss": 0.3}, 7)]
 
 
 def test_wandb_logs_and_config_are_kept(kept: Kept) -> None:
-    import wandb  # type: ignore[import-not-found]
+    import wandb
 
     run = wandb.init(project="p", config={"lr": 0.2})
-    wandb.log({"loss": 1.0, "picture": object()})
-    run.log({"loss": 0.5})
+    wandb.log({"loss": 1.0, "picture": object(), "val": {"acc": 0.5}})
+    run.log({"loss": 0.5}, commit=False)
+    run.log({"more": 2})
     run.log({"loss": 0.4}, step=10)
-    assert len(run.sent) == 3
-    assert kept.rows == [({"wandb/loss": 1.0}, 0), ({"wandb/loss": 0.5}, 1), ({"wandb/loss": 0.4}, 10)]
-    assert kept.settings == {"lr": 0.2}
+    run.log({"last": 0.1})
+    run.config["lr"] = 0.3
+    run.define_metric("val.*", step_metric="epoch", summary="min")
+    wandb.alert("careful", "it grows")
+    assert run.sent[-2:] == ["val.*", "careful"]
+    assert kept.rows == [
+        ({"loss": 1.0, "val.acc": 0.5}, 0),
+        ({"loss": 0.5}, 1),
+        ({"more": 2}, 1),
+        ({"loss": 0.4}, 10),
+        ({"last": 0.1}, 10),
+    ]
+    assert kept.config == {"lr": 0.3}
+    rule, alert = kept.events
+    assert isinstance(rule, MetricRule)
+    assert (rule.name, rule.x, rule.summary) == ("val.*", "epoch", "min")
+    assert isinstance(alert, Alert)
+    assert (alert.title, alert.text) == ("careful", "it grows")
+
+
+def test_nothing_is_left_on_a_run_of_wandb(kept: Kept) -> None:
+    import wandb
+
+    run = wandb.init()
+    before = type(run).log
+    kept.installed.remove()
+    assert sorted(vars(run)) == ["config", "sent", "summary"]
+    assert wandb.alert == run.alert
+    assert type(run).log is before
 
 
 def test_a_package_that_is_not_there_is_not_there(kept: Kept, tmp_path: Path) -> None:

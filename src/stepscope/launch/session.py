@@ -12,6 +12,8 @@ from stepscope import fence
 from stepscope.diagnose.settings import load_settings
 from stepscope.launch.children import Children
 from stepscope.launch.detect_nan import DetectNan
+from stepscope.launch.heard import Hub, watch_trackers
+from stepscope.launch.heard.target import RunTarget
 from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.imports import Imports
 from stepscope.launch.limits import Limiter
@@ -24,10 +26,8 @@ from stepscope.launch.reporting import Reporter, counted
 from stepscope.launch.script import Script
 from stepscope.launch.status import StatusLine
 from stepscope.launch.switches import apply_switches
-from stepscope.launch.tensorboard import watch_tensorboard
 from stepscope.launch.tracking import Tracking
 from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
-from stepscope.launch.wandb import watch_wandb
 from stepscope.profile.collect.moves import Moves
 from stepscope.record.restore import Installed
 from stepscope.track import ranks
@@ -131,8 +131,8 @@ class Session:
         self.imports.when("torch", self._torch_came)
         fence.fenced("watching for hyper-parameters")(self.hyperparameters.install)(self.imports)
         self._follow_trainers()
-        watch_tensorboard(self.imports, self._installed, self._log_theirs, self.tracking.settings)
-        watch_wandb(self.imports, self._installed, self._log_theirs, self.tracking.settings)
+        hub = Hub(RunTarget(self.tracking, self.loop, self.boundaries))
+        watch_trackers(self.imports, self._installed, hub)
         if not self.options.quiet and self._rank == 0 and StatusLine.is_wanted():
             self._show_status()
 
@@ -268,12 +268,6 @@ class Session:
     def _log_trainers(self, values: Any, step: int | None) -> None:
         self.tracking.ensure()
         self.tracking.log(values, self.loop.last_number if step is None else step)
-
-    def _log_theirs(self, values: Any, step: int | None) -> None:
-        if self.boundaries.is_logging:  # heard from the trainer, which hands it on
-            return
-        self.tracking.ensure()
-        self.tracking.log(values, self.loop.steps if step is None else step)
 
     def _status_text(self, width: int) -> str:
         return self.logbook.status(counted([one for one in self.reporter.findings if one.severity != "info"]))

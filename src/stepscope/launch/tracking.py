@@ -89,10 +89,13 @@ class Tracking:
         if self.is_own:
             run._logger.step = max(run._logger.step, step)  # what the console and the meters are put beside
 
-    def settings(self, values: Mapping[str, Any]) -> None:
-        """Hyper-parameters that were seen; what the script itself gave its run stays as it is."""
+    def settings(self, values: Mapping[str, Any], overrule: bool = False) -> None:
+        """Hyper-parameters that were seen; what the script itself gave its run stays as it is.
+
+        With `overrule` the script has changed what it said before (`wandb.config.update`).
+        """
         self._follow()
-        fresh = {name: value for name, value in values.items() if name not in self._settings}
+        fresh = {name: value for name, value in values.items() if overrule or name not in self._settings}
         self._settings.update(fresh)
         if self._run is not None and not self._run.is_finished and fresh:
             known = {} if self.is_own else dict(self._run.config)

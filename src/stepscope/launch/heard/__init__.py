@@ -1,0 +1,21 @@
+"""What a script sends to other trackers is kept with its run too, and sent as ever: TensorBoard, W&B, MLflow."""
+
+from __future__ import annotations
+
+from stepscope.launch.heard.hub import Hub
+from stepscope.launch.heard.mlflow import watch_mlflow
+from stepscope.launch.heard.summary import watch_tf_summary
+from stepscope.launch.heard.tensorboard import watch_tensorboard
+from stepscope.launch.heard.wandb import watch_wandb
+from stepscope.launch.imports import Imports
+from stepscope.record.restore import Installed
+
+__all__ = ["Hub", "watch_trackers"]
+
+
+def watch_trackers(imports: Imports, installed: Installed, hub: Hub) -> None:
+    """Listen to each tracker from the moment the script imports it."""
+    watch_tensorboard(imports, installed, hub)
+    watch_tf_summary(imports, installed, hub)
+    watch_wandb(imports, installed, hub)
+    watch_mlflow(imports, installed, hub)

@@ -1,0 +1,108 @@
+"""Where everything that is heard goes: under the user's own names, each value once.
+
+A name belongs to whoever logs it first. The same name from somewhere else gets that place's name before it: a second
+SummaryWriter its folder's, another W&B run its own, another tool the tool's. The same value at the same step, sent to
+two tools, is kept once. Names that begin like our own series (`train/`, `eval/` ...) get the tool's name before them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, NamedTuple, Protocol
+
+from stepscope import fence
+from stepscope.records import Event
+from stepscope.track.names import as_name
+
+__all__ = ["Hub", "Origin", "Target"]
+
+OURS = ("train/", "train2/", "eval/", "test/", "speed/", "time/", "memory/", "system/")
+_MOST_NAMES = 100_000
+
+
+class Origin(NamedTuple):
+    """Who sends: the tool, and which of its writers or runs."""
+
+    tool: str
+    place: str = ""
+
+
+class Target(Protocol):
+    """The run, as far as trackers change it."""
+
+    def log(self, values: Mapping[str, Any], step: int | None) -> None: ...
+
+    def settings(self, values: Mapping[str, Any], overrule: bool) -> None: ...
+
+    def summary(self, values: Mapping[str, Any]) -> None: ...
+
+    def event(self, event: Event) -> None: ...
+
+    @property
+    def step(self) -> int: ...
+
+
+class Hub:
+    """One for a launched script. `hear` is the fence: nothing that goes wrong behind it reaches the script."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._owners: dict[str, Origin] = {}
+        self._last: dict[str, tuple[int | None, Any]] = {}
+        self._inside = threading.local()
+
+    def beside(self, tool: str, method: Any, heard: Callable[..., None]) -> Any:
+        """The method, after which `heard(*its arguments)` is told. What it calls itself is not heard again."""
+        inside, where = self._inside, f"recording what goes to {tool}"
+
+        @wraps(method)
+        def both(*args: Any, **kwargs: Any) -> Any:
+            if getattr(inside, "yes", False):
+                return method(*args, **kwargs)
+            inside.yes = True
+            try:
+                result = method(*args, **kwargs)
+            finally:
+                inside.yes = False
+            _safely(where, heard, args, kwargs)
+            return result
+
+        return both
+
+    def log(self, origin: Origin, values: Mapping[str, Any], step: Any) -> None:
+        """Keep values under the names they get here."""
+        at = None if step is None else int(step)
+        kept = {}
+        for name, value in values.items():
+            known = as_name(name)
+            owner = self._owners.get(known)
+            if owner is None:
+                if len(self._owners) < _MOST_NAMES:
+                    self._owners[known] = origin
+            elif owner != origin and owner.tool != origin.tool and self._is_known(known, at, value):
+                continue
+            if isinstance(value, (int, float)) and (owner is None or owner == origin):
+                self._last[known] = (at, value)
+            kept[self.named(origin, known)] = value
+        if kept:
+            self.target.log(kept, at)
+
+    def named(self, origin: Origin, name: str) -> str:
+        """What a name of the user's is called in our run."""
+        owner = self._owners.get(name, origin)
+        if owner != origin:
+            name = f"{origin.place}/{name}" if owner.tool == origin.tool and origin.place else f"{origin.tool}/{name}"
+        return f"{origin.tool}/{name}" if name.startswith(OURS) else name
+
+    def _is_known(self, name: str, step: int | None, value: Any) -> bool:
+        """Has another tool just been sent this very value? Only numbers are compared: a tensor may lie on a device."""
+        return isinstance(value, (int, float)) and self._last.get(name) == (step, value)
+
+
+def _safely(where: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    try:
+        function(*args, **kwargs)
+    except Exception as fault:
+        fence.report(where, fault)
