@@ -177,6 +177,9 @@ def _at_thresholds(curve: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.float64
     at = np.searchsorted(-marks, -np.linspace(0, 1, _THRESHOLDS), side="right") - 1
     at = np.maximum(at, 0)
     hits = recall[at] * positives
-    alarms = np.where(precision[at] > 0, hits * (1 - precision[at]) / np.maximum(precision[at], 1e-12), negatives)
-    alarms = np.minimum(alarms, negatives)
-    return np.stack((hits, alarms, negatives - alarms, positives - hits, precision[at], recall[at]))
+    with np.errstate(all="ignore"):
+        alarms = np.minimum(hits * (1 - precision[at]) / precision[at], negatives)
+    for place in np.flatnonzero(np.isnan(alarms)):  # no hit, so the curve does not say: no more than one step below
+        alarms[place] = min(1.0, alarms[place - 1]) if place else negatives
+    rates = hits / np.maximum(1e-7, hits + alarms)
+    return np.stack((hits, alarms, negatives - alarms, positives - hits, rates, recall[at]))
