@@ -188,9 +188,8 @@ def _say_how_it_ended(out: Console, runner: Runner, file: Path) -> None:
         out.print(f"  after mending it: stepscope sweep {shlex.quote(str(file))} --retry-failed", soft_wrap=True)
     if runner.interrupts:
         out.print(f"stopped; go on with: stepscope sweep {shlex.quote(str(file))}", style="bold", soft_wrap=True)
-    out.print(
-        f"compare the runs with: stepscope ui --dir {shlex.quote(str(runner.store))}", style="dim", soft_wrap=True
-    )
+    where = "" if runner.store == Path("stepscope-runs").absolute() else f" {shlex.quote(str(runner.store))}"
+    out.print(f"compare the runs with: stepscope ui{where}", style="dim", soft_wrap=True)
 
 
 def _say_best(out: Console, runner: Runner, best: Trial) -> None:

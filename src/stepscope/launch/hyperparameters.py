@@ -15,6 +15,7 @@ from typing import Any
 from stepscope import fence
 from stepscope.launch.imports import Imports
 from stepscope.record.restore import Installed
+from stepscope.track.assigned import assigned
 
 __all__ = ["Hyperparameters", "constants_of", "optimizer_settings"]
 
@@ -119,14 +120,14 @@ class Hyperparameters:
 
     @fence.fenced("reading an optimizer's settings")
     def look_at_optimizer(self, optimizer: Any) -> None:
-        if id(optimizer) in self._optimizers:
-            return
+        if id(optimizer) in self._optimizers or assigned() is not None:
+            return  # a sweep's parameters say it; and what only runs that come far have would look as if it mattered
         self._optimizers.add(id(optimizer))
         number = len(self._optimizers)
         self._record({"optimizer" if number == 1 else f"optimizer{number}": optimizer_settings(optimizer)})
 
     def look_at_batch(self, size: int) -> None:
-        if size and self._batch_size is None:
+        if size and self._batch_size is None and assigned() is None:
             self._batch_size = size
             self._record({"batch_size (seen)": size})
 
