@@ -24,9 +24,9 @@ class StepscopeLogger(LoggerBase):  # type: ignore[misc]
 
     `project`, `name`, `tags`, `notes`, `group`, `dir`, `config` and `resume` are those of `stepscope.init`. A run that
     is open already (the script's own, or that of `stepscope run`) is used as it is. `log_model=True` keeps the last and
-    the best checkpoint as artifacts at the end, "all" keeps each one as it is saved. `log_graph=True` records one forward
-    of the model's `example_input_array` when a fit begins, for the Model page. `save_dir` is where Lightning puts
-    checkpoints: `<save_dir>/<project>/<run id>/checkpoints`. `prefix` is put before the names of metrics.
+    the best checkpoint as artifacts at the end, "all" keeps each one as it is saved. `log_graph=True` records one
+    forward of the model's `example_input_array` when a fit begins, for the Model page. `save_dir` is where Lightning
+    puts checkpoints: `<save_dir>/<project>/<run id>/checkpoints`. `prefix` is put before the names of metrics.
     """
 
     writes_to_stepscope = True

@@ -18,6 +18,7 @@ from stepscope.track import session
 __all__ = ["StepscopeProfiler"]
 
 _BATCH = "run_training_batch"
+_MOST = 25
 _FETCH = ".train_dataloader_next"
 _SOME_STEPS = make_schedule(wait=0, warmup=1, active=3, repeat=1, skip_first=4)
 
@@ -172,11 +173,14 @@ class StepscopeProfiler(ProfilerBase):  # type: ignore[misc]
         rows = sorted(self.seconds.items(), key=lambda item: -item[1][1])
         if not rows:
             return ""
-        width = max(len("action"), *(len(name) for name, _ in rows))
+        width = max(len(name) for name, _ in rows[:_MOST])
         lines = [
             "Stepscope: what Lightning spent its time on",
             f"{'action':<{width}}  {'calls':>7}  {'mean ms':>9}  {'total s':>8}",
         ]
-        for name, (count, seconds) in rows:
+        for name, (count, seconds) in rows[:_MOST]:
             lines.append(f"{name:<{width}}  {count:>7.0f}  {1000 * seconds / count:>9.3f}  {seconds:>8.3f}")
+        if len(rows) > _MOST:
+            left = sum(seconds for _, (_, seconds) in rows[_MOST:])
+            lines.append(f"{len(rows) - _MOST} more actions, {left:.3f} s in all")
         return os.linesep.join(lines)

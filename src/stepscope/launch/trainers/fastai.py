@@ -1,0 +1,106 @@
+"""fastai's boundaries: fitting, validation, epochs, `lr_find`, its recorder's numbers, and its own optimizers.
+
+fastai's optimizers are none of torch's: nothing would tell their steps. We stand at their `step` and hand on what
+torch's hooks would have told, with something that looks like an optimizer of torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from stepscope import fence
+from stepscope.launch.imports import Imports
+from stepscope.launch.trainers.boundaries import Boundaries
+from stepscope.launch.trainers.standing import after, around
+from stepscope.record.restore import Installed
+
+__all__ = ["follow"]
+
+NAME = "fastai"
+
+
+def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
+    """Wait for its learner and its optimizers."""
+    follower = _Follower(installed, boundaries)
+    imports.when("fastai.learner", follower.hook)
+    imports.when("fastai.optimizer", lambda module: around(installed, module.Optimizer, "step", _step_of))
+    imports.when("fastai.callback.schedule", follower.hook_search)
+
+
+class _Follower:
+    def __init__(self, installed: Installed, boundaries: Boundaries) -> None:
+        self._installed = installed
+        self._boundaries = boundaries
+
+    def hook(self, module: Any) -> None:
+        learner, recorder = module.Learner, module.Recorder
+        around(self._installed, learner, "_do_fit", self._fit)
+        around(self._installed, learner, "_do_epoch_validate", lambda *a, **k: self._boundaries.enter("validation"))
+        around(self._installed, learner, "get_preds", lambda *a, **k: self._boundaries.enter("prediction", NAME))
+        after(self._installed, learner, "_do_epoch_train", lambda *a, **k: self._boundaries.epoch_is_over())
+        after(self._installed, recorder, "after_epoch", self._recorded)
+
+    def hook_search(self, module: Any) -> None:
+        learner = module.Learner
+        around(self._installed, learner, "lr_find", lambda *a, **k: self._boundaries.enter("tuning", NAME))
+
+    def _fit(self, learner: Any) -> Callable[[], None]:
+        fence.call("reading hyper-parameters", self._settings, learner)
+        return self._boundaries.enter("training", NAME)
+
+    def _settings(self, learner: Any) -> None:
+        values = {"model": type(learner.model).__name__, "loss": _name(learner.loss_func), "epochs": learner.n_epoch}
+        function = getattr(learner.opt_func, "func", learner.opt_func)
+        self._boundaries.settings({**values, "lr": learner.lr, "wd": learner.wd, "opt_func": _name(function)})
+
+    def _recorded(self, result: Any, recorder: Any) -> None:
+        """The row that fastai prints after an epoch, without the time."""
+        if self._boundaries.stage == "tuning":
+            return
+        names, row = list(recorder.metric_names), list(recorder.log)
+        values = {name: value for name, value in zip(names, row, strict=False) if isinstance(value, int | float)}
+        self._boundaries.logged(values)
+
+
+def _name(thing: Any) -> str:
+    return str(getattr(thing, "__name__", type(thing).__name__))
+
+
+class Optimizer:
+    """What the rest of Stepscope asks of an optimizer, of one of fastai's."""
+
+    def __init__(self, theirs: Any) -> None:
+        self._theirs = ref(theirs)
+        self.defaults = dict(self.param_groups[0]) if self.param_groups else {}
+        self.defaults.pop("params", None)
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        theirs = self._theirs()
+        if theirs is None:
+            return []
+        return [
+            {**hyper, "params": list(group)} for group, hyper in zip(theirs.param_lists, theirs.hypers, strict=True)
+        ]
+
+
+_known: WeakKeyDictionary[Any, Optimizer] = WeakKeyDictionary()
+
+
+def _step_of(theirs: Any, *args: Any, **kwargs: Any) -> Callable[[], None]:
+    """A step of theirs begins: tell those of torch's hooks that are ours, now and when it is over."""
+    import torch.optim.optimizer as torch_optimizer
+
+    like = _known.get(theirs)
+    if like is None:
+        like = _known[theirs] = Optimizer(theirs)
+    _tell(torch_optimizer._global_optimizer_pre_hooks, like)
+    return lambda: _tell(torch_optimizer._global_optimizer_post_hooks, like)
+
+
+def _tell(hooks: Any, optimizer: Optimizer) -> None:
+    for hook in list(hooks.values()):
+        if str(getattr(hook, "__module__", "")).startswith("stepscope."):
+            hook(optimizer, (optimizer,), {})
