@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from stepscope.diagnose.outputs import json as json_output, sarif
 from stepscope.records import Finding
@@ -32,7 +33,7 @@ def check_each(
             aside = sys.stderr if "-" in (str(json_file), str(sarif_file)) else None
             code = subprocess.run(command, stdout=aside).returncode
             worst = max(worst, code if code >= 0 else 128 - code)
-            findings += _read(found)
+            findings += [one if one.file else replace(one, file=script, line=1) for one in _read(found)]
     if json_file is not None:
         json_output.write(findings, json_file)
     if sarif_file is not None:

@@ -26,7 +26,15 @@ __all__ = ["Reporter", "counted"]
 class Reporter:
     """Takes findings from the engine. Only rank 0 speaks; every rank records."""
 
-    def __init__(self, options: Options, settings: Settings, record: Callable[[Event], None], *, speaks: bool) -> None:
+    def __init__(
+        self,
+        options: Options,
+        settings: Settings,
+        record: Callable[[Event], None],
+        *,
+        speaks: bool,
+        script: str | None = None,
+    ) -> None:
         self.findings: list[Finding] = []
         self.before_writing: Callable[[], None] = lambda: None
         """Called before something is written to the terminal: the status line makes way."""
@@ -34,6 +42,7 @@ class Reporter:
         self._settings = settings
         self._record = fence.fenced("recording a finding")(record)
         self._speaks = speaks
+        self._script = script
         self._root = Path.cwd()
         self._began = time.time()
         if "-" in (str(options.json), str(options.sarif)):  # on every rank: they share their standard output
@@ -86,7 +95,7 @@ class Reporter:
         if self._options.json is not None and str(self._options.json) != "-":
             json_output.write(self.findings, self._root / self._options.json, self._root)
         if self._options.sarif is not None and str(self._options.sarif) != "-":
-            sarif.write(self.findings, self._root / self._options.sarif, self._root)
+            sarif.write(self.findings, self._root / self._options.sarif, self._root, self._script)
 
     @fence.fenced("writing findings for other programs")
     def close(self) -> None:
@@ -96,7 +105,7 @@ class Reporter:
         if self._options.json is not None and str(self._options.json) == "-":
             json_output.write(self.findings, "-", self._root)
         if self._options.sarif is not None and str(self._options.sarif) == "-":
-            sarif.write(self.findings, "-", self._root)
+            sarif.write(self.findings, "-", self._root, self._script)
         if os.environ.get("GITHUB_ACTIONS"):
             checkout = Path(os.environ.get("GITHUB_WORKSPACE") or self._root)
             github.write([one for one in self.findings if one.severity != "info"], "-", checkout)

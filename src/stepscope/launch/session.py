@@ -28,6 +28,7 @@ from stepscope.launch.status import StatusLine
 from stepscope.launch.switches import apply_switches
 from stepscope.launch.tracking import Tracking
 from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
+from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.moves import Moves
 from stepscope.record.restore import Installed
 from stepscope.track import ranks
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["Session", "is_success"]
 
 PROBE_AT_STEP = 3
+_RECORDED = "what it logs and prints and the system are recorded; findings, steps and phases need PyTorch"
 
 
 class Session:
@@ -70,7 +72,7 @@ class Session:
             dir=None if settings.dir is None else Path(settings.dir),
             on=options.record and not self.is_dry,
         )
-        self.reporter = Reporter(options, settings, self.tracking.event, speaks=rank == 0)
+        self.reporter = Reporter(options, settings, self.tracking.event, speaks=rank == 0, script=script.path)
         self.loop = Loop()
         self.limiter = Limiter(limits, self.loop, check=options.check)
         self.logbook = Logbook(self.loop, self.tracking.log)
@@ -373,6 +375,10 @@ class Session:
             self.reporter.note(mistake)
         shown = [one for one in self.reporter.findings if one.severity != "info"]
         run = self.tracking.run
+        without = needs_torch(self.script.name, self.loop.steps)
+        if without is not None and not shown and not crashed and not self.children.steps and run is not None:
+            self.reporter.note(f"{without}: {_RECORDED}; see it with: stepscope show {run.name}")
+            return
         if shown or (StatusLine.is_wanted() and self.loop.steps):
             said = f"{counted(shown) or 'no findings'} in {self.loop.steps or self.children.steps} steps"
             where = "" if run is None or run.path is None else f"; see the run with: stepscope show {run.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from msgspec.structs import replace
 
 from stepscope import __version__
 from stepscope.diagnose.catalogue import RuleDoc, rule_docs
@@ -23,11 +25,23 @@ __all__ = ["sarif_log", "write"]
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 DOCS = "https://github.com/stepscope/stepscope/tree/main/docs"
 _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
+_PROBLEMS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
+_MOST = 1000
+"""Letters of a full description; GitHub takes 1,024."""
 
 
-def write(findings: Iterable[Finding], path: str | os.PathLike[str], root: Path | None = None) -> None:
-    """All findings as one SARIF log, with paths told from `root` (the current folder by default)."""
-    log = sarif_log(list(findings), (root or Path.cwd()).absolute())
+def write(
+    findings: Iterable[Finding],
+    path: str | os.PathLike[str],
+    root: Path | None = None,
+    otherwise: str | None = None,
+) -> None:
+    """All findings as one SARIF log, with paths told from `root` (the current folder by default).
+
+    A finding without a place is put at the top of `otherwise`: GitHub refuses a whole log for one result without.
+    """
+    placed = [one if one.file or otherwise is None else replace(one, file=otherwise, line=1) for one in findings]
+    log = sarif_log(placed, (root or Path.cwd()).absolute())
     place(msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n", path)
 
 
@@ -46,26 +60,41 @@ def sarif_log(findings: Sequence[Finding], root: Path) -> dict[str, Any]:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"uri": root.as_uri() + "/"}},
-        "results": [_result(one, ids.index(one.rule), root) for one in findings],
+        "results": _told_apart([_result(one, ids.index(one.rule), root) for one in findings]),
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
+def _told_apart(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What GitHub knows a result by from one commit to the next; the same fault on equal lines is counted."""
+    seen: Counter[str] = Counter()
+    for result in results:
+        prints = result["partialFingerprints"]
+        seen[prints["stepscope/v1"]] += 1
+        prints["primaryLocationLineHash"] = f"{prints['stepscope/v1'][:16]}:{seen[prints['stepscope/v1']]}"
+    return results
+
+
 def _rule(rule: str, doc: RuleDoc | None) -> dict[str, Any]:
     described: dict[str, Any] = {"id": rule, "name": _pascal(rule), "helpUri": f"{DOCS}/rules/{rule}.md"}
-    if doc is None:
-        return described
+    if doc is None:  # a rule of somebody else's
+        said = {"text": f"`stepscope explain {rule}` tells what is known of it."}
+        return {**described, "shortDescription": {"text": rule}, "fullDescription": said, "help": said}
     text = doc.text
     prose = [words for words in (text.why, text.fix) if words]
     code = [f"{title}:\n\n```python\n{body}\n```" for title, body in (("Bad", text.bad), ("Good", text.good)) if body]
     described["shortDescription"] = {"text": text.summary or rule}
-    described["fullDescription"] = {"text": " ".join([text.summary, *prose[:1]]).strip() or rule}
+    described["fullDescription"] = {"text": " ".join([text.summary, *prose[:1]]).strip()[:_MOST] or rule}
     described["help"] = {
         "text": "\n\n".join(prose) or text.summary or rule,
         "markdown": "\n\n".join([*prose, *code]) or text.summary or rule,
     }
     described["defaultConfiguration"] = {"level": _LEVELS[doc.severity]}
-    described["properties"] = {"tags": ["pytorch", "training", doc.group]}
+    described["properties"] = {
+        "tags": ["pytorch", "training", doc.group],
+        "precision": "high",
+        "problem.severity": _PROBLEMS[doc.severity],
+    }
     return described
 
 
