@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.records import Artifact, ArtifactFile
-from stepscope.runs.artifacts import digest_of
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
@@ -21,6 +20,8 @@ _MOST_FILES = 1_000
 
 def noted(name: str, kind: str, files: Mapping[str, str], aliases: Any, step: int) -> Artifact:
     """An artifact of references: inner path -> place."""
+    from stepscope.runs.artifacts import digest_of  # it comes with numpy, for which a script may have settings to make
+
     listed = [_file(inner, place) for inner, place in list(files.items())[:_MOST_FILES]]
     given = [aliases] if isinstance(aliases, str) else [str(alias) for alias in aliases]
     metadata = {} if len(files) <= _MOST_FILES else {"files in all": len(files)}
