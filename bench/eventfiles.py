@@ -6,9 +6,9 @@
 Each arm runs in a process of its own and counts from the file to the last value; what it imports before is not counted.
 Ours checks every checksum and gives every point. `import` is the same with all of it written as a run. `accumulator` is
 TensorBoard's EventAccumulator with nothing left out; `loader` only iterates over its EventFileLoader; both with
-TensorFlow's record reader. `stub` is the accumulator with the reader that TensorBoard has without TensorFlow; it reads a
-tenth of the points here and is scaled. `data server` is the Rust process that the `tensorboard` command starts: it skips
-checksums; it is told to keep every point.
+TensorFlow's record reader. `stub` is the accumulator with the reader that TensorBoard has without TensorFlow; it reads
+a tenth of the points here and is scaled. `data server` is the Rust process that the `tensorboard` command starts: it
+skips checksums; it is told to keep every point.
 """
 
 from __future__ import annotations
