@@ -218,3 +218,24 @@ def test_a_watched_script_that_knows_nothing_of_stepscope(folder: Folder) -> Non
     run = next(iter(runs(folder.path / "stepscope-runs")))
     assert run.config == {"lr": 0.1, "deep/er": 3}
     assert (run.group, run.name, run.status) == ("sweep", "sweep-0", "finished")
+
+
+def test_a_program_that_is_not_there_is_said_and_the_sweep_ends(folder: Folder) -> None:
+    folder.write(command="no-such-program ${args}", parameters={"lr": [0.1, 0.2, 0.3, 0.4]})
+    said = folder.sweep(code=1)
+    assert "'no-such-program' cannot be started" in said
+    assert states(folder) == dict.fromkeys(range(3), "failed")
+
+
+def test_a_sweep_under_nohup_does_not_end_with_its_terminal(folder: Folder) -> None:
+    folder.write(parameters={"lr": [0.1], "steps": 10, "pause": 0.1})
+    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = folder.start()
+    finally:
+        signal.signal(signal.SIGHUP, handler)
+    folder.wait_for(lambda: len(folder.lines("started.txt")) == 1)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert states(folder) == {0: "finished"}

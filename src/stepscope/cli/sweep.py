@@ -118,14 +118,21 @@ def _say_how_it_begins(out: Console, runner: Runner) -> None:
 
 @contextmanager
 def _signals(runner: Runner) -> Iterator[None]:
-    """Ctrl-C and the like end the runs first."""
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {name: signal.signal(getattr(signal, name), lambda number, frame: runner.interrupt()) for name in names}
+    """Ctrl-C and the like end the runs first. What was ignored (`nohup`, a job in the background) stays ignored.
+
+    It is ignored by a handler of ours all the same: the runs would inherit the other kind, and be deaf to our asking.
+    """
+    before = {}
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            is_ignored = signal.getsignal(number) == signal.SIG_IGN
+            before[number] = signal.signal(number, lambda *_, ignore=is_ignored: None if ignore else runner.interrupt())
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _go(out: Console, runner: Runner) -> None:

@@ -120,16 +120,19 @@ class Hyperparameters:
 
     @fence.fenced("reading an optimizer's settings")
     def look_at_optimizer(self, optimizer: Any) -> None:
-        if id(optimizer) in self._optimizers or assigned() is not None:
-            return  # a sweep's parameters say it; and what only runs that come far have would look as if it mattered
+        if id(optimizer) in self._optimizers:
+            return
         self._optimizers.add(id(optimizer))
+        if assigned() is not None:
+            return  # a sweep's parameters say it; and what only runs that come far have would look as if it mattered
         number = len(self._optimizers)
         self._record({"optimizer" if number == 1 else f"optimizer{number}": optimizer_settings(optimizer)})
 
     def look_at_batch(self, size: int) -> None:
-        if size and self._batch_size is None and assigned() is None:
+        if size and self._batch_size is None:
             self._batch_size = size
-            self._record({"batch_size (seen)": size})
+            if assigned() is None:
+                self._record({"batch_size (seen)": size})
 
 
 def optimizer_settings(optimizer: Any) -> dict[str, Any]:

@@ -77,9 +77,10 @@ class Journal:
                 "watch it with --status, or give this one another `name:`"
             )
         self._fd = fd
-        size = os.fstat(fd).st_size
-        if size and os.pread(fd, 1, size - 1) != b"\n":  # torn by a kill: the next line must begin one of its own
-            os.write(fd, b"\n")
+        if os.lseek(fd, 0, os.SEEK_END):
+            os.lseek(fd, -1, os.SEEK_END)
+            if os.read(fd, 1) != b"\n":  # torn by a kill: the next line must begin one of its own
+                os.write(fd, b"\n")
 
     def write(self, event: str, **values: Any) -> None:
         assert self._fd is not None, "open() first"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from stepscope.errors import ConfigError
 from stepscope.runs.format.lease import boot_id, host_name
 from stepscope.sweep.live import Live, Verdict
 from stepscope.sweep.past import Past
@@ -120,8 +121,10 @@ class Runner:
         return self.sweep.runs is not None and self._next >= self.sweep.runs
 
     def _fill(self) -> None:
-        self._consider_ending()
         while self.ending is None and len(self._live) < self.sweep.parallel:
+            self._consider_ending()
+            if self.ending is not None:
+                break
             if self._again:
                 self._start(self.trials[self._again.popleft()])
             elif self._exhausted or self._is_enough():
@@ -159,7 +162,11 @@ class Runner:
         command, environment = command_and_environment(self.sweep, trial, self.store, folder)
         # Written first: a sweep that is killed here finds the process by what stands in its environment.
         self._note("start", trial, params=trial.params, slot=trial.slot, host=trial.host, boot_id=trial.boot_id)
-        process = Process.start(command, environment, trial.output(folder))
+        try:
+            process = Process.start(command, environment, trial.output(folder))
+        except ConfigError as fault:  # no such program: counted like a crash
+            self._over(self._made_live(trial, Process(0, 0.0)), Verdict("failed", str(fault)), None)
+            return
         trial.pid, trial.pid_started = process.pid, process.started
         self._note("process", trial, pid=trial.pid, pid_started=trial.pid_started)
         self._live[trial.number] = self._made_live(trial, process)
@@ -185,11 +192,13 @@ class Runner:
             live.look(time.time(), self.sweep, self._pruner)
             return
         live.process.end_rest()
-        verdict = live.verdict(code)
+        self._over(live, live.verdict(code), code)
+
+    def _over(self, live: Live, verdict: Verdict, code: int | None) -> None:
         trial = live.trial
         trial.exit_code, trial.ended = code, time.time()
         trial.state, trial.reason = verdict.state, verdict.reason
-        del self._live[trial.number]
+        self._live.pop(trial.number, None)
         if verdict.state == "failed":
             trial.crashes += 1
             self._crashes += 1
