@@ -98,3 +98,13 @@ def test_a_histogram_tells_its_bins(wandb: ModuleType) -> None:
     for wrong in ({}, {"np_histogram": ([1, 2], [1, 2])}, {"sequence": [1.0], "num_bins": 9999}):
         with pytest.raises(ValueError, match=r"Histogram|np_histogram"):
             wandb.Histogram(**wrong)
+
+
+def test_a_long_table_is_cut_and_says_so(wandb: ModuleType, last: Callable[[], Any]) -> None:
+    with wandb.init(project="p") as run:
+        run.log({"long": wandb.Table(columns=["a"], data=[[at] for at in range(10_050)])})
+        wide = wandb.Table(columns=["i"], data=[[wandb.Html("x")] for _ in range(1_020)])
+        run.log({"wide": wide})
+    [record] = last().media("long")
+    assert (record.meta["rows"], record.meta["truncated"]) == (10_000, 50)
+    assert len(last().media("wide/i")) == 1_000

@@ -108,3 +108,19 @@ def test_nothing_of_a_sweep_is_left(wandb: ModuleType) -> None:
     wandb.agent(wandb.sweep(GRID), lambda: None, count=1)
     with wandb.init(project="after", config={"lr": 7}) as run:
         assert (run.config.lr, run.group, run.sweep_id) == (7, "", None)
+
+
+def test_ctrl_c_ends_the_sweep_and_says_so(wandb: ModuleType, store: Path) -> None:
+    calls: list[int] = []
+
+    def train() -> None:
+        calls.append(1)
+        wandb.init(project="p")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        wandb.agent(wandb.sweep(GRID), train)
+    assert len(calls) == 1
+    assert stepscope.runs(store)[0].status == "stopped"
+    with wandb.init(project="after") as run:
+        assert run.group == ""

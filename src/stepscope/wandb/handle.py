@@ -97,8 +97,7 @@ class Run(Facts):
         from stepscope.runs.read.folder import open_run
 
         self._run.flush()
-        value = fence.call("reading the summary", lambda: open_run(path).summary.get(name))
-        return {"_type": "media"} if value is None else value
+        return fence.call("reading the summary", lambda: open_run(path).metric_summary(name).last)
 
     def define_metric(
         self,

@@ -127,7 +127,7 @@ def _opened(
     known = identity.read_identity(recorded.path) if recorded.path is not None and recorded.attempt else None
     if known is not None:
         who = known
-    elif recorded.path is not None and not recorded.is_worker:
+    elif recorded.path is not None and not recorded.is_worker and recorded.rank == 0:
         who = identity.Identity(who.id, recorded.project, who.entity, who.job_type, who.sweep)
         fence.call("keeping W&B's names of the run", identity.write_identity, recorded.path, who)
     given = {str(key): friendly(value) for key, value in options["config"].items()}

@@ -116,6 +116,10 @@ class Config:
     def __len__(self) -> int:
         return len(self._items)
 
+    def __reduce__(self) -> Any:
+        """Copies, and those sent to worker processes, are settings of their own."""
+        return type(self), (dict(self._items),)
+
     def __repr__(self) -> str:
         return repr(self._items)
 

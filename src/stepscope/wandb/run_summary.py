@@ -95,8 +95,7 @@ class Summary:
                 self._tally(row)
             return
         for name, value in row.items():
-            kept = value if isinstance(value, str) else value.values if isinstance(value, Listed) else as_number(value)
-            self._last[name] = _ASK if kept is None else kept
+            self._last[name] = _remembered(value)
         if self._rules:
             self._tally(row)
 
@@ -192,6 +191,19 @@ class Summary:
 
     def __repr__(self) -> str:
         return repr(dict(self.items()))
+
+
+def _remembered(value: Any) -> Any:
+    """What stands for a logged value; of media only the kind, as W&B does."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Listed):
+        return value.values
+    if isinstance(value, Loggable | list | tuple):
+        first = value[0] if isinstance(value, list | tuple) and value else value
+        return {"_type": type(first).__name__.lower()}
+    number = as_number(value)
+    return _ASK if number is None else number
 
 
 def _plain(value: Any) -> Any:

@@ -127,15 +127,25 @@ def _one(id: str, plan: _Plan, params: dict[str, Any], function: Callable[[], An
     state = "finished"
     try:
         function()
-    except Exception:  # as W&B's agent: one run that fails does not end the sweep
+        opening.finish()
+    except BaseException as error:
+        _end_with(error)
+        if not isinstance(error, Exception):  # Ctrl-C ends the sweep; a run that fails does not, as with W&B's agent
+            raise
         state = "failed"
         sys.stderr.write(traceback.format_exc())
     finally:
         assign(None)
-        opening.finish(exit_code=1 if state == "failed" else None)
     run = opening.last_ended()
     value = None if run is None or run is before or plan.spec.metric is None else _value(run, plan.spec)
     return Outcome(plan.number, params, state, value=value)  # type: ignore[arg-type]
+
+
+def _end_with(error: BaseException) -> None:
+    """Have the run that is open say how it ended."""
+    run = opening.open_run()
+    if run is not None:
+        run.__exit__(type(error), error, error.__traceback__)
 
 
 def _value(run: Any, spec: Sweep) -> float | None:

@@ -7,12 +7,15 @@ from typing import Any
 
 from stepscope.errors import MissingExtra
 from stepscope.track import media
+from stepscope.track.messages import say_once
 from stepscope.wandb.errors import UsageError
 from stepscope.wandb.wording import note_unused
 
 __all__ = ["Table"]
 
 MAX_ROWS = 10_000
+MAX_THINGS = 1_000
+"""Media of one column that are kept beside a table."""
 _UNUSED = {"dtype": "cells keep the type they have"}
 
 
@@ -123,10 +126,10 @@ class Table:
         """Columns and rows, as a `.table.json` file holds them."""
         return {"columns": [str(name) for name in self.columns], "data": self._cells(), "ncols": len(self.columns)}
 
-    def _cells(self) -> list[list[Any]]:
+    def _cells(self, most: int | None = None) -> list[list[Any]]:
         places: dict[int, int] = {}
         rows = []
-        for row in self.data:
+        for row in self.data[:most]:
             cells = []
             for at, value in enumerate(row):
                 if _is_media(value):
@@ -137,16 +140,22 @@ class Table:
         return rows
 
     def _stepscope_media_(self) -> media.Table:
-        return media.Table(rows=self._cells(), columns=[str(name) for name in self.columns])
+        shown = self._cells(MAX_ROWS)
+        return media.Table(rows=[*shown, *self.data[len(shown) :]], columns=[str(name) for name in self.columns])
 
     def _wandb_beside_(self) -> dict[str, Any]:
         """The media of each column that has any, to be kept under a name of their own."""
         beside: dict[str, list[Any]] = {}
-        for row in self.data:
+        for row in self.data[:MAX_ROWS]:
             for name, value in zip(self.columns, row, strict=True):
                 if _is_media(value):
                     beside.setdefault(f"/{name}", []).append(value)
-        return dict(beside)
+        for name, things in beside.items():
+            if len(things) > MAX_THINGS:
+                say_once(
+                    ("wandb", "table", name), f"of {len(things)} media in column '{name[1:]}' {MAX_THINGS} are kept"
+                )
+        return {name: things[:MAX_THINGS] for name, things in beside.items()}
 
     def __len__(self) -> int:
         return len(self.data)
