@@ -36,13 +36,19 @@ def write(
     root: Path | None = None,
     otherwise: str | None = None,
 ) -> None:
-    """All findings as one SARIF log, with paths told from `root` (the current folder by default).
+    """All findings as one SARIF log, with paths told from `root` (the current folder by default; see `_checkout`).
 
     A finding without a place is put at the top of `otherwise`: GitHub refuses a whole log for one result without.
     """
     placed = [one if one.file or otherwise is None else replace(one, file=otherwise, line=1) for one in findings]
-    log = sarif_log(placed, (root or Path.cwd()).absolute())
+    log = sarif_log(placed, _checkout((root or Path.cwd()).absolute()))
     place(msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n", path)
+
+
+def _checkout(root: Path) -> Path:
+    """The repository on GitHub's machines, where paths are counted from its top and not from the job's folder."""
+    top = os.environ.get("GITHUB_WORKSPACE")
+    return Path(top) if top and Path(top) in root.parents else root
 
 
 def sarif_log(findings: Sequence[Finding], root: Path) -> dict[str, Any]:
