@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from stepscope import fence
-from stepscope.track.messages import say
+from stepscope.track.messages import say_once
 
 if TYPE_CHECKING:
     from stepscope.track.run import Run
@@ -58,9 +58,9 @@ def assigned(environ: Mapping[str, str] = os.environ) -> Assigned | None:
     if not text:
         return None
     try:
-        return _decoder.decode(text)
-    except msgspec.DecodeError as fault:
-        say(f"{VARIABLE} cannot be read ({fault}); the run is recorded without it")
+        return _decoder.decode(os.fsencode(text))
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+        say_once(VARIABLE, f"{VARIABLE} cannot be read ({fault}); the run is recorded without it")
         return None
 
 
