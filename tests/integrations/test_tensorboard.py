@@ -7,6 +7,8 @@ import json
 import math
 import subprocess
 import sys
+import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +99,14 @@ with writer.as_default():
     tf.summary.graph(tf.function(lambda x: x * x + 1).get_concrete_function(tf.TensorSpec([2], tf.float32)).graph)
 writer.close()
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_tensorflow() -> Iterator[None]:
+    """TensorBoard takes its own file access in this process; importing TensorFlow would take most of the time."""
+    sys.modules["tensorboard.compat.notf"] = types.ModuleType("notf")
+    yield
+    del sys.modules["tensorboard.compat.notf"]
 
 
 @pytest.fixture(scope="module")
