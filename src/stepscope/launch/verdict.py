@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from stepscope.launch.reporting import counted
+from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
 from stepscope.track import ranks
 
@@ -133,6 +134,15 @@ def _seen(session: Session) -> set[str]:
 
 def verdict(session: Session, crashed: bool = False) -> str:
     """The whole verdict as text. After a crash only what is suspicious counts: the rest was hardly tried."""
+    without = needs_torch(session.script.name, session.loop.steps)
+    if without is not None and not crashed and not session.reporter.findings:
+        return "\n".join(
+            (
+                f"stepscope check {session.script.name}: nothing could be checked",
+                f"  tried        {_tried(session, crashed)}",
+                f"  not checked  {without}; all checks look at PyTorch's tensors, models and steps",
+            )
+        )
     given = [one for one in answers(session) if not crashed or one.state == "suspicious"]
     lines = [f"stepscope check {session.script.name}: {_headline(session.reporter.findings, given, crashed)}"]
     lines.append(f"  tried        {_tried(session, crashed)}")

@@ -15,6 +15,7 @@ from stepscope.launch.options import Options
 from stepscope.launch.roles import role_in_words
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.without_torch import needs_torch
 
 if TYPE_CHECKING:
     from stepscope.launch.data.first_step import FirstStep
@@ -104,6 +105,9 @@ class DataSession(Session):
         _print(lines)
 
     def _said(self, surveys: list[Survey], crashed: bool) -> str:
+        if not surveys and not crashed:
+            why = needs_torch(self.script.name, self.loop.steps) or "the script uses no DataLoader"
+            return f": no data was seen: {why}; only what a DataLoader delivers is looked at"
         notes = sum(len(survey.notes) for survey in surveys)
         doubts = f"{notes} thing{'s' * (notes != 1)} to look at" if notes else "nothing odd in the data"
         return f": {'it crashed; ' if crashed else ''}{doubts}"

@@ -43,6 +43,16 @@ class PythonTimes:
         else:
             self._sampler.stop()
 
+    def forget(self) -> None:
+        """What was sampled so far was not what is meant."""
+        if self._sampler is not None:
+            self._sampler.stop()
+            self._sampler = None
+
+    @property
+    def has_samples(self) -> bool:
+        return self._sampler is not None and bool(self._sampler.samples.time_ns)
+
     def begin_calls(self, step: int) -> None:
         """Count every call from this step on."""
         from stepscope.profile.python.cprofile import CProfiler

@@ -19,17 +19,19 @@ from stepscope.launch.profiling.keep import on_device, simple_meta
 from stepscope.launch.profiling.python import PythonTimes
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
+from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.facts import Facts
 from stepscope.profile.collect.schedule import TOO_LONG_S, is_settled
 from stepscope.profile.data.collect import DataCollector
 from stepscope.profile.data.ideal import IdealLoader, install_ideal
 from stepscope.profile.profile import Profile
 from stepscope.profile.store import SIMPLE, new_folder, write_meta, write_part
+from stepscope.records.profile import ProfileMeta
+from stepscope.runs.format.lease import host_name
 from stepscope.track import ranks
 
 if TYPE_CHECKING:
     from stepscope.records import Finding
-    from stepscope.records.profile import ProfileMeta
 
 __all__ = ["ProfileSession"]
 
@@ -73,6 +75,7 @@ class ProfileSession(Session):
         super().begin()
         if self.profiling.ideal:
             self.ideal = install_ideal(self.imports)
+        self.python.sampling(True)  # a script that never makes a step has its Python profiled, and nothing else
         self.loop.before_backward.append(self._maybe_end)
         self.loop.before_step.append(lambda optimizer: self._maybe_end())
 
@@ -90,6 +93,10 @@ class ProfileSession(Session):
     # -- while it runs --------------------------------------------------------------------------------------------
 
     def _turn(self, step: int) -> None:
+        if not self.loop.steps:
+            return
+        if self._began is None:
+            self.python.forget()
         self._began = self._began or time.perf_counter()
         busy = self.deep is not None and self.deep.windows is not None and self.deep.windows.is_busy
         if busy or self.facts.looking:
@@ -191,6 +198,8 @@ class ProfileSession(Session):
             fence.fenced("reading the script's own trace")(self.deep.take_theirs)()
         saved = self.deep.saved[0] if self.deep is not None and self.deep.saved else None
         if saved is None and not len(table):
+            if not self.loop.steps and self.python.has_samples:
+                self.folder = self._keep_python(run)
             return
         folder = self.folder = new_folder(run, SIMPLE, self._rank) if saved is None else saved.folder
         parts = table.result(on_device=on_device())
@@ -202,6 +211,19 @@ class ProfileSession(Session):
             keep(self.data.save)(folder, self._rank)
         meta = simple_meta(folder.name, parts) if saved is None else saved.meta
         write_meta(folder, self._described(meta), self._rank)
+
+    def _keep_python(self, run: Path) -> Path:
+        """Of a script without a step: where its Python spent the time."""
+        folder = new_folder(run, SIMPLE, self._rank)
+        self.python.keep(folder, self._rank)
+        why = needs_torch(self.script.name, 0) or f"{self.script.name} made no optimizer step"
+        notes = [f"{why}: its Python was sampled from beginning to end, and there are no steps to take apart"]
+        meta = ProfileMeta(
+            id=folder.name, kind="advanced", created=time.time(), why=f"stepscope profile {self.script.name}",
+            host=host_name(), notes=notes,
+        )  # fmt: skip
+        write_meta(folder, meta, self._rank)
+        return folder
 
     def _described(self, meta: ProfileMeta) -> ProfileMeta:
         kind = self.profiling.profiler
