@@ -131,7 +131,7 @@ def test_runs_one_after_the_other_errors_and_no_panel(tmp_path: Path) -> None:
         "second = stepscope.init(name='second')\nsecond.log({'loss': 1.0})",
         "1 / 0",
         "second.log({'loss': 0.5})\nsecond.finish()",
-        "with stepscope.init(name='third') as run:\n    run.log({'loss': float('nan')})\n    raise ValueError('<b> bad')",
+        "with stepscope.init(name='third') as r:\n    r.log({'loss': float('nan')})\n    raise ValueError('<b> bad')",
         "stepscope.init(name='silent', panel=False).log({'loss': 1.0})",
         "%load_ext stepscope\n%stepscope panel off",
         "stepscope.init(name='off').log({'loss': 1.0})",

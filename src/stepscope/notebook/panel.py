@@ -65,6 +65,7 @@ class Panel:
         self._pid = os.getpid()
         self._shell: Any | None = None
         self._drawing = threading.Lock()
+        self._failed = False
         self._cell_end = self._at_cell_end  # a bound method is made anew at each look; the one that is registered
 
     def start(self) -> None:
@@ -77,30 +78,37 @@ class Panel:
 
     def _at_cell_end(self, result: object) -> None:
         """What a cell logged last stands in its panel, also when the notebook is saved right after."""
-        fence.call("drawing the panel", self._draw)
+        self._renew()
 
     def _follow(self) -> None:
         wait = FIRST_S
         while not self._stop.wait(wait):
             began = time.thread_time()
-            fence.call("drawing the panel", self._draw)
+            self._renew()
             wait = self._pause(time.thread_time() - began)
+
+    def _renew(self) -> None:
+        """Draw again; after a fault not once more: what failed now fails in a second, and was said."""
+        if not self._failed:
+            self._failed = fence.call("drawing the panel", self._draw) is None
 
     def _pause(self, cost_s: float) -> float:
         age = time.monotonic() - self._began
         calm = next(pause for limit, pause in _CALM if age < limit)
         return min(SLOWEST_S, max(EVERY_S, calm, cost_s / SHARE))
 
-    def _draw(self, first: bool = False) -> None:
+    def _draw(self, first: bool = False) -> bool:
+        """True, always: a fence gives None for a fault."""
         folder = self._folder
         if folder is None or os.getpid() != self._pid:  # in a forked child the notebook is not ours to write to
-            return
+            return True
         with self._drawing:  # the thread and the end of a cell
             folder.refresh()
             made = bundle(glance(folder), self._word)
             if made["text/html"] != self._shown:
                 self._shown = made["text/html"]
                 kernel.publish(made, self._id, update=not first)
+        return True
 
     def finish(self) -> None:
         """The run is over: stop following, and leave a picture that stays with the notebook."""
@@ -111,5 +119,5 @@ class Panel:
             fence.call("leaving the notebook", self._shell.events.unregister, "post_run_cell", self._cell_end)
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=5.0)
-        fence.call("drawing the panel", self._draw)
+        self._renew()
         self._folder = None
