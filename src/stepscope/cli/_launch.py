@@ -42,7 +42,7 @@ class LaunchCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ours, target, theirs = split_arguments(self, args)
         ctx.obj = (target, theirs)
-        ctx.meta[OURS] = ours
+        ctx.meta[OURS] = list(ours)  # click eats what it parses
         return super().parse_args(ctx, ours)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
