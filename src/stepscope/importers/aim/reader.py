@@ -23,6 +23,7 @@ from stepscope.importers.things import plotly_thing, things_of
 from stepscope.records import Alert, Media
 from stepscope.runs.format.image_head import image_size, mime_of
 from stepscope.track.media import Histogram, Text
+from stepscope.track.media.bins import wide_bins
 from stepscope.track.media.loggable import captioned
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
@@ -134,7 +135,7 @@ def _things(kind: str, name: str, message: dict[str, Any], step: int, time: floa
         return [plotly_thing(json.loads(message["text"]), name, step, time)]
     if kind == "distribution":
         counts = message["counts"]
-        edges = np.linspace(message["low"], message["high"], len(counts) + 1)
+        edges, counts = wide_bins(np.linspace(message["low"], message["high"], len(counts) + 1).tolist(), counts)
         return things_of(Histogram(counts=counts, edges=edges), name, step, time)
     data = message["data"]
     mime = mime_of(data[:4096]) or "application/octet-stream"

@@ -11,6 +11,7 @@ from stepscope.errors import BadData, StepscopeError
 from stepscope.importers.foreign import Thing
 from stepscope.importers.things import file_thing, inside, plotly_thing, things_of
 from stepscope.track.media import Histogram, Html, Markdown, Table, Text
+from stepscope.track.media.bins import wide_bins
 
 __all__ = ["things"]
 
@@ -53,7 +54,8 @@ def _cell(value: Any) -> Any:
 
 
 def _histogram(root: Path, key: str, value: Value, step: int, time: float) -> Made:
-    return things_of(Histogram(counts=value["values"], edges=value["bins"]), key, step, time)
+    edges, counts = wide_bins(value["bins"], value["values"])
+    return things_of(Histogram(counts=counts, edges=edges), key, step, time)
 
 
 def _markdown(root: Path, key: str, value: Value, step: int, time: float) -> Made:

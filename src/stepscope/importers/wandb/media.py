@@ -13,6 +13,7 @@ from stepscope.errors import BadData, StepscopeError
 from stepscope.importers.foreign import Thing
 from stepscope.importers.things import file_thing, inside, plotly_thing, several, things_of
 from stepscope.track.media import Histogram, Html, Table, Text
+from stepscope.track.media.bins import wide_bins
 
 __all__ = ["Shelf"]
 
@@ -94,7 +95,8 @@ def _histogram(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: f
     if edges is None:
         packed = value["packedBins"]
         edges = [packed["min"] + packed["size"] * number for number in range(int(packed["count"]) + 1)]
-    return things_of(Histogram(counts=value["values"], edges=edges), key, step, time)
+    wide, counts = wide_bins(edges, value["values"])
+    return things_of(Histogram(counts=counts, edges=wide), key, step, time)
 
 
 def _table(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:

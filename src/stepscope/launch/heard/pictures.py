@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stepscope.track.media import Audio, Embedding, Image, Video
+from stepscope.track.media.bins import wide_bins
 
 __all__ = ["array", "boxed", "edges_of", "embedding", "image", "sound", "videos"]
 
@@ -77,5 +78,4 @@ def edges_of(low: Any, limits: list[Any], counts: list[Any]) -> tuple[list[float
     ([-1.0, 0.0, 1.0], [3.0, 4.0])
     """
     upper = [float(limit) for limit in limits]
-    first = min(float(low), upper[0] - 1e-12 * max(1.0, abs(upper[0])))
-    return [first, *upper], [float(count) for count in counts]
+    return wide_bins([min(float(low), upper[0]), *upper], counts)

@@ -75,7 +75,7 @@ class _Follower:
         self._beside("log_artifact", self._artifact)
         self._configured(dict(_items(run.config)), overrule=False)
         self._callback(run.config, "_callback", self._config_changed)
-        if hasattr(run.summary, "_set_update_callback"):
+        if hasattr(type(run.summary), "_set_update_callback"):  # that of a disabled run is a plain dict
             self._callback(run.summary, "_update_callback", self._summed_up)
 
     def _beside(self, name: str, heard: Any) -> None:

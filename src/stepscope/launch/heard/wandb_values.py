@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.track.media import Audio, File, Histogram, Html, Image, Table, Video, to_media
+from stepscope.track.media.bins import wide_bins
 from stepscope.track.media.loggable import comes_from
 
 __all__ = ["dotted", "kept_values"]
@@ -92,6 +93,11 @@ def _cell(value: Any) -> Any:
     return f"<{type(value).__name__}>" if comes_from(value, "wandb", "WBValue") else value
 
 
+def _counted(edges: Any, counts: Any) -> Histogram:
+    wide, numbers = wide_bins(edges, counts)
+    return Histogram(counts=numbers, edges=wide)
+
+
 def _file(value: Any) -> File | None:
     return File(_path(value)) if getattr(value, "_path", None) else None
 
@@ -101,6 +107,6 @@ _MAKERS: dict[str, Callable[[Any], Any]] = {
     "Audio": lambda value: Audio(_path(value), caption=_caption(value)) if value._path else None,
     "Video": lambda value: Video(_path(value), caption=_caption(value)) if value._path else None,
     "Html": lambda value: Html(_path(value)) if getattr(value, "_path", None) else Html(str(value.html)),
-    "Histogram": lambda value: Histogram(counts=value.histogram, edges=value.bins),
+    "Histogram": lambda value: _counted(value.bins, value.histogram),
     "Table": _table,
 }
