@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepscope.errors import Conflict, StepscopeError
+from stepscope.errors import Conflict, StepscopeError, StorageError
 from stepscope.fence import fenced
 from stepscope.runs.catalogue.discover import find_run_folders
 from stepscope.runs.catalogue.index import cache_folder
@@ -50,7 +50,7 @@ def followed_stores(dirs: Sequence[str | Path], say: Callable[[str], object] | N
             stores.append(Path(place))
         for source in found:
             sources.append(source)
-            stores.append(imported_store(source))
+            stores.append(_made(imported_store(source)))
             if say is not None:
                 name = _NAMES.get(source.kind, source.kind)
                 say(f"{source.path} holds runs of {name}: they are read into your cache and followed.")
@@ -60,6 +60,17 @@ def followed_stores(dirs: Sequence[str | Path], say: Callable[[str], object] | N
         yield list(dict.fromkeys(stores))
     finally:
         follower.stop()
+
+
+def _made(store: Path) -> Path:
+    try:
+        store.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise StorageError(
+            f"{store} cannot be made ({fault.strerror}); name a folder for caches in $STEPSCOPE_CACHE, "
+            "or bring the runs into a store with `stepscope import`"
+        ) from fault
+    return store
 
 
 def _foreign(place: str | Path) -> list[Source]:
