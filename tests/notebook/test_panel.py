@@ -6,7 +6,6 @@ import math
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -59,7 +58,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 
 @pytest.fixture
-def run_folder(store: Path) -> Iterator[Path]:
+def run_folder(store: Path) -> Path:
     run = stepscope.init(project="demo", name="fox", dir=store, system=False, console=False, git=False)
     for step in range(500):
         run.log({"train/loss": 5.0 if step == 250 else 1.0 / (step + 1), "train/acc": step / 500, "lr": 0.1}, step=step)
@@ -67,7 +66,7 @@ def run_folder(store: Path) -> Iterator[Path]:
     run.log({"val/loss": 0.5, "epoch": 3}, step=500)
     run.finish()
     assert run.path is not None
-    yield run.path
+    return run.path
 
 
 def test_a_glance_groups_the_main_series_and_keeps_their_extremes(run_folder: Path) -> None:
