@@ -96,7 +96,10 @@ def test_files_of_every_kind_and_what_is_no_picture(
     assert (pixels(last(), "png")[0] == pixels(last(), "bmp")[0]).all()
     assert last().series("n").values.tolist() == [1.0, 2.0]
     assert last().media("bad") == []
-    assert "7 channels" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "'bad' (media) was not logged" in said
+    assert "7 channels" in said
+    assert "'missing' (media) was not logged: image file 'no.png' is missing" in said
 
 
 def test_the_picture_can_be_had_back(wandb: ModuleType) -> None:

@@ -49,12 +49,13 @@ class Files:
                 self._folder.mkdir(mode=0o700, exist_ok=True)
         return self._folder
 
-    @fence.fenced("wandb.save()", default=False)
     def save(self, glob_str: Any, base_path: Any, policy: str, glob: bool) -> bool | list[str]:
-        if glob_str is None:
-            return True
         if policy not in _POLICIES:
             raise ValueError(f"policy {policy!r} is unknown; use one of {', '.join(_POLICIES)}")
+        return True if glob_str is None else self._saved(glob_str, base_path, policy, glob)
+
+    @fence.fenced("wandb.save()", default=False)
+    def _saved(self, glob_str: Any, base_path: Any, policy: str, glob: bool) -> bool | list[str]:
         pattern = os.fspath(glob_str)
         found = [Path(each) for each in (matching(pattern) if glob else [pattern]) if os.path.isfile(each)]
         if not found:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from stepscope import fence
 from stepscope.track import media
 from stepscope.track.media.arrays import is_tensor
 from stepscope.track.media.loggable import comes_from
+from stepscope.wandb.broken import made
 from stepscope.wandb.masks import overlaid
 
 if TYPE_CHECKING:
@@ -100,19 +100,20 @@ class Image:
         if isinstance(data_or_path, Image):
             self._source, self._size = data_or_path._source, data_or_path._size
             self.caption = data_or_path.caption if caption is None else caption
-        self._pictures: list[Loggable] = []
-        fence.call("making a wandb.Image", self._make, data_or_path, mode, classes, boxes, masks, normalize)
+        parts = (data_or_path, mode, classes, boxes, masks, normalize)
+        self._made: Loggable | None = made("Image", lambda: self._make(*parts))
 
-    def _make(self, data: Any, mode: Any, classes: Any, boxes: Any, masks: Any, normalize: bool) -> None:
+    def _make(self, data: Any, mode: Any, classes: Any, boxes: Any, masks: Any, normalize: bool) -> Loggable:
         if self._source is None:
             self._source, self._size = _source(data, mode, normalize)
         names = classes.names if isinstance(classes, Classes) else Classes(classes).names if classes else {}
         drawn = self._boxes(boxes or {}, names)
         picture, options = self._source
-        self._pictures = [media.Image(picture, caption=self.caption, boxes=drawn or None, **options)]
+        pictures: list[Loggable] = [media.Image(picture, caption=self.caption, boxes=drawn or None, **options)]
         for key, mask in (masks or {}).items():
             one = mask if isinstance(mask, ImageMask) else ImageMask(mask, key)
-            self._pictures.append(overlaid(picture, options, one, {**names, **one.labels}, self.caption))
+            pictures.append(overlaid(picture, options, one, {**names, **one.labels}, self.caption))
+        return pictures[0] if len(pictures) == 1 else media.Several(pictures)
 
     def _boxes(self, boxes: Mapping[str, Any], names: Mapping[int, str]) -> list[dict[str, Any]]:
         width, height = self._size or (1, 1)
@@ -137,13 +138,11 @@ class Image:
 
         from PIL import Image as pillow
 
-        [(_record, data), *_] = self._pictures[0].encode("image", 0, 0.0)
-        return pillow.open(io.BytesIO(data or b""))
+        encoded = self._made.encode("image", 0, 0.0) if self._made is not None else []
+        return pillow.open(io.BytesIO(encoded[0][1] or b"")) if encoded else None
 
-    def _stepscope_media_(self) -> list[Loggable] | Loggable | None:
-        if len(self._pictures) == 1:
-            return self._pictures[0]
-        return media.Several(self._pictures) if self._pictures else None
+    def _stepscope_media_(self) -> Loggable | None:
+        return self._made
 
 
 def _source(data: Any, mode: str | None, normalize: bool) -> tuple[Any, Any]:

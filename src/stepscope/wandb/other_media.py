@@ -9,21 +9,21 @@ from typing import Any
 
 import msgspec
 
-from stepscope import fence
 from stepscope.track import media
 from stepscope.track.config import plain
+from stepscope.wandb.broken import made
 from stepscope.wandb.errors import UsageError
 
 __all__ = ["Audio", "Graph", "Histogram", "Html", "Molecule", "Object3D", "Plotly", "Video", "box3d"]
 
 
 class _Wrapped:
-    """A thing of ours made at once from what the caller may change later; a fault of ours leaves it empty."""
+    """A thing of ours made at once from what the caller may change later; never raises for its data."""
 
     _made: Any = None
 
     def _make(self, make: Any, *args: Any, **kwargs: Any) -> None:
-        self._made = fence.call(f"making a wandb.{type(self).__name__}", lambda: make(*args, **kwargs))
+        self._made = made(type(self).__name__, lambda: make(*args, **kwargs))
 
     def _stepscope_media_(self) -> Any:
         return self._made
