@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from collections import Counter
 from typing import Any
@@ -13,7 +14,12 @@ import pytest
 from tests.sweep.conftest import Folder
 
 from stepscope.runs.catalogue.run_list import runs
+from stepscope.runs.format.lease import boot_id, host_name
+from stepscope.sweep import read_sweep
+from stepscope.sweep.journal import Journal, folder_of
 from stepscope.sweep.process import is_alive
+from stepscope.sweep.start import command_and_environment
+from stepscope.sweep.trials import Trial
 
 
 def states(folder: Folder) -> dict[int, str]:
@@ -239,3 +245,23 @@ def test_a_sweep_under_nohup_does_not_end_with_its_terminal(folder: Folder) -> N
     process.communicate(timeout=60)
     assert process.returncode == 0
     assert states(folder) == {0: "finished"}
+
+
+def test_a_run_whose_number_was_never_noted_is_found_again(folder: Folder) -> None:
+    """Killed between starting the process and writing its number down."""
+    folder.write(parameters={"lr": [0.1, 0.2], "pause": 0.1, "steps": 10})
+    sweep = read_sweep(folder.path / "sweep.yaml")
+    store = folder.path / "stepscope-runs"
+    journal = Journal(folder_of(store, sweep.name))
+    journal.open()
+    params = {"lr": 0.1, "pause": 0.1, "steps": 10}
+    journal.write("sweep", raw=sweep.raw, seed=0)
+    journal.write("start", trial=0, attempt=1, params=params, slot=0, host=host_name(), boot_id=boot_id())
+    journal.close()
+    folder.monkeypatch.chdir(folder.path)
+    command, environment = command_and_environment(sweep, Trial(0, params, attempt=1), store, journal.folder)
+    with subprocess.Popen(command, env=environment, start_new_session=True):
+        said = folder.sweep()
+    assert "run 0 goes on" in said
+    assert folder.lines("done.txt") == ["0.1", "0.2"]
+    assert [one["attempts"] for one in folder.status()] == [1, 1]
