@@ -235,3 +235,15 @@ def test_a_second_run_says_what_became_of_the_first(shell: Shell, store: Path) -
     pages = [data["text/html"] for data, _, _ in shell.sent]
     assert "run &#x27;first&#x27; was still open and has been finished" in pages[-1]
     assert "finished" in pages[1]
+
+
+def test_a_run_is_named_after_its_notebook(shell: Shell, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["/env/ipykernel_launcher.py", "-f", "kernel.json"])
+    monkeypatch.setenv("JPY_SESSION_NAME", "/home/me/My digits.ipynb")
+    run = open_quietly(store)
+    run.finish()
+    assert run.project == "My digits"
+    assert run.path is not None
+    assert RunFolder(run.path).meta.script == "/home/me/My digits.ipynb"
+    monkeypatch.setenv("JPY_SESSION_NAME", "a-console")
+    assert open_quietly(store).project == Path.cwd().name

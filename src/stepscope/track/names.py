@@ -58,7 +58,15 @@ def default_project() -> str:
         return "default"
 
 
+def notebook_path() -> Path | None:
+    """The notebook of this kernel, where the server (or VS Code) has told its name."""
+    told = getattr(sys.modules.get("__main__"), "__vsc_ipynb_file__", None) or os.environ.get("JPY_SESSION_NAME", "")
+    return Path(told) if isinstance(told, str) and told.endswith(".ipynb") else None
+
+
 def script_path() -> Path | None:
-    """The file that was started, or None in an interactive session."""
+    """The file that was started, the notebook, or None in another interactive session."""
     started = sys.argv[0] if sys.argv else ""
+    if Path(started).stem in ("ipykernel_launcher", "colab_kernel_launcher"):
+        return notebook_path() or Path(started)
     return Path(started) if started and started not in ("-", "-c", "-m") else None
