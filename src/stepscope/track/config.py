@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from enum import Enum
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_value
 
-__all__ = ["Config", "flatten", "masked", "plain"]
+__all__ = ["Config", "flatten", "from_text", "masked", "plain"]
 
 MAX_DEPTH = 16
 MAX_TEXT = 10_000
 MAX_ITEMS = 1_000
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?([eE][-+]?\d+)?")
+_WORDS = {"True": True, "False": False, "None": None}
 
 
 def as_mapping(value: Any) -> Mapping[Any, Any] | None:
@@ -90,6 +93,20 @@ def _plain_object(value: Any, depth: int) -> Any:
     if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
         return f"{value.__module__}.{value.__qualname__}"
     return as_name(str(value))[:MAX_TEXT]
+
+
+def from_text(text: str) -> Any:
+    """A setting that was kept as text, as the number or word it was.
+
+    >>> [from_text(text) for text in ("0.1", "3", "1e-3", "True", "adam", "007")]
+    [0.1, 3, 0.001, True, 'adam', '007']
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    if len(text) > 300 or not _NUMBER.fullmatch(text):
+        return text
+    value = float(text) if any(letter in text for letter in ".eE") else int(text)
+    return value if math.isfinite(value) else text
 
 
 def masked(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from stepscope.importers.foreign import ForeignRun, Piece, Source
 from stepscope.importers.mlflow.artifacts import artifacts_of
 from stepscope.importers.mlflow.database import Database, is_database
 from stepscope.importers.mlflow.folder import FileStore, is_file_store
-from stepscope.importers.mlflow.stored import Store, StoredRun, local_path, setting
+from stepscope.importers.mlflow.stored import Store, StoredRun, local_path
 from stepscope.records import ConfigUpdate, End, GitState, TagsChange
-from stepscope.track.config import masked
+from stepscope.track.config import from_text, masked
 from stepscope.track.secrets import mask_text
 
 __all__ = ["MlflowStores", "find"]
@@ -118,7 +118,7 @@ def _foreign(run: StoredRun, known: dict[str, tuple[Store, StoredRun]]) -> Forei
         name=mask_text(run.name),
         project=mask_text(run.experiment),
         created=run.start,
-        config=masked({key: setting(value) for key, value in run.params.items()}),
+        config=masked({key: from_text(value) for key, value in run.params.items()}),
         tags=[mask_text(f"{key}={value}" if value else key)[:_LONGEST_TAG] for key, value in own.items()],
         notes=mask_text(run.tags.get("mlflow.note.content", "")),
         group=group,

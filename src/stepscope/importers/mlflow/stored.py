@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from collections.abc import Iterator
@@ -17,10 +16,8 @@ from stepscope.importers.columns import as_step
 from stepscope.importers.foreign import Columns
 from stepscope.track.names import as_name
 
-__all__ = ["Store", "StoredRun", "columns_of", "local_path", "setting"]
+__all__ = ["Store", "StoredRun", "columns_of", "local_path"]
 
-_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d*)?([eE][-+]?\d+)?")
-_WORDS = {"True": True, "False": False, "None": None}
 _LARGEST = sys.float_info.max
 _METERS = {
     "cpu_utilization_percentage": "cpu_percent",
@@ -65,20 +62,6 @@ class Store(Protocol):
     def cursor(self, run: StoredRun) -> Any: ...
 
     def troubles(self) -> list[str]: ...
-
-
-def setting(text: str) -> Any:
-    """A parameter, which MLflow keeps as text, as the number or word it was.
-
-    >>> [setting(text) for text in ("0.1", "3", "1e-3", "True", "adam", "007")]
-    [0.1, 3, 0.001, True, 'adam', '007']
-    """
-    if text in _WORDS:
-        return _WORDS[text]
-    if not _NUMBER.fullmatch(text):
-        return text
-    value = float(text) if any(letter in text for letter in ".eE") else int(text)
-    return value if len(text) < 300 and math.isfinite(value) else text
 
 
 def columns_of(key: str, rows: list[tuple[int, float, Any]]) -> Columns:

@@ -15,6 +15,7 @@ from stepscope.launch.imports import Imports
 from stepscope.record.restore import Installed
 from stepscope.records import TagsChange
 from stepscope.runs.format.image_head import mime_of
+from stepscope.track.config import from_text
 from stepscope.track.media import Figure, Html, Image, Markdown, Table, Text
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
@@ -78,7 +79,7 @@ class _Listener:
         self._log(run_id, {str(key): value}, step)
 
     def param(self, run_id: Any, key: Any, value: Any, *rest: Any, **more: Any) -> None:
-        self._hub.target.settings({str(key): value}, False)
+        self._hub.target.settings({str(key): from_text(value) if isinstance(value, str) else value}, False)
 
     def tag(self, run_id: Any, key: Any, value: Any, *rest: Any, **more: Any) -> None:
         name = str(key)
@@ -100,7 +101,7 @@ class _Listener:
             row[one.key] = one.value
         for step, row in rows.items():
             self._log(run_id, row, step)
-        self._hub.target.settings({one.key: one.value for one in params or ()}, False)
+        self._hub.target.settings({one.key: from_text(str(one.value)) for one in params or ()}, False)
         for one in tags or ():
             self.tag(run_id, one.key, one.value)
 
