@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -33,12 +34,19 @@ def check_each(
             aside = sys.stderr if "-" in (str(json_file), str(sarif_file)) else None
             code = subprocess.run(command, stdout=aside).returncode
             worst = max(worst, code if code >= 0 else 128 - code)
-            findings += [one if one.file else replace(one, file=script, line=1) for one in _read(found)]
+            findings += [_placed(one, script) for one in _read(found)]
     if json_file is not None:
         json_output.write(findings, json_file)
     if sarif_file is not None:
         sarif.write(findings, sarif_file)
     return worst
+
+
+def _placed(finding: Finding, script: str) -> Finding:
+    """With whole paths, as findings have them before they are told; without a place, at the top of its script."""
+    file, line = (finding.file, finding.line) if finding.file else (script, 1)
+    related = [replace(one, file=os.path.abspath(one.file)) for one in finding.related]
+    return replace(finding, file=os.path.abspath(file), line=line, related=related)
 
 
 def _read(path: Path) -> list[Finding]:
