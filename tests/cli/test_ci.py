@@ -157,7 +157,7 @@ def test_github_takes_every_result(checked: tuple[Path, subprocess.CompletedProc
         assert len(set(prints)) == len(prints)
 
 
-def test_the_hook_names_commands_that_are_there(folder: Path) -> None:
+def test_the_hook_names_commands_that_are_there(folder: Path, done: dict[str, Done]) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     assert hook["id"] == "stepscope-check"
     assert [bool(re.search(hook["files"], name)) for name in ("train.py", "src/train_vae.py", "trainer/data.py")] == [
