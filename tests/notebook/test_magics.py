@@ -101,6 +101,10 @@ def test_the_frame_holds_no_token(magic: Magic, shown: Shown, store: Path) -> No
         assert server.token not in bundle["text/html"]
         magic("ui")
         assert frame.server_for((store.absolute(),)) is server  # the one that runs
+        page = frame.page_of(store / "01JCQ4")
+        assert page is not None
+        assert page.endswith("/run/01JCQ4")
+        assert frame.page_of(store.parent / "01JCQ4") is None
     finally:
         assert frame.stop() == 1
     assert frame.stop() == 0

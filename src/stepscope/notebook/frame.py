@@ -10,7 +10,7 @@ from typing import Any
 from stepscope.notebook.kernel import frontend
 from stepscope.notebook.parts import box, safe, soft
 
-__all__ = ["open_frame", "stop"]
+__all__ = ["open_frame", "page_of", "stop"]
 
 HEIGHT = 720
 _open: dict[tuple[Path, ...], Any] = {}
@@ -34,6 +34,14 @@ def _new_token() -> str:
     import secrets
 
     return secrets.token_urlsafe(24)
+
+
+def page_of(run: Path) -> str | None:
+    """The page of a run on a server of this kernel, if one has its store: for the browser with the app."""
+    for known, server in _open.items():
+        if run.parent.absolute() in known:
+            return f"http://localhost:{server.url.rpartition(':')[2]}/run/{run.name}"
+    return None
 
 
 def stop() -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from stepscope import fence
-from stepscope.notebook import kernel
+from stepscope.notebook import frame, kernel
 from stepscope.notebook.glance import glance
 from stepscope.notebook.panel_html import bundle
 from stepscope.runs.read.folder import RunFolder
@@ -24,6 +24,8 @@ VARIABLE = "STEPSCOPE_PANEL"
 FIRST_S = 0.4
 EVERY_S = 1.0
 SLOWEST_S = 10.0
+PATIENCE_S = 1.0
+"""How long the end of a cell waits for a drawing that is under way."""
 SHARE = 0.02
 """Of the time that may go into drawing: a panel that took 50 ms comes again after 2.5 s."""
 _CALM = ((60.0, 1.0), (600.0, 2.0), (float("inf"), 5.0))
@@ -102,12 +104,16 @@ class Panel:
         folder = self._folder
         if folder is None or os.getpid() != self._pid:  # in a forked child the notebook is not ours to write to
             return True
-        with self._drawing:  # the thread and the end of a cell
+        if not self._drawing.acquire(timeout=PATIENCE_S):  # the thread draws just now, and waits for something
+            return True
+        try:
             folder.refresh()
-            made = bundle(glance(folder), self._word)
+            made = bundle(glance(folder), self._word, frame.page_of(self._path))
             if made["text/html"] != self._shown:
                 self._shown = made["text/html"]
                 kernel.publish(made, self._id, update=not first)
+        finally:
+            self._drawing.release()
         return True
 
     def finish(self) -> None:

@@ -15,16 +15,16 @@ __all__ = ["bundle", "finding_html", "panel_html", "panel_svg", "panel_text"]
 MOST_FINDINGS = 5
 
 
-def bundle(seen: Glance, word: str = "") -> dict[str, str]:
-    """What a notebook is given: it shows the richest form that it can. `word` is one more line."""
+def bundle(seen: Glance, word: str = "", link: str | None = None) -> dict[str, str]:
+    """What a notebook is given: it shows the richest form that it can. `word` is one more line, `link` its page."""
     return {
         "text/plain": panel_text(seen),
-        "text/html": panel_html(seen, word),
+        "text/html": panel_html(seen, word, link=link),
         **({"image/svg+xml": panel_svg(seen)} if seen.is_over else {}),
     }
 
 
-def panel_html(seen: Glance, word: str = "", source: bool = False) -> str:
+def panel_html(seen: Glance, word: str = "", source: bool = False, link: str | None = None) -> str:
     """The panel; with the source of findings where it stands still."""
     charts = "".join(f'<span style="margin-right:12px">{chart_svg(one.title, one.lines)}</span>' for one in seen.charts)
     return box(
@@ -36,7 +36,7 @@ def panel_html(seen: Glance, word: str = "", source: bool = False) -> str:
         "".join(_note(one.level, f"<b>{safe(one.title)}</b> {safe(one.text)}") for one in seen.alerts),
         _note("error", safe(seen.detail, 600)) if seen.status in ("failed", "killed", "lost") else "",
         _note("warning", f"{seen.dropped:,} values could not be written") if seen.dropped else "",
-        _foot(seen, word),
+        _foot(seen, word, link),
     )
 
 
@@ -98,12 +98,15 @@ def _note(level: str, inner: str) -> str:
     return f'<div style="{style}">{inner}</div>'
 
 
-def _foot(seen: Glance, word: str) -> str:
+def _foot(seen: Glance, word: str, link: str | None) -> str:
     store, run = os.path.split(seen.folder)
     near = _near(store)
     when = time.strftime("%H:%M:%S", time.localtime(seen.taken))
     words = [safe(word)] if word else []
-    words.append(f"all of it: <code>%stepscope ui</code>, or <code>stepscope ui {safe(near)}</code> in a terminal")
+    if link is not None and not seen.is_over:  # a picture that stays must not point to a server that does not
+        words.append(f'<a href="{safe(link)}" target="_blank" rel="noopener">open the run in the app</a>')
+    else:
+        words.append(f"all of it: <code>%stepscope ui</code>, or <code>stepscope ui {safe(near)}</code> in a terminal")
     words.append(safe(run))
     words += [] if seen.is_over else [f"as of {when}"]
     return f'<div style="margin-top:8px;font-size:11.5px">{soft(" · ".join(words))}</div>'
