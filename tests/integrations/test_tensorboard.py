@@ -121,7 +121,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tensorflow = subprocess.Popen([sys.executable, "-c", TF, str(folder / "tf")], env=env)
     fill(SummaryWriter(str(folder / "torch")))
     fill(XWriter(str(folder / "x")), is_x=True)
-    assert tensorflow.wait(120) == 0
+    assert tensorflow.wait(600) == 0
     return folder
 
 
