@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.filterwarnings("default")]  # Ray's own, in great number
+pytestmark = [pytest.mark.filterwarnings("ignore")]  # Ray's own, in great number
 
 
 @pytest.fixture

@@ -217,12 +217,17 @@ def test_another_metric_judges_the_runs_that_are_over(folder: Folder) -> None:
 
 
 def test_a_watched_script_that_knows_nothing_of_stepscope(folder: Folder) -> None:
-    folder.write(parameters={"lr": [0.1], "deep.er": [3]}, watch=True, metric={"name": "loss"}, script="plain.py")
+    folder.write(
+        parameters={"lr": [0.1], "deep.er": [3], "batch-norm": [True]},
+        watch=True,
+        metric={"name": "loss"},
+        script="plain.py",
+    )
     (folder.path / "plain.py").write_text("import sys; print(sys.argv[1:])")
     said = folder.sweep()
     assert "no metric 'loss'; it logged nothing" in said
     run = next(iter(runs(folder.path / "stepscope-runs")))
-    assert run.config == {"lr": 0.1, "deep/er": 3}
+    assert run.config == {"lr": 0.1, "deep/er": 3, "batch_norm": True}
     assert (run.group, run.name, run.status) == ("sweep", "sweep-0", "finished")
 
 

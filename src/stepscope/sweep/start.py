@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -39,8 +40,14 @@ def assigned_text(sweep: Sweep, trial: Trial, folder: Path) -> str:
         project=sweep.project,
         name=f"{sweep.name}-{trial.number}",
         tags=["sweep", *sweep.tags],
-        config={name: plain(value) for name, value in nested(trial.params).items()},
+        config={name: plain(value) for name, value in nested(_as_settings(sweep, trial)).items()},
         goals={} if sweep.metric is None else {sweep.metric.name: sweep.metric.goal},
         note=str(trial.note(folder).absolute()),
     )
     return msgspec.json.encode(assigned).decode()
+
+
+def _as_settings(sweep: Sweep, trial: Trial) -> dict[str, Any]:
+    """The parameters as the script will call them: what parses `--batch-norm` makes `batch_norm` of it."""
+    is_parsed = sweep.arguments.style in ("equals", "space")
+    return {name.replace("-", "_") if is_parsed else name: value for name, value in trial.params.items()}
