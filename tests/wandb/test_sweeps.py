@@ -20,7 +20,9 @@ GRID = {
 }
 
 
-def test_a_function_is_called_for_every_choice(wandb: ModuleType, store: Path) -> None:
+def test_a_function_is_called_for_every_choice(
+    wandb: ModuleType, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen: list[Any] = []
 
     def train() -> None:
@@ -40,6 +42,7 @@ def test_a_function_is_called_for_every_choice(wandb: ModuleType, store: Path) -
         (0.01, 1, 1), (0.01, 2, 1), (0.1, 1, 1), (0.1, 2, 1),
     ]  # fmt: skip
     assert wandb.run is None
+    assert "4 runs, best loss 0.01 with lr=0.01, width=8, opt.b=1;" in capsys.readouterr().err
 
 
 def test_at_random_so_many_times(wandb: ModuleType, store: Path) -> None:

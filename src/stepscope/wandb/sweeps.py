@@ -32,6 +32,16 @@ class _Plan:
         self.project = project or config.get("project")
         self.strategy: Strategy | None = None
         self.number = 0
+        self.best: Outcome | None = None
+
+    def hear(self, outcome: Outcome) -> None:
+        """How a run ended; the best so far is remembered."""
+        self.number += 1
+        if outcome.value is None or self.spec.metric is None or not math.isfinite(outcome.value):
+            return
+        known = None if self.best is None else self.best.value
+        better = known is None or (outcome.value < known) == (self.spec.metric.goal == "min")
+        self.best = outcome if better else self.best
 
 
 _sweeps: dict[str, _Plan] = {}
@@ -104,14 +114,14 @@ def _run_all(
             break
         outcome = _one(id, plan, params, function)
         strategy.tell(outcome)
-        plan.number += 1
+        plan.hear(outcome)
         left -= 1
         good, failed = good + (outcome.state == "finished"), failed + (outcome.state == "failed")
         in_a_row = in_a_row + 1 if outcome.state == "failed" else 0
         if (not good and failed >= MAX_FAILURES) or (most_failed and in_a_row >= most_failed):
             say(f"{failed} runs of sweep {id} failed; the agent stops")
             break
-    _tell_best(id, plan, strategy)
+    _tell(id, plan)
 
 
 def _one(id: str, plan: _Plan, params: dict[str, Any], function: Callable[[], Any]) -> Outcome:
@@ -158,5 +168,9 @@ def _value(run: Any, spec: Sweep) -> float | None:
     return float(found) if isinstance(found, int | float) else None
 
 
-def _tell_best(id: str, plan: _Plan, strategy: Strategy) -> None:
-    say(f"sweep {id}: {plan.number} runs, compare them on the Parameters page of: stepscope ui")
+def _tell(id: str, plan: _Plan) -> None:
+    words = f"sweep {id}: {plan.number} run{'' if plan.number == 1 else 's'}"
+    if plan.best is not None and plan.spec.metric is not None:
+        chosen = ", ".join(f"{name}={value}" for name, value in plan.best.params.items())
+        words += f", best {plan.spec.metric.name} {plan.best.value:.6g} with {chosen}"
+    say(f"{words}; the Parameters page of `stepscope ui` compares them")
