@@ -18,6 +18,7 @@ from fastai.torch_core import rank_distrib
 from stepscope.fence import fenced
 from stepscope.integrations._open_run import open_run
 from stepscope.launch.inside import Inside
+from stepscope.launch.trainers.fastai import settings_of
 from stepscope.records import Finding
 from stepscope.track.media import Image
 from stepscope.track.run import Run
@@ -34,6 +35,8 @@ class StepscopeCallback(Callback):  # type: ignore[misc]
     """
 
     order, remove_on_fetch = Recorder.order + 1, True
+    writes_to_stepscope = True
+    """Read by `stepscope run`, which then leaves the recorder's numbers to this callback."""
 
     def __init__(
         self,
@@ -79,8 +82,7 @@ class StepscopeCallback(Callback):  # type: ignore[misc]
     @fenced("recording settings")
     def _settle(self) -> None:
         assert self.tracked is not None
-        settings = {str(key): value for key, value in self.learn.gather_args().items() if _is_setting(value)}
-        self.tracked.config.update(settings)
+        self.tracked.config.update(settings_of(self.learn))
 
     @fenced("starting the watch")
     def _begin(self) -> None:
@@ -117,8 +119,14 @@ class StepscopeCallback(Callback):  # type: ignore[misc]
         self.tracked.log(values, max(self._steps - 1, 0))
 
     def _results(self) -> dict[str, Any]:
-        """What `learn.show_results` draws, as a picture."""
-        return drawn(lambda: self.learn.show_results(max_n=self._pictures))
+        """What `learn.show_results` draws, as a picture; it draws random numbers, which are put back."""
+        from stepscope.record import random_state
+
+        before = random_state.taken()
+        try:
+            return drawn(lambda: self.learn.show_results(max_n=self._pictures))
+        finally:
+            random_state.put_back(before)
 
     def after_fit(self) -> None:
         if self._inside is not None:
@@ -128,10 +136,6 @@ class StepscopeCallback(Callback):  # type: ignore[misc]
 
     def after_cancel_fit(self) -> None:
         self.after_fit()
-
-
-def _is_setting(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | bool)
 
 
 def drawn(draw: Callable[[], Any]) -> dict[str, Any]:

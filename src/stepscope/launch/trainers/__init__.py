@@ -17,7 +17,7 @@ from stepscope.record.restore import Installed
 
 __all__ = ["Boundaries", "Stage", "after", "around", "follow_trainers"]
 
-_OURS = frozenset(("boundaries", "standing"))
+_OURS = frozenset(("boundaries", "keras_steps", "standing"))
 
 
 def follow_trainers(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:

@@ -79,6 +79,8 @@ class Boundaries:
         """A stage begins; the function that comes back ends it. Stages lie in each other."""
         self.trainer = trainer or self.trainer
         depth = len(self.stages)
+        if stage == "training" and not depth:  # another fit has an optimizer of its own, which is its first one
+            self._loop.optimizers.clear()
         self.stages.append(stage)
         self.has_results = False
         self._settle()

@@ -16,7 +16,7 @@ from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import after, around
 from stepscope.record.restore import Installed
 
-__all__ = ["follow"]
+__all__ = ["follow", "settings_of"]
 
 NAME = "fastai"
 
@@ -51,17 +51,28 @@ class _Follower:
         return self._boundaries.enter("training", NAME)
 
     def _settings(self, learner: Any) -> None:
-        values = {"model": type(learner.model).__name__, "loss": _name(learner.loss_func), "epochs": learner.n_epoch}
-        function = getattr(learner.opt_func, "func", learner.opt_func)
-        self._boundaries.settings({**values, "lr": learner.lr, "wd": learner.wd, "opt_func": _name(function)})
+        self._boundaries.settings(settings_of(learner))
 
     def _recorded(self, result: Any, recorder: Any) -> None:
         """The row that fastai prints after an epoch, without the time."""
-        if self._boundaries.stage == "tuning":
+        if self._boundaries.stage == "tuning" or any(hasattr(type(cb), "writes_to_stepscope") for cb in recorder.cbs):
             return
         names, row = list(recorder.metric_names), list(recorder.log)
         values = {name: value for name, value in zip(names, row, strict=False) if isinstance(value, int | float)}
         self._boundaries.logged(values)
+
+
+def settings_of(learner: Any) -> dict[str, Any]:
+    """What a learner was made with."""
+    return {
+        "model": type(learner.model).__name__,
+        "loss": _name(learner.loss_func),
+        "opt_func": _name(getattr(learner.opt_func, "func", learner.opt_func)),
+        "epochs": learner.n_epoch,
+        "lr": learner.lr,
+        "wd": learner.wd,
+        "batch_size": getattr(learner.dls, "bs", None),
+    }
 
 
 def _name(thing: Any) -> str:

@@ -62,6 +62,8 @@ class _Follower:
             self._log(engine)
 
     def _log(self, engine: Any) -> None:
+        if "stepscope.integrations.ignite" in sys.modules:  # the script logs to us, under names of its own
+            return
         prefix = self._names.get(engine)
         if prefix is None:
             prefix = self._names[engine] = self._name(engine)
