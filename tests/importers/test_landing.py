@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from stepscope.importers.foreign import Columns, ForeignRun, Piece, Thing
 from stepscope.importers.landing import Landing
@@ -86,3 +87,43 @@ def test_what_a_killed_import_left_is_not_doubled(tmp_path: Path) -> None:
     writer.flush()  # and here the process dies: import.json still says one point
     Landing(source, tmp_path / "store").look()
     np.testing.assert_array_equal(loss_of(tmp_path / "store").values, [1.0, 2.0, 3.0])
+
+
+@dataclass
+class Stumbling(Growing):
+    """Fails after its first piece, as often as it is told to."""
+
+    faults: int = 1
+
+    def read(self, run: ForeignRun, cursor: Any) -> Iterator[Piece]:
+        for piece in super().read(run, cursor):
+            yield piece
+            if self.faults:
+                self.faults -= 1
+                raise OSError("gone")
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_look_that_was_interrupted_leaves_nothing_behind(tmp_path: Path, before: int) -> None:
+    source = Stumbling(tmp_path / "logs", [1.0] * before, faults=0)
+    landing = Landing(source, tmp_path / "store")
+    if before:
+        landing.look(follow=True)
+    source.values += [2.0, 3.0]
+    source.faults = 2
+    for _ in range(2):
+        with pytest.raises(OSError, match="gone"):
+            landing.look(follow=True)
+    landing.look(follow=True)
+    landing.close()
+    np.testing.assert_array_equal(loss_of(tmp_path / "store").values, [1.0] * before + [2.0, 3.0])
+
+
+def test_a_landing_that_is_closed_after_a_fault_is_mended_by_the_next(tmp_path: Path) -> None:
+    source = Stumbling(tmp_path / "logs", [1.0, 2.0])
+    landing = Landing(source, tmp_path / "store")
+    with pytest.raises(OSError, match="gone"):
+        landing.look()
+    landing.close()
+    Landing(source, tmp_path / "store").look()
+    np.testing.assert_array_equal(loss_of(tmp_path / "store").values, [1.0, 2.0])

@@ -74,6 +74,8 @@ class Landing:
         self._lock = ImportLock(store, sha256(f"{source.kind}:{self._where}".encode()).hexdigest()[:16])
         self._has_looked = False
         self._cut: set[str] = set()
+        self._torn: set[str] = set()
+        """Runs of which some pieces are written, and the cursor does not know it."""
         self._known: dict[str, Path] = {}
         self._origins: dict[str, Origin] = {}
         self._writers: dict[str, RunWriter] = {}
@@ -104,7 +106,10 @@ class Landing:
     def close(self) -> None:
         """End the runs that were being followed."""
         for key in list(self._writers):
-            self._finish(key, None)
+            if key in self._torn:
+                self._undo(key)
+            else:
+                self._finish(key, None)
         self._lock.release()
 
     def _find_known(self) -> None:
@@ -121,6 +126,8 @@ class Landing:
                 self._origins[origin.key] = origin
 
     def _land(self, run: ForeignRun, landed: Landed, follow: bool) -> None:
+        if run.key in self._torn:
+            self._undo(run.key)
         origin = self._origins.get(run.key)
         if origin is not None and not self._known[run.key].is_dir():
             return  # somebody deleted it here; it comes again when it is imported anew
@@ -130,6 +137,7 @@ class Landing:
         pieces = 0
         for piece in self.source.read(run, origin.cursor if origin is not None else None):
             writer = self._writer(run, landed)
+            self._torn.add(run.key)
             pieces += 1
             if isinstance(piece, End):
                 end, last = piece, max(last, piece.time)
@@ -236,6 +244,20 @@ class Landing:
         if run is not None:
             origin.cursor = self.source.cursor(run)
         self._save(path, origin)
+        self._torn.discard(key)
+
+    def _undo(self, key: str) -> None:
+        """A look was interrupted: what it wrote of a run is cut off again, here or by the next import."""
+        writer = self._writers.pop(key, None)
+        if writer is not None:
+            writer.close(None)
+        self._torn.discard(key)
+        self._cut.discard(key)
+        path = self._known[key]
+        try:
+            self._origins[key] = _origin_decoder.decode((path / ORIGIN).read_bytes())
+        except (OSError, msgspec.DecodeError) as fault:
+            raise BadData(f"{path / ORIGIN} cannot be read; delete the run and import it again") from fault
 
     def _save(self, path: Path, origin: Origin) -> None:
         origin.files = {file.name: file.stat().st_size for file in path.glob(f"{_WRITER}.*.log")}

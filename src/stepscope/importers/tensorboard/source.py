@@ -90,9 +90,8 @@ class TensorBoardSource:
                     state["any"] = True
                     yield piece
                 state["files"][part.key] = file.offset
-        except OSError as fault:
+        except OSError as fault:  # a file that went away, or may not be read: the others are read all the same
             self._say(f"{part.path}: {fault.strerror or fault}")
-            return
         self._troubles.extend(file.troubles())
         left = file.records.left
         if left > 0 and self._is_old(part.path):
@@ -105,7 +104,10 @@ class TensorBoardSource:
         return known
 
     def _is_old(self, path: Path) -> bool:
-        return time.time() - path.stat().st_mtime > _STILL_GROWING_S
+        try:
+            return time.time() - path.stat().st_mtime > _STILL_GROWING_S
+        except OSError:
+            return False
 
     def _say(self, what: str) -> None:
         if what not in self._told:
