@@ -104,7 +104,8 @@ def _told(run: Evidence, diet: Diet, evaluated: Evaluated) -> str:
     data = loader.data()
     if data is not None and any(one.data() is data for one in diet.loaders):
         return "training"
-    return "training" if of_training(words_of(run, loader.made)) else "held out"
+    words = words_of(run, loader.made)  # `trainer.train()` says nothing; `model.evaluate(x, y)` may mean any data
+    return "held out" if not words else "training" if of_training(words) else ""
 
 
 def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sure: bool) -> Proof:
