@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gc
+import io
+import threading
 import weakref
 from collections.abc import Callable
 from types import ModuleType
@@ -99,3 +101,48 @@ def test_rows_survive_the_run_without_a_finish(wandb: ModuleType, last: Callable
     run.log({"b": 2}, commit=False)
     run.finish()
     assert {name: last().series(name).steps.tolist() for name in ("a", "b")} == {"a": [3], "b": [3]}
+
+
+def test_many_threads_make_whole_rows_of_their_own(wandb: ModuleType, last: Callable[[], Any]) -> None:
+    run = wandb.init(project="p")
+
+    def work(number: int) -> None:
+        for at in range(50):
+            run.log({"a": number, "b": at})
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert run.step == 400
+    run.finish()
+    assert sorted(last().series("a").steps.tolist()) == list(range(400))
+    assert sorted(last().series("b").values.tolist()) == sorted(float(at) for at in range(50) for _ in range(8))
+
+
+def test_a_value_that_was_on_a_device_is_read_from_the_run(wandb: ModuleType) -> None:
+    run = wandb.init(project="p")
+    run.log({"loss": 3.0})
+    run.log({"loss": 2.0})
+    assert run._ask("loss") == 2.0
+    assert run._ask("never logged") is None
+
+
+def test_a_figure_is_drawn_when_it_is_logged(wandb: ModuleType, last: Callable[[], Any]) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    import numpy as np
+    from PIL import Image as pillow
+
+    figure, axes = pyplot.subplots(figsize=(1, 1), dpi=50)
+    axes.imshow([[0, 1]])
+    with wandb.init(project="p") as run:
+        run.log({"now": figure, "pyplot": pyplot, "image": wandb.Image(pyplot)}, commit=False)
+        figure.clf()
+        run.log({"later": figure})
+    pyplot.close(figure)
+    drawn = {
+        key: np.asarray(pillow.open(io.BytesIO(last().media_bytes(last().media(key)[0])))).std()
+        for key in ("now", "pyplot", "image", "later")
+    }
+    assert drawn["now"] == drawn["pyplot"] == drawn["image"] > drawn["later"] == 0.0

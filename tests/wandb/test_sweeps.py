@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -127,3 +128,10 @@ def test_ctrl_c_ends_the_sweep_and_says_so(wandb: ModuleType, store: Path) -> No
     assert stepscope.runs(store)[0].status == "stopped"
     with wandb.init(project="after") as run:
         assert run.group == ""
+
+
+def test_without_optuna_bayes_says_what_to_do(wandb: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    id = wandb.sweep({**GRID, "method": "bayes"})
+    with pytest.raises(wandb.UsageError, match=r"optuna, which is not installed.*method: random"):
+        wandb.agent(id, lambda: None, count=1)

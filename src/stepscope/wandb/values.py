@@ -11,7 +11,7 @@ import msgspec
 
 from stepscope import fence
 from stepscope.track.config import plain
-from stepscope.track.media import Figure, Histogram, Text
+from stepscope.track.media import Figure, Histogram, Text, to_media
 from stepscope.track.names import as_name
 
 __all__ = ["PLAIN", "Listed", "as_number", "is_plain", "settled"]
@@ -71,7 +71,9 @@ def _settled(value: Any, keep: bool) -> Any:
         return _from_list(value)
     if isinstance(value, set | frozenset):
         return Listed(sorted(value, key=repr))
-    return value
+    if isinstance(value, str | int | float):
+        return value
+    return to_media(value) or value  # figures, pictures and frames too are taken as they are now
 
 
 def _from_tensor(tensor: Any, keep: bool) -> Any:
