@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import wraps
+from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
 from stepscope import fence
@@ -23,10 +24,12 @@ _MOST_NAMES = 100_000
 
 
 class Origin(NamedTuple):
-    """Who sends: the tool, and which of its writers or runs."""
+    """Who sends: the tool, and which of its writers or runs, by what tells it for sure and by what people call it."""
 
     tool: str
+    key: str = ""
     place: str = ""
+    """A folder or a name: what stands before a name that two of them use."""
 
 
 class Target(Protocol):
@@ -93,12 +96,26 @@ class Hub:
         """What a name of the user's is called in our run."""
         owner = self._owners.get(name, origin)
         if owner != origin:
-            name = f"{origin.place}/{name}" if owner.tool == origin.tool and origin.place else f"{origin.tool}/{name}"
+            before = apart(owner.place, origin.place) if owner.tool == origin.tool else ""
+            name = f"{before or origin.tool}/{name}"
         return f"{origin.tool}/{name}" if name.startswith(OURS) else name
 
     def _is_known(self, name: str, step: int | None, value: Any) -> bool:
         """Has another tool just been sent this very value? Only numbers are compared: a tensor may lie on a device."""
         return isinstance(value, (int, float)) and self._last.get(name) == (step, value)
+
+
+def apart(first: str, other: str) -> str:
+    """What tells another folder (or name) from the first: the part of it that is not common to both.
+
+    >>> apart("runs/a/train", "runs/a/val"), apart("runs/a", "runs/b/x"), apart("", "fold 2"), apart("runs/a", "runs")
+    ('val', 'b/x', 'fold 2', 'runs')
+    """
+    one, two = PurePath(first).parts, PurePath(other).parts
+    same = 0
+    while same < min(len(one), len(two)) and one[same] == two[same]:
+        same += 1
+    return "/".join(two[same:] or two[-1:])
 
 
 def _safely(where: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ class _Listener:
         self._tags: dict[str, str] = {}
 
     def _log(self, run_id: Any, values: dict[str, Any], step: Any = None) -> None:
-        self._hub.log(Origin(TOOL, _run_name(str(run_id))), values, step)
+        self._hub.log(Origin(TOOL, str(run_id), _run_name(str(run_id))), values, step)
 
     def metric(
         self, run_id: Any, key: Any, value: Any, timestamp: Any = None, step: Any = None, *rest: Any, **more: Any

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import PurePath
 from typing import Any
 
 from stepscope.launch.heard import pictures
@@ -44,7 +43,8 @@ def _tell(hub: Hub, heard: Callable[..., Heard], writer: Any, *args: Any, **kwar
 
 def _origin(writer: Any) -> Origin:
     """The writer by its folder: many scripts have one for training and one for validation, with the same tags."""
-    return Origin(TOOL, PurePath(str(getattr(writer, "log_dir", None) or getattr(writer, "logdir", ""))).name)
+    folder = str(getattr(writer, "log_dir", None) or getattr(writer, "logdir", None) or "")
+    return Origin(TOOL, folder, folder)
 
 
 def _hparams(hub: Hub, writer: Any, hparam_dict: Any, metric_dict: Any = None, *rest: Any, **more: Any) -> None:

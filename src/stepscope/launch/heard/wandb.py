@@ -63,7 +63,8 @@ class _Follower:
         self._run = run
         self._installed = installed
         self._hub = hub
-        self._origin = Origin(TOOL, as_name(getattr(run, "name", None) or getattr(run, "id", None) or ""))
+        number = as_name(getattr(run, "id", None) or id(run))
+        self._origin = Origin(TOOL, number, as_name(getattr(run, "name", None) or number))
         self._step = _whole(getattr(run, "starting_step", 0))
 
     def begin(self) -> None:
