@@ -134,3 +134,10 @@ def test_staged_files_are_gone_with_the_artifact(wandb: ModuleType, tmp_path: Pa
     assert os.listdir(staged) == ["0-f"]
     del artifact
     assert not staged.exists()
+
+
+def test_a_hostile_name_leads_nowhere(wandb: ModuleType, tmp_path: Path) -> None:
+    with wandb.init(project="p") as run:
+        run._run.log_artifact({"f.txt": b"x"}, "../../../evil")
+        [artifact] = wandb.Api().run(run.id).logged_artifacts()
+        assert Path(artifact.download()).parent == tmp_path / "artifacts"

@@ -19,6 +19,7 @@ from stepscope.track.artifacts import Noted
 from stepscope.wandb import kept as shelf
 from stepscope.wandb.artifact_values import entries_of, value_from
 from stepscope.wandb.errors import UsageError
+from stepscope.wandb.util import make_artifact_name_safe as _safe
 from stepscope.wandb.wording import instead_of, not_acted_on
 
 __all__ = ["Artifact", "Entry"]
@@ -287,7 +288,8 @@ class Artifact:
     ) -> str:
         """Write its files to a folder, each checked against its hash; the folder's path."""
         one = self._logged("download()")
-        folder = Path(root) if root is not None else Path("artifacts") / f"{self._base}:{self.version}"
+        # The name is somebody else's words: it must not lead anywhere.
+        folder = Path(root) if root is not None else Path("artifacts") / f"{_safe(self._base)}:{self.version}"
         prefix = "" if path_prefix is None else os.fspath(path_prefix)
         files = [file for file in one.record.files if file.path.startswith(prefix)]
         restore(one.run, msgspec.structs.replace(one.record, files=files), folder, overwrite=True)
