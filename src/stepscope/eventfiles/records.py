@@ -9,6 +9,7 @@ and has a sound one behind it is a hole, stepped over and told. Nothing is belie
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import Struct
@@ -16,7 +17,7 @@ from struct import Struct
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.eventfiles.crc32c import masked, masked_rows
+from stepscope.eventfiles.crc32c import masked, masked_many, masked_rows
 
 __all__ = ["BLOCK", "MAX_RECORD", "Batch", "Group", "RecordFile", "encode_record", "first_records"]
 
@@ -128,37 +129,36 @@ class RecordFile:
         return False
 
     def _checked(self, data: bytes, starts: Places, sizes: Places) -> Batch:
+        """The records whose bytes are sound; of the others it is told where they lie."""
         batch = Batch(count=len(starts))
         raw = np.frombuffer(data, dtype=np.uint8)
         bad: list[int] = []
         by_size = np.argsort(sizes, kind="stable")
-        edges = np.flatnonzero(np.diff(sizes[by_size])) + 1
-        for order in np.split(by_size, edges):
+        singles: list[int] = []
+        for order in np.split(by_size, np.flatnonzero(np.diff(sizes[by_size])) + 1):
             size = int(sizes[order[0]])
-            if size <= _TOGETHER and len(order) >= _FEW:
-                windows = np.lib.stride_tricks.sliding_window_view(raw, size + _FOOT)
-                rows = windows[starts[order]]
-                stored = np.ascontiguousarray(rows[:, size:]).view("<u4")[:, 0]
-                rows = rows[:, :size]
-                sound = masked_rows(rows) == stored
-                if not sound.all():
-                    bad.extend(order[~sound].tolist())
-                    order, rows = order[sound], rows[sound]
-                batch.groups.append(Group(order, rows))
+            if size > _TOGETHER or len(order) < _FEW:
+                singles.extend(order.tolist())
                 continue
-            for place in order.tolist():
-                start = int(starts[place])
-                record = data[start : start + size]
-                if masked(record) == _sum.unpack_from(data, start + size)[0]:
-                    batch.singles.append((place, record))
-                else:
-                    bad.append(place)
-        for place in sorted(bad)[:3]:
+            rows = np.lib.stride_tricks.sliding_window_view(raw, size + _FOOT)[starts[order]]
+            sound = masked_rows(rows[:, :size]) == np.ascontiguousarray(rows[:, size:]).view("<u4")[:, 0]
+            if not sound.all():
+                bad.extend(order[~sound].tolist())
+                order, rows = order[sound], rows[sound]
+            batch.groups.append(Group(order, rows[:, :size]))
+        for place, record, sound in _sound_records(data, sorted(singles), starts, sizes):
+            if sound:
+                batch.singles.append((place, record))
+            else:
+                bad.append(place)
+        self._tell_of_damage(sorted(bad), starts)
+        return batch
+
+    def _tell_of_damage(self, bad: list[int], starts: Places) -> None:
+        for place in bad[:3]:
             self._say(f"has a damaged record at byte {self.offset + int(starts[place]) - _HEAD:,}; it was skipped")
         if len(bad) > 3:
             self._say(f"has {len(bad) - 3:,} more damaged records near byte {self.offset:,}; they were skipped")
-        batch.singles.sort(key=lambda single: single[0])
-        return batch
 
     def _say(self, what: str) -> None:
         self._troubles.append(f"{self.path}: {what}")
@@ -192,6 +192,15 @@ def _read_at(fd: int, at: int, count: int) -> bytes:
         parts.append(part)
         at, count = at + len(part), count - len(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _sound_records(data: bytes, places: list[int], starts: Places, sizes: Places) -> Iterator[tuple[int, bytes, bool]]:
+    """Records that are looked at one by one, with whether their checksum is right."""
+    records = [
+        data[start : start + size] for start, size in zip(starts[places].tolist(), sizes[places].tolist(), strict=True)
+    ]
+    for place, record, total in zip(places, records, masked_many(records), strict=True):
+        yield place, record, total == _sum.unpack_from(data, int(starts[place]) + len(record))[0]
 
 
 def _chain(data: bytes) -> tuple[Places, Places, int]:
