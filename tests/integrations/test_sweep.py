@@ -1,4 +1,4 @@
-"""`stepscope sweep` with Optuna's own samplers and pruners."""
+"""`stepscope sweep` with Optuna's own samplers and pruners, and with a script and a sweep file made for W&B."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from stepscope.cli.main import commands
 from stepscope.errors import ConfigError, MissingExtra
+from stepscope.runs.read.folder import open_run
 from stepscope.sweep import Outcome, make_strategy, sweep_from
 from stepscope.sweep.early_stop import EarlyStop
 from stepscope.sweep.pruning import make_pruner
@@ -152,3 +153,40 @@ def test_a_sweep_with_tpe_is_run_stopped_and_made_longer(tmp_path: Path, monkeyp
         values = [one["value"] for one in told["runs"]]
         assert values == pytest.approx([(one["params"]["x"] - 1) ** 2 + 1 / 3 for one in told["runs"]])
         assert told["best"] == values.index(min(values))
+
+
+WANDB_SCRIPT = """
+import argparse, wandb
+parser = argparse.ArgumentParser()
+parser.add_argument("--learning_rate", type=float, default=0.1)
+args = parser.parse_args()
+wandb.init(project="w", config=vars(args))
+for step in range(4):
+    wandb.log({"validation_loss": wandb.config.learning_rate / (step + 1)})
+wandb.finish()
+"""
+WANDB_SWEEP = """
+program: train.py
+method: random
+run_cap: 1
+metric: {goal: minimize, name: validation_loss}
+parameters:
+  learning_rate: {distribution: log_uniform_values, min: 0.01, max: 0.9}
+command: ["${env}", "${interpreter}", "${program}", "${args}"]
+"""
+
+
+def test_a_sweep_of_wandb_runs_a_script_with_wandb_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in (("WANDB_MODE", "offline"), ("WANDB_SILENT", "true"), ("WANDB_DIR", str(tmp_path))):
+        monkeypatch.setenv(name, value)
+    (tmp_path / "train.py").write_text(WANDB_SCRIPT)
+    (tmp_path / "sweep.yaml").write_text(WANDB_SWEEP)
+    result = CliRunner().invoke(commands, ["sweep", "sweep.yaml", "--json"])
+    assert result.exit_code == 0, result.output
+    (one,) = json.loads(result.stdout)["runs"]
+    lr = one["params"]["learning_rate"]
+    assert one["value"] == lr / 4
+    run = open_run(one["run"])
+    assert run.series("validation_loss").values.tolist() == [lr, lr / 2, lr / 3, lr / 4]
+    assert run.config["learning_rate"] == lr

@@ -270,3 +270,14 @@ def test_a_run_whose_number_was_never_noted_is_found_again(folder: Folder) -> No
     assert "run 0 goes on" in said
     assert folder.lines("done.txt") == ["0.1", "0.2"]
     assert [one["attempts"] for one in folder.status()] == [1, 1]
+
+
+def test_a_reader_that_goes_away_does_not_end_the_sweep(folder: Folder) -> None:
+    folder.write(parameters={"lr": [0.1, 0.2, 0.3], "pause": 0.05})
+    process = folder.start()
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()  # as `| head -1` does
+    process.wait(timeout=60)
+    assert folder.lines("done.txt") == ["0.1", "0.2", "0.3"]
+    assert set(states(folder).values()) == {"finished"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -136,29 +137,35 @@ def _signals(runner: Runner) -> Iterator[None]:
 
 
 def _go(out: Console, runner: Runner) -> None:
-    if out.is_terminal:
-        runner.past.draw()
-    else:
-        runner.on_change = lambda what, trial: out.print(_line(runner, what, trial), soft_wrap=True)
+    """Run it, and show it. A terminal that goes away ends the showing; the runs are ended in good order."""
+    if not out.is_terminal:
+        # By click: when nobody reads any more, rich would end the process.
+        runner.on_change = lambda what, trial: _while_heard(
+            lambda: click.echo(_line(runner, what, trial), err=out.stderr)
+        )
         runner.go()
         return
     from rich.live import Live
 
+    runner.past.draw()
     with Live(console=out, auto_refresh=False, transient=True, redirect_stderr=False) as live:
         drawn = [0.0]
 
         def draw() -> None:
-            import time
-
-            now = time.monotonic()
-            if now - drawn[0] >= REFRESH_S:
-                drawn[0] = now
-                live.update(
-                    picture(_head(runner), runner.sweep, _listed(runner), runner.best, out.height), refresh=True
-                )
+            if time.monotonic() - drawn[0] >= REFRESH_S:
+                drawn[0] = time.monotonic()
+                made = picture(_head(runner), runner.sweep, _listed(runner), runner.best, out.height)
+                _while_heard(lambda: live.update(made, refresh=True))
 
         runner.on_tick = draw
         runner.go()
+
+
+def _while_heard(show: Callable[[], None]) -> None:
+    try:
+        show()
+    except OSError:  # nobody reads any more
+        pass
 
 
 def _line(runner: Runner, what: str, trial: Trial) -> str:
