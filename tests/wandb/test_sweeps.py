@@ -27,8 +27,9 @@ def test_a_function_is_called_for_every_choice(
     seen: list[Any] = []
 
     def train() -> None:
-        run = wandb.init(config={"lr": 5.0, "own": 1})
+        run = wandb.init(config={"lr": 5.0, "own": 1, "opt": {"b": 0, "c": 7}})
         seen.append((wandb.config.lr, wandb.config.width, wandb.config.opt["b"], wandb.config["own"]))
+        assert wandb.config.opt["c"] == 7
         wandb.config.update({"lr": 99, "late": 2})  # what the sweep has chosen stays chosen
         run.log({"loss": wandb.config.lr * wandb.config.opt["b"]})
         assert run.sweep_id == id

@@ -10,7 +10,6 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.errors import StepscopeError
-from stepscope.sweep import nested
 from stepscope.track import session
 from stepscope.track.assigned import assigned
 from stepscope.track.messages import say_once
@@ -133,12 +132,11 @@ def _opened(
     given = {str(key): friendly(value) for key, value in options["config"].items()}
     if recorded.attempt:
         given = {**_nested(dict(recorded.config)), **given}
-    place = assigned()
     config = Config(
         given,
         recorded.config.update,
         allow_val_change=allow_val_change or recorded.attempt > 0,
-        fixed=nested(place.config) if place is not None else None,
+        fixed=_of_the_sweep(),
     )
     settings.update(mode="disabled" if recorded.path is None else "offline", run_id=who.id or recorded.id)
     run = Run(recorded, config, who, settings, _over)
@@ -252,6 +250,16 @@ def _nested(flat: Mapping[str, Any]) -> dict[str, Any]:
         else:
             inner[last] = value
     return tree
+
+
+def _of_the_sweep() -> dict[str, Any] | None:
+    """What a sweep has chosen for this run, nested as the script knows it."""
+    place = assigned()
+    if place is None:
+        return None
+    from stepscope.sweep import nested
+
+    return nested(place.config)
 
 
 def _sweep_of() -> str | None:

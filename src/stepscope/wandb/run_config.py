@@ -32,7 +32,7 @@ class Config:
         fixed: Mapping[str, Any] | None = None,
     ) -> None:
         object.__setattr__(self, "_fixed", {name: friendly(value) for name, value in (fixed or {}).items()})
-        object.__setattr__(self, "_items", {**(items or {}), **self._fixed})
+        object.__setattr__(self, "_items", _merged(items or {}, self._fixed))
         object.__setattr__(self, "_record", record)
         object.__setattr__(self, "_allow", allow_val_change)
 
@@ -122,6 +122,15 @@ class Config:
 
     def __repr__(self) -> str:
         return repr(self._items)
+
+
+def _merged(given: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with what a sweep has chosen among them, also deep inside."""
+    merged = dict(given)
+    for name, value in chosen.items():
+        old = merged.get(name)
+        merged[name] = _merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return merged
 
 
 def read_config(given: Any) -> dict[str, Any]:
