@@ -80,7 +80,8 @@ def _commands(body: str) -> list[Command]:
 
 def _run(command: Command, folder: Path, page: Path) -> str | None:
     ecosystem = ROOT / ".ecosystem" / "pinned" / "bin"
-    home = ecosystem if page.parent.name == "integrations" and ecosystem.exists() else ROOT / ".venv" / "bin"
+    others = page.parent.name == "integrations" or page.stem.startswith("from_")  # they show another package at work
+    home = ecosystem if others and ecosystem.exists() else ROOT / ".venv" / "bin"
     environment = {
         **os.environ,
         "PATH": f"{home}{os.pathsep}{os.environ['PATH']}",
