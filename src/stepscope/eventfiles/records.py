@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import Struct
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -81,16 +82,16 @@ class RecordFile:
                 self._say(f"is shorter ({size:,} bytes) than what was read of it ({self.offset:,}); what is new is not")
             self._size, self.left = size, size - self.offset
             return None
-        with open(self.path, "rb") as file:
-            batch = self._next(file.fileno(), size)
+        with open(self.path, "rb", buffering=0) as file:
+            batch = self._next(file, size)
         if batch is None:
             self._size, self.left = size, size - self.offset
         return batch
 
-    def _next(self, fd: int, size: int) -> Batch | None:
+    def _next(self, file: IO[bytes], size: int) -> Batch | None:
         want = BLOCK
         while self.offset < size:
-            data = _read_at(fd, self.offset, min(want, size - self.offset))
+            data = _read_at(file, self.offset, min(want, size - self.offset))
             starts, sizes, end = _chain(data)
             if len(starts):
                 batch = self._checked(data, starts, sizes)
@@ -98,7 +99,7 @@ class RecordFile:
                 return batch
             claimed = _claimed(data)
             if claimed is None:  # no head of a record: one may follow, or the rest may come later
-                if not self._step_over(fd, size):
+                if not self._step_over(file, size):
                     return None
             elif claimed > MAX_RECORD:
                 if self.offset + _HEAD + claimed + _FOOT > size:
@@ -111,13 +112,13 @@ class RecordFile:
                 want = _HEAD + claimed + _FOOT
         return None
 
-    def _step_over(self, fd: int, size: int) -> bool:
+    def _step_over(self, file: IO[bytes], size: int) -> bool:
         """Find the next sound record behind what is none."""
         at = max(self.offset + 1, self._searched)
         while at < size:
-            data = _read_at(fd, at, min(BLOCK, size - at))
+            data = _read_at(file, at, min(BLOCK, size - at))
             for place in _heads(data):
-                if _is_record(fd, at + place, size):
+                if _is_record(file, at + place, size):
                     count = at + place - self.offset
                     self._say(f"has {count:,} bytes at byte {self.offset:,} that are no records; they were skipped")
                     self.offset, self._searched = at + place, 0
@@ -183,14 +184,12 @@ def first_records(path: Path) -> list[bytes]:
     return records
 
 
-def _read_at(fd: int, at: int, count: int) -> bytes:
+def _read_at(file: IO[bytes], at: int, count: int) -> bytes:
+    file.seek(at)
     parts = []
-    while count:
-        part = os.pread(fd, count, at)
-        if not part:
-            break
+    while count and (part := file.read(count)):
         parts.append(part)
-        at, count = at + len(part), count - len(part)
+        count -= len(part)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
@@ -247,10 +246,10 @@ def _heads(data: bytes) -> list[int]:
     return found
 
 
-def _is_record(fd: int, at: int, size: int) -> bool:
+def _is_record(file: IO[bytes], at: int, size: int) -> bool:
     """Whether a whole sound record lies there."""
-    length = _claimed(_read_at(fd, at, _HEAD))
+    length = _claimed(_read_at(file, at, _HEAD))
     if length is None or length > MAX_RECORD or at + _HEAD + length + _FOOT > size:
         return False
-    data = _read_at(fd, at + _HEAD, length + _FOOT)
+    data = _read_at(file, at + _HEAD, length + _FOOT)
     return len(data) == length + _FOOT and masked(data[:length]) == int(_sum.unpack_from(data, length)[0])
