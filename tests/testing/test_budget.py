@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from stepscope.errors import BadData, UsageError
-from stepscope.testing.baseline import Baselines, Measured, known
+from stepscope.testing.baseline import Baselines, Measured, known, machine_key
 from stepscope.testing.budget import Budget
 from stepscope.testing.measure import peak_bytes, timed
 from stepscope.testing.sizes import size_of
@@ -135,3 +135,11 @@ def test_a_file_that_is_none_of_ours_is_told_and_left_alone(text: str, tmp_path:
     with pytest.raises(BadData):
         shelf.write()
     assert file.read_text() == text
+
+
+@pytest.mark.parametrize("row", [3, {}, {"ms": []}, {"ms": ["a"], "reference_ms": 1, "peak_bytes": 1}, {"ms": [1.0]}])
+def test_a_damaged_entry_is_told(row: object, tmp_path: Path) -> None:
+    file = tmp_path / "base.json"
+    file.write_text(json.dumps({"version": 1, "machines": {machine_key(MACHINE): {"tests": {"t": row}}}}))
+    with pytest.raises(BadData, match="renew it with --stepscope-update-baseline"):
+        known(file, "t", MACHINE)

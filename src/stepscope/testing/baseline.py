@@ -45,12 +45,25 @@ def known(file: Path, test: str, machine: Mapping[str, Any]) -> tuple[dict[str, 
     """The baseline of a test on this machine; without one, why."""
     whole = _read(file)
     here = whole["machines"].get(machine_key(machine))
-    if here is not None and isinstance(found := here.get("tests", {}).get(test), dict):
+    found = None if here is None else here.get("tests", {}).get(test)
+    if found is not None:
+        if not _is_row(found):
+            raise BadData(
+                f"{file}: what it holds of {test!r} is none of ours; renew it with --stepscope-update-baseline"
+            )
         return found, ""
     others = sum(test in one.get("tests", {}) for one in whole["machines"].values())
     if others:
         return None, "its baseline was made on another machine; nothing was compared"
     return None, "it has no baseline yet; nothing was compared"
+
+
+def _is_row(found: Any) -> bool:
+    times = found.get("ms") if isinstance(found, dict) else None
+    numbers = (
+        [*times, found.get("reference_ms"), found.get("peak_bytes")] if isinstance(times, list) and times else ["no"]
+    )
+    return all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in numbers)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -78,9 +78,9 @@ def _watch_of(item: pytest.Item) -> Any:
     pytest.fail(why, pytrace=False)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, Any]:
-    watched = pyfuncitem.stash.get(_watched, None)
+@pytest.hookimpl(wrapper=True, trylast=True)  # around the body alone: functions, unittest's methods, coroutines
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    watched = item.stash.get(_watched, None)
     if watched is None:
         return (yield)
     try:
