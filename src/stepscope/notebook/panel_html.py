@@ -69,12 +69,14 @@ def _source(one: Finding) -> str:
     """The numbered lines around the place, the one in question marked, and what was seen there."""
     if not one.source:
         return f"<div>{soft(safe(one.label, 400))}</div>" if one.label else ""
-    lines = []
+    colour, lines = SEVERITY[one.severity], []
     for number_, text in one.source[:12]:
         here = number_ == one.line
-        mark = f";background:{SEVERITY[one.severity]}22" if here else ";opacity:.8"
-        seen = f'  <i style="color:{SEVERITY[one.severity]}">{safe(one.label, 300)}</i>' if here and one.label else ""
-        lines.append(f'<div style="white-space:pre{mark}">{number_:>4}  {safe(text, 400)}{seen}</div>')
+        mark = f";background:{colour}22" if here else ";opacity:.8"
+        lines.append(f'<div style="white-space:pre{mark}">{number_:>4}  {safe(text, 400)}</div>')
+        if here and one.label:
+            indent = " " * (6 + len(text) - len(text.lstrip()))
+            lines.append(f'<div style="white-space:pre-wrap;color:{colour}">{indent}↑ {safe(one.label, 300)}</div>')
     return f'<div style="font:12px/1.5 monospace;margin:4px 0;overflow-x:auto">{"".join(lines)}</div>'
 
 
