@@ -503,6 +503,25 @@ def test_calls_written_for_it_are_taken() -> None:
     assert faults == []
 
 
+def test_what_goes_to_tensorboard_is_kept_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tensorboardX import SummaryWriter
+
+    monkeypatch.setenv("STEPSCOPE_DIR", str(tmp_path / "runs"))
+    add_scalar = SummaryWriter.add_scalar
+    with ours.init(project="both", sync_tensorboard=True) as run, SummaryWriter(str(tmp_path / "logs")) as writer:
+        for step in range(3):
+            writer.add_scalar("train/loss", 1 / (step + 1), 10 * step)
+            writer.add_histogram("weights", np.arange(5.0), 10 * step)
+            run.log({"own": step})
+        assert run.step == 3
+    assert SummaryWriter.add_scalar is add_scalar
+    [read] = stepscope.runs(tmp_path / "runs")
+    series = read.series("train/loss")
+    assert (series.steps.tolist(), series.values.tolist()) == ([0, 10, 20], [1.0, 0.5, 1 / 3])
+    assert read.series("own").steps.tolist() == [0, 1, 2]
+    assert [media.step for media in read.media("weights")] == [0, 10, 20]
+
+
 def test_a_bayesian_sweep_learns_with_optuna(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPSCOPE_DIR", str(tmp_path / "runs"))
     config = {

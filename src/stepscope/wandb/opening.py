@@ -28,8 +28,6 @@ _ended: Run | None = None
 _MODES = ("online", "offline", "disabled", "shared", "run", "dryrun")
 _OFF = ("disabled",)
 _WHY = {
-    "sync_tensorboard": "`stepscope run` hears TensorBoard's writers; `stepscope import logs/` reads their files",
-    "tensorboard": "`stepscope run` hears TensorBoard's writers; `stepscope import logs/` reads their files",
     "monitor_gym": "log a wandb.Video of the frames",
     "fork_from": "start a new run and load the other one's checkpoint",
 }
@@ -104,11 +102,19 @@ def init(
     if resume_from is not None:
         run._run.rewind(_moment(resume_from)[1] + 1)
         run._rows.step = run._run.step
+    if sync_tensorboard or tensorboard or chosen.sync_tensorboard:
+        fence.call("listening to TensorBoard's writers", _hear_tensorboard, run)
     if save_code or chosen.save_code:
         script = script_path()
         if script is not None and script.is_file():
             run.save(script, policy="now")
     return run
+
+
+def _hear_tensorboard(run: Run) -> None:
+    from stepscope.integrations._tensorboard_heard import hear_tensorboard
+
+    run._run.before_end(hear_tensorboard(run._run))
 
 
 def _opened(
