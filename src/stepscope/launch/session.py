@@ -376,8 +376,9 @@ class Session:
         shown = [one for one in self.reporter.findings if one.severity != "info"]
         run = self.tracking.run
         without = needs_torch(self.script.name, self.loop.steps)
-        if without is not None and not shown and not crashed and not self.children.steps and run is not None:
-            self.reporter.note(f"{without}: {_RECORDED}; see it with: stepscope show {run.name}")
+        if without is not None and not shown and not crashed and not self.children.steps and self.options.record:
+            where = "" if run is None else f"; see it with: stepscope show {run.name}"
+            self.reporter.note(f"{without}: {_RECORDED}{where}")
             return
         if shown or (StatusLine.is_wanted() and self.loop.steps):
             said = f"{counted(shown) or 'no findings'} in {self.loop.steps or self.children.steps} steps"
