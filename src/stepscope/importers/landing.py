@@ -151,7 +151,10 @@ class Landing:
             self._origins[run.key].heard = max(last, run.created)
             if grows:
                 writer.beat()
-            self._commit(run, run.key)
+            self._settle(run.key)
+            self._origins[run.key].cursor = self.source.cursor(run)
+            if grows:
+                self._save(run.key)
             if landed.points + landed.media > before or origin is None:
                 landed.runs.append(self._known[run.key])
         if run.key in self._writers and not grows:
@@ -229,21 +232,24 @@ class Landing:
         )
         path = create_run(self.store, meta)
         origin = Origin(kind=self.source.kind, path=self._where, key=run.key)
-        write_file(path / ORIGIN, msgspec.json.encode(origin))
+        (path / ORIGIN).write_bytes(msgspec.json.encode(origin))  # not synced: there is nothing to lose yet
         self._known[run.key] = path
         self._origins[run.key] = origin
         return path
 
-    def _commit(self, run: ForeignRun | None, key: str) -> None:
-        """Have everything on the disk, then say how far we are."""
-        writer, path, origin = self._writers[key], self._known[key], self._origins[key]
-        if not writer.flush() or writer.dropped or writer.path != path:
+    def _settle(self, key: str) -> None:
+        """Have everything written, before anything says so."""
+        writer, path = self._writers[key], self._known[key]
+        if not writer.flush(fsync=False) or writer.dropped or writer.path != path:
             raise StorageError(
                 f"{path} could not take everything; free some space and import again: nothing is doubled"
             )
-        if run is not None:
-            origin.cursor = self.source.cursor(run)
-        self._save(path, origin)
+
+    def _save(self, key: str) -> None:
+        """Say how far we are."""
+        path, origin = self._known[key], self._origins[key]
+        origin.files = {file.name: file.stat().st_size for file in path.glob(f"{_WRITER}.*.log")}
+        write_file(path / ORIGIN, msgspec.json.encode(origin))
         self._torn.discard(key)
 
     def _undo(self, key: str) -> None:
@@ -259,15 +265,11 @@ class Landing:
         except (OSError, msgspec.DecodeError) as fault:
             raise BadData(f"{path / ORIGIN} cannot be read; delete the run and import it again") from fault
 
-    def _save(self, path: Path, origin: Origin) -> None:
-        origin.files = {file.name: file.stat().st_size for file in path.glob(f"{_WRITER}.*.log")}
-        write_file(path / ORIGIN, msgspec.json.encode(origin))
-
     def _finish(self, key: str, end: End | None) -> None:
-        writer, origin, path = self._writers.pop(key), self._origins[key], self._known[key]
+        writer, origin = self._writers.pop(key), self._origins[key]
         writer.close(end or End(time=origin.heard, status="finished"))
         origin.ended = True
-        self._save(path, origin)
+        self._save(key)
 
 
 def _cut_back(path: Path, origin: Origin) -> None:
