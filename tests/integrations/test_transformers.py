@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integrations.warm import Done, Warm
 
 import stepscope
-from tests.integrations.warm import Done, Warm
 
 PRELUDE = """\
 import json, numpy as np, torch
@@ -50,7 +50,9 @@ LINES = PRELUDE.count("\n")
 
 @pytest.fixture(scope="module")
 def warm() -> Iterator[Warm]:
-    process = Warm("transformers.trainer", "transformers.models.bert.modeling_bert", "transformers.models.gpt2.modeling_gpt2")
+    process = Warm(
+        "transformers.trainer", "transformers.models.bert.modeling_bert", "transformers.models.gpt2.modeling_gpt2"
+    )
     yield process
     process.close()
 
@@ -159,7 +161,7 @@ def test_each_training_is_a_run_unless_the_script_has_opened_one(warm: Warm, tmp
     assert len(values_at(runs["second"], "fold_1/loss")) == 1
 
 
-# -- unmodified scripts under `stepscope run` ---------------------------------------------------------------------------
+# -- unmodified scripts under `stepscope run` --------------------------------------------------------------------------
 
 UNMODIFIED = """
 class Weighted(Trainer):
@@ -218,7 +220,7 @@ def test_the_loss_of_a_step_is_that_of_its_whole_batch(both: tuple[Any, Done, Do
     assert math.isclose(sum(value for _, value in losses) / 20, end["train_loss"], rel_tol=1e-5)
     means = values_at(run, "transformers/loss")
     assert [step for step, _ in means] == [4, 8, 12, 16, 20]
-    assert math.isclose(sum(value for _, value in losses[:4]) / 4, means[0][1], rel_tol=1e-5)
+    assert math.isclose(sum(value for _, value in losses[:4]) / 4, means[0][1], abs_tol=1e-4)  # some versions round
     assert run.summary["train_loss"] == end["train_loss"]
 
 

@@ -16,9 +16,9 @@ from typing import Any
 __all__ = ["Done", "Warm"]
 
 QUIET = {
-    "HF_HUB_OFFLINE": "1", "USE_TF": "0", "WANDB_MODE": "offline", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "0",
+    "HF_HUB_OFFLINE": "1", "USE_TF": "0", "WANDB_MODE": "offline", "OMP_NUM_THREADS": "1",
     "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": "", "NO_COLOR": "1",
-    "COLUMNS": "140",
+    "COLUMNS": "140", "TOKENIZERS_PARALLELISM": "0",
 }  # fmt: skip
 
 

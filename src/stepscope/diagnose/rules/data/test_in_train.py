@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ _SHARE_UNNAMED = 0.1
 _FEWEST_ROWS = 8
 _NARROWEST = 3
 _BITS = 40
+_FOLD = re.compile(r"fold(?!er)", re.I)
 
 
 @rule("data.test-in-train", severity="error")
@@ -110,7 +112,7 @@ def _told(run: Evidence, diet: Diet, evaluated: Evaluated) -> str:
 
 def _proof(run: Evidence, diet: Diet, evaluated: Evaluated, share: float, *, sure: bool) -> Proof:
     seen, rows = len(evaluated.seen), len(evaluated.rows)
-    folds = any("fold" in name.lower() for place in evaluated.places for name in words_of(run, place))
+    folds = any(_FOLD.search(name) for place in evaluated.places for name in words_of(run, place))
     where, how = training_line(run, diet, evaluated)
     related: list[tuple[Any, str]] = []
     if evaluated.places:
