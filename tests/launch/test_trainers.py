@@ -130,7 +130,7 @@ def test_a_fault_of_ours_beside_a_method_does_not_reach_it() -> None:
             return a + 1
 
     installed, left, heard = Installed(), [], []
-    around(installed, Theirs, "fit", lambda this, a: (lambda: left.append(a)) if a != 5 else 1 // 0)  # type: ignore[arg-type]
+    around(installed, Theirs, "fit", lambda this, a: (lambda: left.append(a)) if a != 5 else 1 // 0)  # type: ignore[arg-type, return-value]
     after(installed, Theirs, "fit", lambda result, this, a: heard.append((result, a)))
     around(installed, Theirs, "no_such_method", lambda this: None)
     assert Theirs().fit(1) == 2

@@ -191,8 +191,29 @@ class Visitor:
         global _visitor
         _visitor = self
         self.watcher.start()
+        fence.fenced("following a trainer")(self._follow_trainers)()
         # Before every other finalizer (queues, managers): the target's exception is still at hand then.
         Finalize(None, self.end, exitpriority=1000)
+
+    def _follow_trainers(self) -> None:
+        """A trainer's rank: its stages for the rules, and what rank 0 logs for the run of the parent."""
+        from stepscope.launch.imports import Imports
+        from stepscope.launch.loop import Loop
+        from stepscope.launch.roles import Roles
+        from stepscope.launch.trainers import Boundaries, follow_trainers
+        from stepscope.record.restore import Installed
+        from stepscope.track.session import current
+
+        def log(values: Any, step: int | None) -> None:
+            run = current()
+            if run is not None:
+                run.log(values, step)
+
+        imports = Imports()
+        imports.install()
+        boundaries = Boundaries(Loop(), Roles(), log, lambda values: None)
+        boundaries.facts = self.watcher.trainer
+        follow_trainers(imports, Installed(), boundaries)
 
     def end(self) -> None:
         """The target has returned, or has raised what is being handled now."""

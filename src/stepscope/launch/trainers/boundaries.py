@@ -115,14 +115,15 @@ class Boundaries:
         if self.facts is not None:
             self.facts.on_cpu = yes
 
-    def works_in(self, function: Any) -> None:
+    def works_in(self, function: Any, evaluation: Any = None) -> None:
         """The function of the user's that makes the loss (`training_step`): what the trainer does with it is put down
-        to the end of that function, and not to the line that started the trainer."""
+        to the end of that function, and not to the line that started the trainer; `evaluation` for validation."""
         if self.facts is not None:
             from stepscope.record.watch.places import own_place
             from stepscope.record.watch.trainer import return_of
 
             self.facts.called, self.facts.works = own_place(sys._getframe(1)), return_of(function)
+            self.facts.evaluates = return_of(evaluation)
 
     def count_by(self, number: Callable[[], int] | None) -> None:
         """`number()` gives the trainer's own number of the step that is being made, from 0 (or from where a checkpoint

@@ -47,7 +47,8 @@ class _Follower:
         around(self._installed, learner, "lr_find", lambda *a, **k: self._boundaries.enter("tuning", NAME))
 
     def _fit(self, learner: Any) -> Callable[[], None]:
-        fence.call("reading hyper-parameters", self._settings, learner)
+        if self._boundaries.stage != "tuning":
+            fence.call("reading hyper-parameters", self._settings, learner)
         return self._boundaries.enter("training", NAME)
 
     def _settings(self, learner: Any) -> None:

@@ -56,7 +56,8 @@ class _Follower:
 
     def _fit(self, loop: Any) -> Callable[[], None]:
         trainer = loop.trainer
-        self._boundaries.works_in(type(trainer.lightning_module).training_step)
+        kind = type(trainer.lightning_module)
+        self._boundaries.works_in(kind.training_step, kind.validation_step)
         accumulates = trainer.accumulate_grad_batches > 1 and trainer.lightning_module.automatic_optimization
         self._boundaries.divides_losses(bool(accumulates))
         self._boundaries.count_by(lambda: int(loop.epoch_loop._batches_that_stepped))
@@ -109,6 +110,8 @@ class _Follower:
 
     def _logged(self, trainer: Any, metrics: Any, step: Any) -> None:
         if not isinstance(metrics, Mapping) or not metrics or self._boundaries.stage == "tuning":
+            return
+        if not trainer.is_global_zero:  # every rank would log the same
             return
         if any(getattr(logger, "writes_to_stepscope", False) for logger in trainer.loggers):
             return  # a logger of ours keeps them

@@ -13,7 +13,7 @@ from torch.utils.data import DataLoader
 from stepscope import fence
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.origin import DATA, Origin
-from stepscope.record.watch.places import own_place
+from stepscope.record.watch.places import is_own, own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ class Loaders(Witness):
     @fence.fenced("following a data loader")
     def _made(self, loader: Any, frame: Any) -> None:
         if self.watcher.listens() and loader not in self._known:
-            self._add(loader, own_place(frame))
+            place = own_place(frame)
+            self._add(loader, None if place is None or not is_own(place[0]) else place)
 
     def _add(self, loader: Any, place: Place | None) -> Loader:
         fact = self._known[loader] = Loader(loader, len(self.all), place, self.watcher.step)

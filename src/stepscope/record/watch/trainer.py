@@ -24,12 +24,18 @@ class Trainer:
         """Where the user's code hands over to the trainer: `trainer.fit(model)`."""
         self.works: Place | None = None
         """Where the user's code gives the trainer a loss: the end of `training_step`."""
+        self.evaluates: Place | None = None
+        """The same for an evaluation: the end of `validation_step`."""
         self.on_cpu = False
         """The user has chosen the CPU: then nothing has to be moved to a device."""
 
     def place(self, place: Place | None) -> Place | None:
         """Of what the trainer did by itself (backward, the optimizer's step): where the user's code made it do so."""
-        return self.works if self.works is not None and place is not None and place == self.called else place
+        instead = self.evaluates if self.is_evaluating else self.works
+        if instead is None or place is None:
+            return place
+        # In a process that the trainer has started there is no line of the user's around it.
+        return instead if place == self.called or not is_own(place[0]) else place
 
     @property
     def is_evaluating(self) -> bool:

@@ -149,7 +149,7 @@ class Visits:
         watcher = self._watcher
         if not watcher.listens() or watcher.steps.in_backward:  # there a checkpoint runs its modules again
             return None
-        visit = Visit(module, None, own_place(sys._getframe(2)))
+        visit = Visit(module, None, watcher.trainer.place(own_place(sys._getframe(2))))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
         self.count += 1
         self.roots.append(visit)
