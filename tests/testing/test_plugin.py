@@ -80,6 +80,7 @@ FAULTY = """
 BUDGET = """
     import os
     import time
+    from pathlib import Path
     import pytest
     import torch
     from torch import nn
@@ -106,6 +107,21 @@ BUDGET = """
         assert len(training_step(step)) == 3
         assert torch.equal(torch.randn(2), torch.randn(2, generator=torch.Generator().manual_seed(3)))
 
+    @pytest.mark.stepscope(steps=6)
+    def test_numbers(training_step):
+        torch.manual_seed(1)
+        net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, 1))
+        adam = torch.optim.Adam(net.parameters(), lr=1e-2)
+        def train():
+            batch = torch.randn(8, 4)
+            adam.zero_grad()
+            loss = nn.functional.mse_loss(net(batch), batch.sum(1, keepdim=True))
+            loss.backward()
+            adam.step()
+            return loss.item().hex()
+        weights = [training_step(train), *(one.tolist() for one in net.parameters()), torch.rand(1).item()]
+        Path(os.environ["NUMBERS"]).write_text(repr(weights))
+
     @pytest.mark.stepscope(max_ms=1000, max_memory="1MB", repeats=3)
     def test_within(training_step):
         training_step(step)
@@ -129,7 +145,7 @@ def run_pytest(folder: Path, *args: str, **environment: str) -> Run:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "STEPSCOPE"))}
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=300,
-        env={**clean, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        env={**clean, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", "NUMBERS": "numbers.txt", **environment},
     )  # fmt: skip
     assert (folder / "out.xml").exists(), done.stdout + done.stderr
     outcomes, texts = {}, {}
@@ -202,7 +218,9 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Run]:
     folder = tmp_path_factory.mktemp("kept")
     (folder / "tests").mkdir()
     (folder / "tests" / "test_budget.py").write_text(textwrap.dedent(BUDGET))
-    return folder, run_pytest(folder, "-n", "2", "--stepscope-update-baseline", "-k", "baseline")
+    return folder, run_pytest(
+        folder, "-n", "2", "--stepscope-update-baseline", "-k", "baseline or numbers", NUMBERS="watched.txt"
+    )
 
 
 def test_baselines_of_several_workers_land_in_one_file(kept: tuple[Path, Run]) -> None:
@@ -222,6 +240,7 @@ def test_the_same_steps_pass_and_budgets_are_kept_or_told(kept: tuple[Path, Run]
     assert run.outcomes == {
         "test_baseline[a]": "passed",
         "test_baseline[b]": "passed",
+        "test_numbers": "passed",
         "test_within": "passed",
         "test_beyond": "failure",
     }, run.output
@@ -264,5 +283,7 @@ def test_it_costs_nothing_where_it_is_not_used(tmp_path: Path) -> None:
 
 
 def test_without_us_marked_tests_run_plainly(kept: tuple[Path, Run]) -> None:
-    run = run_pytest(kept[0], "--no-stepscope", "--strict-markers")
+    run = run_pytest(kept[0], "--no-stepscope", "--strict-markers", NUMBERS="plain.txt")
     assert set(run.outcomes.values()) == {"passed"}, run.output
+    plain, watched = ((kept[0] / f"{name}.txt").read_text() for name in ("plain", "watched"))
+    assert plain == watched, "losses, weights and the next random number are the same to the bit"
