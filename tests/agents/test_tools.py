@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -329,3 +330,27 @@ def test_series_type_is_what_not_finite_reads() -> None:
 
     made = Series(run="r", name="loss", rank=0, steps=[5, 6], times=[0.0, 1.0], values=[NAN, 1.0])
     assert not_finite(made) == "NaN first at step 5; 1 of 2 values are not finite"
+
+
+def test_a_folder_that_is_not_there_yet_is_looked_at_again(tmp_path: Path) -> None:
+    desk = Desk([tmp_path / "later"])
+    try:
+        assert "there are none yet" in list_runs(desk).text
+        write_run(tmp_path / "later", "came")
+        time.sleep(1.1)
+        assert [one["name"] for one in list_runs(desk).data["runs"]] == ["came"]
+    finally:
+        desk.close()
+
+
+def test_many_questions_at_once_and_a_damaged_neighbour(store: Path, desk: Desk) -> None:
+    names = [f"run-{number}" for number in range(6)]
+    for name in names:
+        write_run(store, name, {"loss": [1.0, 0.5]}, [finding()], ["hello"])
+    (store / "01BROKEN00000000000000000X").mkdir()
+    (store / "01BROKEN00000000000000000X" / "meta.json").write_text("{not json")
+    asked = [*names * 4]
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda name: why_did_it_fail(desk, name).data["name"], asked))
+    assert answers == asked
+    assert list_runs(desk).data["matched"] == 6
