@@ -92,6 +92,7 @@ def _run(command: Command, folder: Path, page: Path) -> str | None:
         "OMP_NUM_THREADS": "1",
         "WANDB_MODE": "offline",
         "HF_HUB_OFFLINE": "1",
+        "USE_TF": "0",  # transformers 4 would ask for tf_keras beside Keras 3
     }
     for name in ("STEPSCOPE_DIR", "CI", "GITHUB_ACTIONS", "PYTHONPATH"):
         environment.pop(name, None)
