@@ -176,6 +176,18 @@ def test_hostile_names_do_no_harm(tmp_path: Path) -> None:
     assert set(found["logs"].metrics()) == {*names} - {""} | {"unnamed"}
 
 
+def test_times_that_are_no_times_do_no_harm(tmp_path: Path) -> None:
+    times = [float("nan"), float("inf"), -1.0, 1e300, START]
+    data = [write.event(at, step, put_text(1, "loss") + put_float(2, 1.0)) for step, at in enumerate(times)]
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "events.out.tfevents.1").write_bytes(write.version(1e300) + b"".join(data))
+    _, found = look(tmp_path / "logs", tmp_path / "store")
+    np.testing.assert_array_equal(found["logs"].series("loss").times, times)
+    assert found["logs"].status == "finished"
+    landed, found = look(tmp_path / "logs", tmp_path / "store")
+    assert (landed.points, len(found)) == (0, 1)
+
+
 def test_two_imports_at_once_are_refused(tmp_path: Path) -> None:
     log(tmp_path / "logs", points("loss", range(3)))
     first = Landing(TensorBoardSource(tmp_path / "logs"), tmp_path / "store")

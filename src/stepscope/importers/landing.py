@@ -28,6 +28,8 @@ __all__ = ["ORIGIN", "Landed", "Landing", "Origin"]
 
 ORIGIN = "import.json"
 _WRITER = "import"
+_LATEST = 2.0**33
+"""The year 2242."""
 _RUNNING_S = 180.0
 """How long a run that is followed may be silent: TensorBoard's writers hold points back for two minutes."""
 
@@ -140,7 +142,7 @@ class Landing:
             self._torn.add(run.key)
             pieces += 1
             if isinstance(piece, End):
-                end, last = piece, max(last, piece.time)
+                end, last = piece, max(last, _possible(piece.time))
             elif isinstance(piece, Restart):
                 self._restart(run.key, piece)
             else:
@@ -167,20 +169,21 @@ class Landing:
                 return 0.0
             writer.columns(piece.name, piece.steps, piece.times, piece.values)
             landed.points += len(piece.values)
-            return float(piece.times.max())
+            possible = piece.times[(piece.times > 0) & (piece.times < _LATEST)]
+            return float(possible.max()) if len(possible) else 0.0
         if isinstance(piece, WideRow):
             writer.wide(piece.step, piece.values, at=time.monotonic() - (time.time() - piece.time))
             landed.points += len(piece.values)
-            return piece.time
+            return _possible(piece.time)
         if isinstance(piece, Thing):
             self._keep_thing(writer, piece)
             landed.media += 1
-            return piece.media.time
+            return _possible(piece.media.time)
         if isinstance(piece, Console):
             writer.console(piece)
         else:
             writer.event(piece)
-        return float(piece.time)
+        return _possible(piece.time)
 
     def _keep_thing(self, writer: RunWriter, thing: Thing) -> None:
         if thing.file is not None:
@@ -270,6 +273,11 @@ class Landing:
         writer.close(end or End(time=origin.heard, status="finished"))
         origin.ended = True
         self._save(key)
+
+
+def _possible(moment: float) -> float:
+    """A time, if it can be one: other tools' files may hold any number."""
+    return moment if 0 < moment < _LATEST else 0.0
 
 
 def _cut_back(path: Path, origin: Origin) -> None:

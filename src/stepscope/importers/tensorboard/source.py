@@ -20,6 +20,8 @@ from stepscope.importers.tensorboard.things import Things
 __all__ = ["TensorBoardSource"]
 
 _STILL_GROWING_S = 60.0
+_LATEST = 2.0**33
+"""The year 2242: a later time is no time."""
 
 
 class TensorBoardSource:
@@ -63,7 +65,7 @@ class TensorBoardSource:
         if folder.key not in self._created:
             path = folder.parts[0].path
             try:
-                first = next((event.time for event in first_events(path) if event.time > 0), 0.0)
+                first = next((event.time for event in first_events(path) if 0 < event.time < _LATEST), 0.0)
                 moment = first or path.stat().st_mtime
             except OSError:
                 return time.time()
