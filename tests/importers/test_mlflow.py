@@ -13,7 +13,10 @@ from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.read.folder import RunFolder
 
 RUN = "0123456789abcdef0123456789abcdef"
-PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\x9cc`\0\0\0\2\0\1H\xaf\xa4q\0\0\0\0IEND\xaeB`\x82"
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63600000000200014"
+    "8afa4710000000049454e44ae426082"
+)
 
 
 @pytest.fixture

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from functools import partial, wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from stepscope import fence
 from stepscope.launch.heard.hub import Hub, Origin
 from stepscope.launch.imports import Imports
 from stepscope.record.restore import Installed
 
 __all__ = ["watch_tf_summary"]
+
+Folders = WeakKeyDictionary[Any, str]
 
 _MODULES = {
     "scalar": "tensorboard.plugins.scalar.summary_v2",
@@ -23,17 +27,19 @@ _MODULES = {
 
 def watch_tf_summary(imports: Imports, installed: Installed, hub: Hub) -> None:
     """Listen to the functions from the moment TensorFlow imports them."""
+    folders: Folders = WeakKeyDictionary()
     for name, module in _MODULES.items():
-        imports.when(module, partial(_listen, installed, hub, name))
+        imports.when(module, partial(_listen, installed, hub, folders, name))
+    imports.when("tensorflow.python.ops.summary_ops_v2", partial(_remember_folders, installed, folders))
 
 
-def _listen(installed: Installed, hub: Hub, name: str, module: Any) -> None:
+def _listen(installed: Installed, hub: Hub, folders: Folders, name: str, module: Any) -> None:
     function = module.__dict__.get(name)
     if function is not None:
-        installed.patch(module, name, hub.beside("TensorBoard", function, partial(_heard, hub, name)))
+        installed.patch(module, name, hub.beside("TensorBoard", function, partial(_heard, hub, folders, name)))
 
 
-def _heard(hub: Hub, kind: str, name: Any, data: Any, *args: Any, **kwargs: Any) -> None:
+def _heard(hub: Hub, folders: Folders, kind: str, name: Any, data: Any, *args: Any, **kwargs: Any) -> None:
     step: Any = kwargs.get("step", args[1] if kind == "audio" and len(args) > 1 else args[0] if args else None)
     tensorflow = sys.modules.get("tensorflow")
     if step is None and tensorflow is not None:
@@ -43,7 +49,38 @@ def _heard(hub: Hub, kind: str, name: Any, data: Any, *args: Any, **kwargs: Any)
     value = _value(kind, data.numpy() if hasattr(data, "numpy") else data, args, kwargs)
     if value is not None:
         number = int(step.numpy()) if hasattr(step, "numpy") else step
-        hub.log(Origin("tensorboard"), {str(name): value}, number)
+        place = _folder(folders)
+        hub.log(Origin("tensorboard", place, place), {str(name): value}, number)
+
+
+def _remember_folders(installed: Installed, folders: Folders, module: Any) -> None:
+    """Note for each writer where it writes, when it is made: TensorFlow does not keep it."""
+    kind = module.__dict__.get("_ResourceSummaryWriter")
+    if kind is None or "__init__" not in kind.__dict__:
+        return
+    make = kind.__dict__["__init__"]
+
+    @wraps(make)
+    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        fence.call("recording what goes to TensorBoard", _note, folders, self, [*args, *kwargs.values()])
+
+    installed.patch(kind, "__init__", made)
+
+
+def _note(folders: Folders, writer: Any, given: list[Any]) -> None:
+    for one in given:
+        folder: Any = getattr(one, "keywords", {}).get("logdir")
+        if folder is not None:
+            raw = folder.numpy() if hasattr(folder, "numpy") else folder
+            folders[writer] = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+
+
+def _folder(folders: Folders) -> str:
+    """Where the writer of the moment writes: Keras has one for training and one for validation, with the same names."""
+    module = sys.modules.get("tensorflow.python.ops.summary_ops_v2")
+    writer: Any = getattr(getattr(module, "_summary_state", None), "writer", None)
+    return "" if writer is None else folders.get(writer, "")
 
 
 def _value(kind: str, data: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
