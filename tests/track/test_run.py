@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import enum
 import pathlib
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -125,6 +126,12 @@ def test_values_that_json_does_not_know_become_their_text() -> None:
         "empty": {},
         "bad": "\\udc80",
     }
+
+
+def test_a_choice_is_kept_as_its_value() -> None:
+    schedule = enum.Enum("Schedule", {"LINEAR": "linear"})
+    odd = enum.Enum("Odd", {"ONE": (1, 2)})
+    assert masked({"schedule": schedule.LINEAR, "odd": odd.ONE}) == {"schedule": "linear", "odd": "ONE"}
 
 
 def test_a_config_that_holds_itself_ends() -> None:

@@ -57,6 +57,11 @@ def _usual(kind: type) -> Mapping[str, Any]:
     return {} if base is None or base is kind else base().to_dict()
 
 
+def _stage(prefix: str) -> str:
+    """Several evaluation sets have a name each: `eval_german_loss` is `eval/german_loss`."""
+    return next((stage for stage in ("eval", "test") if prefix.startswith(f"{stage}_")), prefix)
+
+
 def named_metrics(logs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """One `Trainer.log` as series for the step, and as values that stand for the whole training.
 
@@ -70,7 +75,7 @@ def named_metrics(logs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
     # Whoever evaluates chooses the prefix, and a runtime is always among the results.
     prefixes = {str(name)[: -len(_RUNTIME)] for name in logs if str(name).endswith(_RUNTIME)}
     is_end = prefixes == {"train"} and "loss" not in logs
-    prefixes = (prefixes - {"train"}) or {"eval", "test"}
+    prefixes = {_stage(one) for one in prefixes - {"train"}} or {"eval", "test"}
     series: dict[str, Any] = {}
     overall: dict[str, Any] = {}
     for name, value in logs.items():
