@@ -34,8 +34,9 @@ _NAMES = {"tensorboard": "TensorBoard", "wandb": "W&B", "mlflow": "MLflow", "tra
 
 
 def imported_store(source: Source) -> Path:
-    """Where a folder's runs are kept for the page: in the cache, by the folder's own path."""
-    key = sha256(f"{source.kind}:{source.path.resolve()}".encode()).hexdigest()[:16]
+    """Where a folder's runs are kept for the page: in the cache, by the folder's own path and the name it was given."""
+    named = getattr(source, "name", "")
+    key = sha256(f"{source.kind}:{source.path.resolve()}:{named}".encode()).hexdigest()[:16]
     return cache_folder() / "imported" / f"{source.kind}-{key}"
 
 
