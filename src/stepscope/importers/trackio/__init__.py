@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,12 +24,13 @@ __all__ = ["TrackioFolder", "find"]
 
 _NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _LEVELS: dict[str, Severity] = {"info": "info", "warn": "warning", "error": "error"}
+_DEEPEST = 2
 _METERS = {"cpu/utilization": "cpu_percent", "memory/percent": "memory_percent"}
 
 
 def find(path: Path) -> Source | None:
     """The trackio projects in a folder (or the one in a file), or None."""
-    projects = list(_projects(path))
+    projects = dict(_projects(path))
     return TrackioFolder(path, projects) if projects else None
 
 
@@ -37,7 +39,7 @@ class TrackioFolder:
 
     kind = "trackio"
 
-    def __init__(self, path: Path, projects: list[Project]) -> None:
+    def __init__(self, path: Path, projects: dict[str, Project]) -> None:
         self.path = path
         self._projects = projects
         self._listed: dict[str, tuple[Project, Listed]] = {}
@@ -45,14 +47,14 @@ class TrackioFolder:
         self._troubles: list[str] = []
 
     def runs(self) -> Iterator[ForeignRun]:
-        for project in self._projects:
+        for place, project in self._projects.items():
             try:
                 listed = list(project.runs())
             except (BadData, MissingExtra) as fault:
                 self._troubles.append(str(fault))
                 continue
             for run in listed:
-                key = f"{project.name}/{run.id}"
+                key = f"{place}/{run.id}"
                 self._listed[key] = (project, run)
                 yield _foreign(key, project.name, run)
 
@@ -144,14 +146,26 @@ def _meter(name: str) -> str:
     return f"system/{_METERS.get(name, name)}"
 
 
-def _projects(path: Path) -> Iterator[Project]:
-    """The projects in a folder: databases, and parquet files that have none beside them."""
-    files = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
-    for file in files:
+def _projects(path: Path) -> Iterator[tuple[str, Project]]:
+    """The projects in a folder and in those below it: databases, and parquet files that have none beside them."""
+    for file in _files(path):
+        key = file.stem if file == path else file.relative_to(path).with_suffix("").as_posix()
         if file.suffix == ".db" and is_project(file):
-            yield Base(file)
+            yield key, Base(file)
         elif file.suffix == ".parquet" and _is_export(file):
-            yield Parquet(file)
+            yield key, Parquet(file)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    base = len(path.parts)
+    for folder, inner, names in os.walk(path):
+        here = Path(folder)
+        deep = len(here.parts) - base >= _DEEPEST
+        inner[:] = [] if deep else sorted(name for name in inner if name != "media" and not name.startswith("."))
+        yield from (here / name for name in sorted(names) if name.endswith((".db", ".parquet")))
 
 
 def _is_export(file: Path) -> bool:
