@@ -143,9 +143,10 @@ def histogram_record(histogram: Histogram) -> tuple[dict[str, Any], bytes]:
         edges, counts = np.array([0.0, 1.0]), np.zeros(1)
         meta |= {"min": None, "max": None}
     elif histogram.mean is None:
-        middles, share = (edges[:-1] + edges[1:]) / 2, counts / max(float(counts.sum()), 1e-300)
-        mean = float((middles * share).sum())
-        spread = float((((middles - mean) ** 2) * share).sum() ** 0.5)
+        with np.errstate(all="ignore"):
+            middles, share = edges[:-1] / 2 + edges[1:] / 2, counts / max(float(counts.sum()), 1e-300)
+            mean = float((middles * share).sum())
+            spread = float((((middles - mean) ** 2) * share).sum() ** 0.5)
         meta |= {"mean": _finite(mean), "std": _finite(spread), "estimated": True}
     return meta, np.concatenate((edges, counts)).astype("<f8").tobytes()
 
