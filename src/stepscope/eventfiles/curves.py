@@ -14,6 +14,7 @@ from stepscope.records import Media
 __all__ = ["pr_record"]
 
 
+@np.errstate(all="ignore")
 def pr_record(tensor: Tensor, key: str, step: int, time: float) -> tuple[Media, bytes]:
     """The curve in six rows: true and false positives, true and false negatives, precision, recall.
 

@@ -74,6 +74,7 @@ def decode_histogram(data: bytes) -> Histogram:
     return from_limits(limits, counts, *numbers.values())
 
 
+@np.errstate(all="ignore")
 def from_limits(
     limits: Floats, counts: Floats, low: float, high: float, total: float, summed: float, squares: float
 ) -> Histogram:
@@ -96,6 +97,7 @@ def from_limits(
     return _tidy(edges, counts[first : last + 1], low, high, total, mean, std)
 
 
+@np.errstate(all="ignore")
 def from_buckets(tensor: Tensor) -> Histogram:
     """A histogram of the second generation: rows of left edge, right edge and count."""
     if tensor.ndim != 2 or tensor.shape[1] != 3 or tensor.dtype.kind not in "fiu":
@@ -155,6 +157,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
+@np.errstate(all="ignore")
 def encode_histogram(histogram: Histogram) -> bytes:
     """The first generation's form, which every TensorBoard reads."""
     total = histogram.total or float(histogram.counts.sum())
