@@ -54,6 +54,7 @@ class Kept:
         self.imports = Imports()
         self.installed = Installed()
         self.step = 0
+        self.hub: Hub
 
     def log(self, values: Any, step: int | None) -> None:
         self.rows.append((dict(values), step))
@@ -78,7 +79,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Kept]:
     monkeypatch.syspath_prepend(tmp_path)
     found = Kept()
     found.imports.install()
-    watch_trackers(found.imports, found.installed, Hub(found))
+    found.hub = Hub(found)
+    watch_trackers(found.imports, found.installed, found.hub)
     yield found
     found.installed.remove()
     found.imports.remove()
@@ -127,6 +129,17 @@ def test_what_goes_to_two_tools_is_kept_once(kept: Kept) -> None:
         run.log({"loss": loss}, step=step)
     run.log({"loss": 0.3}, step=7)
     assert kept.rows == [({"loss": 0.5}, 0), ({"loss": 0.4}, 1), ({"wandb/loss": 0.3}, 7)]
+
+
+def test_what_a_trainer_has_logged_itself_is_not_kept_again(kept: Kept) -> None:
+    import wandb
+
+    assert kept.hub.known("Lightning", {"loss": 0.5}, 3) == {"loss": 0.5}
+    run = wandb.init()
+    run.log({"loss": 0.5}, step=3)
+    run.log({"loss": 0.4, "mine": 1.0}, step=4)
+    assert kept.rows == [({"wandb/loss": 0.4, "mine": 1.0}, 4)]
+    assert kept.hub.known("Lightning", {"mine": 2.0}, 5) == {"lightning/mine": 2.0}
 
 
 def test_wandb_logs_and_config_are_kept(kept: Kept) -> None:

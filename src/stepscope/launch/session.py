@@ -80,6 +80,7 @@ class Session:
         self.boundaries = Boundaries(
             self.loop, self.limiter.roles, self._log_trainers, self.tracking.settings, self.tracking.summary
         )
+        self.hub = Hub(RunTarget(self.tracking, self.loop, self.boundaries))
         self.imports = Imports()
         self.children = Children(settings)
         self.rank_notes = RankNotes()
@@ -133,8 +134,7 @@ class Session:
         self.imports.when("torch", self._torch_came)
         fence.fenced("watching for hyper-parameters")(self.hyperparameters.install)(self.imports)
         self._follow_trainers()
-        hub = Hub(RunTarget(self.tracking, self.loop, self.boundaries))
-        watch_trackers(self.imports, self._installed, hub)
+        watch_trackers(self.imports, self._installed, self.hub)
         if not self.options.quiet and self._rank == 0 and StatusLine.is_wanted():
             self._show_status()
 
@@ -269,7 +269,8 @@ class Session:
 
     def _log_trainers(self, values: Any, step: int | None) -> None:
         self.tracking.ensure()
-        self.tracking.log(values, self.loop.last_number if step is None else step)
+        at = self.loop.last_number if step is None else step
+        self.tracking.log(self.hub.known(self.boundaries.trainer or "trainer", values, at), at)
 
     def _status_text(self, width: int) -> str:
         return self.logbook.status(counted([one for one in self.reporter.findings if one.severity != "info"]))

@@ -92,6 +92,16 @@ class Hub:
         if kept:
             self.target.log(kept, at)
 
+    def known(self, trainer: str, values: Mapping[str, Any], step: int) -> dict[str, Any]:
+        """What a trainer logs itself, by the names it gets: a tracker that is handed the same adds nothing to it."""
+        origin, named = Origin(trainer.lower()), {}
+        for name, value in values.items():
+            is_own = self._owners.setdefault(name, origin) == origin
+            if is_own and isinstance(value, (int, float)):
+                self._last[name] = (step, value)
+            named[name if is_own else f"{origin.tool}/{name}"] = value
+        return named
+
     def named(self, origin: Origin, name: str) -> str:
         """What a name of the user's is called in our run."""
         owner = self._owners.get(name, origin)
