@@ -21,6 +21,7 @@ from accelerate.tracking import GeneralTracker, on_main_process
 
 from stepscope.fence import fenced
 from stepscope.integrations._open_run import open_run
+from stepscope.launch.trainers.boundaries import beside_ours
 from stepscope.track.media import Image, Several, Table
 from stepscope.track.run import Run
 
@@ -85,7 +86,7 @@ class StepscopeTracker(GeneralTracker):  # type: ignore[misc]
     def log(self, values: Mapping[str, Any], step: int | None = None, **more: Any) -> None:
         run = self.tracker
         if run is not None:
-            run.log(values, step=step)
+            run.log(beside_ours(values, "accelerate") if run.is_launched else values, step=step)
 
     @on_main_process  # type: ignore[untyped-decorator]
     @fenced("recording images")

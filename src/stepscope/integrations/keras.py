@@ -84,7 +84,7 @@ class StepscopeCallback(keras.callbacks.Callback):  # type: ignore[misc]
         with self._lock:
             self._done = max(self._done, step + 1)
         if self._every and run is not None and logs and step % self._every == 0:
-            run.log(named_logs(logs, "train/"), step=step)
+            run.log(named_logs(logs, "keras/" if run.is_launched else "train/"), step=step)
 
     @fenced("recording an epoch")
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:

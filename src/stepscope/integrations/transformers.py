@@ -23,7 +23,7 @@ from transformers.integrations.integration_utils import INTEGRATION_TO_CALLBACK
 from stepscope.errors import UsageError
 from stepscope.fence import fenced
 from stepscope.integrations._open_run import open_run
-from stepscope.launch.transformers_facts import model_facts, named_metrics, settings_of
+from stepscope.launch.transformers_facts import beside_ours, model_facts, named_metrics, settings_of
 from stepscope.track.run import Run
 
 __all__ = ["StepscopeCallback", "register"]
@@ -119,7 +119,7 @@ class StepscopeCallback(TrainerCallback):  # type: ignore[misc]
         series, overall = named_metrics(logs)
         self._last |= series
         if series:
-            run.log(series, step=state.global_step)
+            run.log(beside_ours(series) if run.is_launched else series, step=state.global_step)
         if overall:
             run.summary.update(overall)
 

@@ -63,6 +63,7 @@ class Tracking:
 
     def _open_own(self) -> None:
         self._own = session.init(**self._named)
+        self._own.is_launched = True
         self._follow()
 
     def _follow(self) -> None:

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["model_facts", "named_metrics", "settings_of"]
+__all__ = ["beside_ours", "model_facts", "named_metrics", "settings_of"]
+
+_OURS_TOO = frozenset(("train/loss", "train/grad_norm", "train/learning_rate"))
+"""Of every step from the pulse; the Trainer's are means over its logging steps, and get its name before theirs."""
 
 _RUNTIME = "_runtime"
 _MANY = 400
@@ -55,6 +58,18 @@ def _usual(kind: type) -> Mapping[str, Any]:
     """The defaults of the class that all configs descend from."""
     base = next((one for one in reversed(kind.__mro__) if hasattr(one, "to_dict")), None)
     return {} if base is None or base is kind else base().to_dict()
+
+
+def beside_ours(series: Mapping[str, Any]) -> dict[str, Any]:
+    """The Trainer's values under names that stand beside those of the pulse in one run.
+
+    >>> beside_ours({"train/loss": 0.5, "eval/loss": 0.4})
+    {'transformers/loss': 0.5, 'eval/loss': 0.4}
+    """
+    return {
+        f"transformers/{name.removeprefix('train/')}" if name in _OURS_TOO else name: value
+        for name, value in series.items()
+    }
 
 
 def _stage(prefix: str) -> str:

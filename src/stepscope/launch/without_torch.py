@@ -21,7 +21,7 @@ def framework() -> str | None:
     """What the script has loaded to learn with, besides PyTorch; by name, nothing is imported."""
     keras = sys.modules.get("keras")
     backend = getattr(getattr(keras, "config", None), "backend", None)
-    if callable(backend):
+    if callable(backend) and backend() != "tensorflow":  # which brings Keras along, used or not
         return f"Keras on {dict(_FRAMEWORKS).get(backend(), backend())}"
     return next((name for module, name in _FRAMEWORKS if module in sys.modules), None)
 

@@ -76,6 +76,8 @@ class Run:
         self._last_words: list[Callable[[], None]] = []
         self._afterwards: list[Callable[[], None]] = []
         self._preempted = False
+        self.is_launched = False
+        """`stepscope run` has opened it, and logs every step under `train/` by itself."""
         self.is_worker = is_worker
         """This process only joined the run: its end is not the run's."""
         self.rank = rank

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from stepscope.launch.roles import Role, Roles
     from stepscope.record.watch.trainer import Trainer
 
-__all__ = ["Boundaries", "Stage"]
+__all__ = ["Boundaries", "Stage", "beside_ours"]
 
 Stage = Literal["training", "validation", "test", "prediction", "sanity check", "tuning"]
 """sanity check: a few batches of validation before training, whose numbers mean nothing. tuning: steps that are taken
@@ -132,8 +132,7 @@ class Boundaries:
 
     def logged(self, values: Mapping[str, Any], step: int | None = None) -> None:
         """Values the trainer logs, by the names its users gave them."""
-        prefix = f"{(self.trainer or 'trainer').lower()}/"
-        named = {f"{prefix}{key}" if key.startswith(_OURS) else key: one for key, one in _texts(values)}
+        named = beside_ours(values, self.trainer or "trainer")
         self.has_results = self.has_results or bool(named)
         if named:
             self._log(named, step)
@@ -165,6 +164,16 @@ class Boundaries:
         """Hyper-parameters of the model, the data or the trainer."""
         if values:
             self._settings(dict(_texts(values)))
+
+
+def beside_ours(values: Mapping[str, Any], trainer: str) -> dict[str, Any]:
+    """Values under names of their own: those that begin as ours do get the trainer's name before them.
+
+    >>> beside_ours({"train/loss": 0.5, "loss": 0.5}, "Lightning")
+    {'lightning/train/loss': 0.5, 'loss': 0.5}
+    """
+    prefix = f"{trainer.lower()}/"
+    return {f"{prefix}{key}" if key.startswith(_OURS) else key: one for key, one in _texts(values)}
 
 
 def _texts(values: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -11,14 +11,12 @@ from typing import Any
 from stepscope.launch.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import after, around
-from stepscope.launch.transformers_facts import model_facts, named_metrics, settings_of
+from stepscope.launch.transformers_facts import beside_ours, model_facts, named_metrics, settings_of
 from stepscope.record.restore import Installed
 
 __all__ = ["follow"]
 
 NAME = "Transformers"
-_OURS_TOO = frozenset(("train/loss", "train/grad_norm", "train/learning_rate"))
-"""Of every step from the pulse; the Trainer's are means over its logging steps, and keep its name before theirs."""
 
 
 def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
@@ -88,8 +86,7 @@ class _Follower:
         if not isinstance(logs, Mapping) or _reports_itself(trainer) or not trainer.state.is_world_process_zero:
             return
         series, overall = named_metrics(logs)
-        values = {_named(name): value for name, value in series.items()}
-        self._boundaries.measured(values, int(trainer.state.global_step))
+        self._boundaries.measured(beside_ours(series), int(trainer.state.global_step))
         self._boundaries.summary(overall)
 
     def _hands_on(self, *args: Any, **kwargs: Any) -> Callable[[], None]:
@@ -115,10 +112,6 @@ def _reports_itself(trainer: Any) -> bool:
     """Whether a StepscopeCallback is among its callbacks, which records all of this."""
     callbacks = getattr(getattr(trainer, "callback_handler", None), "callbacks", ())
     return any(type(one).__module__ == "stepscope.integrations.transformers" for one in callbacks)
-
-
-def _named(name: str) -> str:
-    return f"transformers/{name.removeprefix('train/')}" if name in _OURS_TOO else name
 
 
 def _make_known(installed: Installed, module: Any) -> None:
