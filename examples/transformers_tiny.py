@@ -1,7 +1,7 @@
-"""A small GPT-2, built from its config, learns to count in threes. Nothing is downloaded, and nothing here is Stepscope's.
+"""A small GPT-2, built from its config, learns to count in threes. Nothing is downloaded, nothing is ours.
 
-    python examples/transformers_tiny.py
-    stepscope run examples/transformers_tiny.py        # the same, watched
+python examples/transformers_tiny.py
+stepscope run examples/transformers_tiny.py        # the same, watched
 """
 
 import torch

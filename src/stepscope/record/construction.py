@@ -49,7 +49,8 @@ def watch() -> Iterator[None]:
 
 @fence.fenced("remembering where a module was made")
 def _remember(module: Any, frame: Any) -> None:
-    if type(module).__hash__ is not torch.nn.Module.__hash__:  # torchmetrics: by its state, which is not there yet
+    own_hash: Any = type(module).__hash__
+    if own_hash is not torch.nn.Module.__hash__:  # torchmetrics: by its state, which is not there yet
         return
     # Frames of the module's own __init__ (and its bases') are inside it, not where it was made.
     while frame is not None and frame.f_code.co_name == "__init__" and frame.f_locals.get("self") is module:

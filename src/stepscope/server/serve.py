@@ -80,7 +80,9 @@ def serve(
     say: Callable[[str], object] = print,
     on_address: Callable[[str, str | None], object] | None = None,
 ) -> None:
-    """Serve the stores in `dirs` until Ctrl-C; `say` gets the line with the address to open, `on_address` the address and its token.
+    """Serve the stores in `dirs` until Ctrl-C.
+
+    `say` gets the line with the address to open, `on_address` the address and its token.
 
     Without a port: 7007 or the next one free. Without a token: a new one, unless `no_token`, which is refused where
     other machines could reach the server.
