@@ -304,3 +304,4 @@ def test_check_looks_at_a_trainer_and_leaves_nothing(warm: Warm, tmp_path: Path)
     assert done.code == 0, done.err
     assert "nothing suspicious was found" in done.err
     assert not (tmp_path / "stepscope-runs").exists()
+    assert list((tmp_path / "out").glob("checkpoint-*")) == []

@@ -14,6 +14,7 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.launch.imports import Imports
+from stepscope.launch.trainers.standing import around
 from stepscope.record.restore import Installed
 
 __all__ = ["NothingSaved"]
@@ -48,13 +49,26 @@ class NothingSaved:
         self._say = say
         self._folder: str | None = None
         self._installed = Installed()
+        self._left_over: list[str] = []
+        """Folders of checkpoints that a trainer has made: without their weights they are none."""
+        imports.when("transformers.trainer", self._hook_trainer)
         for package in {*_WRITERS, *_READERS}:
             imports.when(package, lambda module, package=package: self._hook(module, package))  # type: ignore[misc]
 
     def remove(self) -> None:
         self._installed.remove()
+        for folder in self._left_over:
+            shutil.rmtree(folder, ignore_errors=True)
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _hook_trainer(self, module: Any) -> None:
+        def saves(trainer: Any, model: Any, trial: Any = None, *args: Any, **kwargs: Any) -> None:
+            folder = os.path.abspath(os.path.join(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}"))
+            if not os.path.exists(folder):
+                self._left_over.append(folder)
+
+        around(self._installed, module.Trainer, "_save_checkpoint", saves)
 
     def _hook(self, module: Any, package: str) -> None:
         for table, redirect in ((_WRITERS, self._elsewhere), (_READERS, self._copy_of)):
