@@ -14,7 +14,30 @@ const PYTHON = process.env.STEPSCOPE_PYTHON ?? join(ROOT, ".venv/bin/python");
 const item = (page: Page, name: string) => page.locator(`.graph-item[aria-label="${name}"]`).first();
 const names = (page: Page) => page.locator(".graph-item").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label") ?? ""));
 const scaleOf = (page: Page) => page.locator(".graph-world").evaluate((world) => new DOMMatrix(getComputedStyle(world).transform).a);
-const settled = (page: Page) => page.waitForTimeout(400);
+
+/** Until nothing of the graph has moved for a while: a click beside a box that still moves does nothing. */
+async function settled(page: Page): Promise<void> {
+  await page.waitForTimeout(150);
+  await page.evaluate(
+    () =>
+      new Promise<void>((done) => {
+        let last = "";
+        let still = 0;
+        const look = () => {
+          const boxes = [...document.querySelectorAll(".graph-world, .graph-item")].map((one) => {
+            const { x, y, width, height } = one.getBoundingClientRect();
+            return [x, y, width, height].map(Math.round);
+          });
+          const now = JSON.stringify(boxes);
+          still = now === last ? still + 1 : 0;
+          last = now;
+          if (still >= 5) done();
+          else setTimeout(look, 50);
+        };
+        look();
+      }),
+  );
+}
 
 async function find(page: Page, words: string): Promise<void> {
   await page.keyboard.press("/");
