@@ -170,7 +170,7 @@ def test_a_bug_is_found_on_the_line_of_the_module(rule: str, tmp_path: Path) -> 
     source = scripts.buggy(rule)
     script = written(tmp_path, source)
     outcome = forked.stepscope(tmp_path, "run", script)
-    found = [one for one in only(tmp_path).findings if one.severity != "info"]
+    found = [one for one in only(tmp_path).findings if one.severity != "info" and not one.rule.startswith("perf.data")]
     assert [one.rule for one in found] == [rule], outcome.text
     assert Path(str(found[0].file)).name == "train.py"
     assert source.splitlines()[int(str(found[0].line)) - 1].strip() == line

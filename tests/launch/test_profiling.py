@@ -403,4 +403,5 @@ def test_a_block_of_the_script_is_profiled_beside(done: dict[str, tuple[Done, Pa
 def test_without_training_there_is_nothing_to_say(done: dict[str, tuple[Done, Path]]) -> None:
     result = done["nothing"][0]
     assert result.code == 0
-    assert "train.py made no optimizer step" in result.err
+    said = " ".join((result.out + result.err).split())  # where Python could be sampled in time, that is shown
+    assert "train.py made no optimizer step" in said or "there are no steps to take apart" in said

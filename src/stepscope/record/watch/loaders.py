@@ -49,6 +49,8 @@ class Loader:
         self.steady_turn_s = 0.0
         self.steady_wait_cpu_s = 0.0
         """Of the wait, what this thread has computed itself: on a busy machine a wait says little, work does."""
+        self.steady_longest = (0.0, 0.0, 0.0)
+        """Wait, turn and own work of the batch waited for longest: one stall says nothing of the others."""
         self._last = 0.0
         self._of_pass = 0
         self.told: str | None = None
@@ -75,6 +77,7 @@ class Loader:
             self.steady_wait_s += wait_s
             self.steady_wait_cpu_s += cpu_s
             self.steady_turn_s += now - self._last
+            self.steady_longest = max(self.steady_longest, (wait_s, now - self._last, cpu_s))
         self._last = now
 
     def begin_pass(self) -> None:

@@ -33,10 +33,12 @@ def dataloader_bound(run: Evidence) -> Iterator[Proof]:
     for loader in run.loaders.all:
         if loader.trains < _BATCHES or loader.steady_batches < _BATCHES:
             continue
-        wait = loader.steady_wait_s / loader.steady_batches
-        turn = loader.steady_turn_s / loader.steady_batches
+        others = loader.steady_batches - 1  # without the slowest: a pause of the machine or an import comes once
+        stall_wait, stall_turn, stall_work = loader.steady_longest
+        wait = (loader.steady_wait_s - stall_wait) / others
+        turn = (loader.steady_turn_s - stall_turn) / others
         share = wait / turn if turn else 0.0
-        work = loader.steady_wait_cpu_s / loader.steady_batches
+        work = (loader.steady_wait_cpu_s - stall_work) / others
         if share < _SHARE or (work < _WORK_S and wait < _WAIT_S):
             continue
         workers = "no workers" if not loader.workers else f"{loader.workers} workers"
