@@ -396,3 +396,12 @@ def test_mistakes_are_named() -> None:
         logger.log_image("x", [torch.rand(4, 4), torch.rand(4, 4)], caption=["a"])
     with pytest.raises(UsageError, match="expected a dict"):
         logger.log_metrics(3.0)
+
+
+def test_examples_in_docstrings_hold() -> None:
+    import doctest
+
+    from stepscope.integrations.lightning import profiler
+
+    result = doctest.testmod(profiler)
+    assert result.attempted and not result.failed
