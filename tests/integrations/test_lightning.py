@@ -404,4 +404,5 @@ def test_examples_in_docstrings_hold() -> None:
     from stepscope.integrations.lightning import profiler
 
     result = doctest.testmod(profiler)
-    assert result.attempted and not result.failed
+    assert result.attempted
+    assert not result.failed
