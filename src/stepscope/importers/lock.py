@@ -7,6 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from stepscope.errors import Conflict
+from stepscope.runs.format.filesystem import try_lock
 
 __all__ = ["ImportLock"]
 
@@ -24,7 +25,7 @@ class ImportLock:
             return True
         self._path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-        if not _lock(fd):
+        if not try_lock(fd):
             os.close(fd)
             return False
         self._fd = fd
@@ -47,17 +48,3 @@ class ImportLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
-
-
-def _lock(fd: int) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows: the file cannot be locked this way, and two imports at once are unlikely
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import Conflict
-from stepscope.runs.format.filesystem import make_private_folder
+from stepscope.runs.format.filesystem import make_private_folder, try_lock
 
 __all__ = ["Journal", "folder_of"]
 
@@ -70,7 +70,7 @@ class Journal:
         """Take the journal for writing; `Conflict` when another sweep process has it."""
         make_folders(self.folder)
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        if not _lock(fd):
+        if not try_lock(fd):
             os.close(fd)
             raise Conflict(
                 f"this sweep is being run already (its journal {self.path} is in use); "
@@ -100,7 +100,7 @@ class Journal:
         except OSError:
             return False
         try:
-            return not _lock(fd)
+            return not try_lock(fd)
         finally:
             os.close(fd)
 
@@ -121,17 +121,3 @@ def make_folders(folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     if not folder.is_dir():
         make_private_folder(folder)
-
-
-def _lock(fd: int) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows: two sweeps of one name at once are the user's to avoid
-        return True
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks
-        return True
-    return True

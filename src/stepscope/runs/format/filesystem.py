@@ -10,7 +10,15 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["create_private", "file_system_type", "is_remote", "make_private_folder", "sync_data", "sync_folder"]
+__all__ = [
+    "create_private",
+    "file_system_type",
+    "is_remote",
+    "make_private_folder",
+    "sync_data",
+    "sync_folder",
+    "try_lock",
+]
 
 _REMOTE = {
     "9p", "afs", "beegfs", "ceph", "cifs", "drvfs", "fhgfs", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs", "nfs4",
@@ -95,3 +103,21 @@ def sync_folder(path: Path) -> None:
         pass  # some network file systems refuse; the entry then lasts as they see fit
     finally:
         os.close(fd)
+
+
+def try_lock(fd: int) -> bool:
+    """Lock an open file for this process alone, without waiting; False if another one has it.
+
+    Where there are no such locks (Windows, some file systems) everybody gets it.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
