@@ -1,6 +1,5 @@
 /** The frame around every page: top bar, the page the address names, help, messages. */
 
-import { useSignalEffect } from "@preact/signals";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { type Action, useActions } from "./actions";
 import { copyText, EmptyState, ErrorState, Toasts } from "./components";
@@ -17,6 +16,7 @@ import { go, matchPage, type PageDef, place } from "./router";
 import { loadViews } from "./saved-views";
 import { selected, setSelected } from "./state";
 import { themeChoice } from "./theme";
+import { keepTitle } from "./title";
 import { beginReport } from "./views/reports/begin";
 
 const files = import.meta.glob<{ default: PageDef }>("./views/*.tsx", { eager: true });
@@ -26,6 +26,7 @@ const pages = Object.values(files)
 
 describePageKeys(pages.filter((page) => page.nav));
 keepLayouts();
+keepTitle(pages);
 
 /** What can be done on every page, for the command palette. */
 function everywhere(): Action[] {
@@ -73,10 +74,6 @@ export function App() {
   }, []);
   const path = place.value.path;
   const found = matchPage(pages, path === "/" ? (pages[0]?.path ?? "/") : path);
-  useSignalEffect(() => {
-    const page = matchPage(pages, place.value.path)?.page;
-    document.title = page ? `${page.title} · Stepscope` : "Stepscope";
-  });
   const main = useFocusOnNewPage(found?.page.path ?? path);
   return (
     <>

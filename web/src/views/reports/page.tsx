@@ -1,17 +1,18 @@
 /** One report: read by default, edited when the address says so. */
 
-import { batch, useSignalEffect } from "@preact/signals";
+import { batch } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Button, EmptyState, ErrorState, Skeleton, toast } from "../../components";
 import { ReportIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { ApiError, call, isAbort } from "../../lib/api";
-import { formatAge, visibleText } from "../../lib/format";
+import { formatAge } from "../../lib/format";
 import { onLive } from "../../lib/live";
 import type { ReportPage } from "../../lib/schema";
 import { flag, number, text } from "../../lib/url";
 import { go, linkTo, param } from "../../router";
 import { project, selected } from "../../state";
+import { useTitle } from "../../title";
 import "../../style/report-dialogs.css";
 import "../../style/report-editor.css";
 import "../../style/reports.css";
@@ -58,9 +59,7 @@ function OneReport({ id }: { id: string }) {
   // New runs may match the query of a panel; what is drawn already stays as it is.
   const bound = page !== null && /^\s*query:/m.test(page.text);
   useEffect(() => (bound && !edit.value ? everySoOften(() => void load()) : undefined), [bound, id, wanted, edit.value]);
-  useSignalEffect(() => {
-    if (page) document.title = `${visibleText(page.title)} · Stepscope`;
-  });
+  useTitle(page?.title || null);
   if (fault && !page) return <Missing fault={fault} onRetry={() => void load()} />;
   if (!page || (wanted && page.version !== wanted)) return <Waiting />;
   if (edit.value && page.editable && !wanted) return <EditReport page={page} onSaved={() => void load()} />;

@@ -11,6 +11,7 @@ import { visibleText } from "../../lib/format";
 import type { RunDetail } from "../../lib/schema";
 import { go } from "../../router";
 import { toggleSelected } from "../../state";
+import { useTitle } from "../../title";
 import "../../style/run.css";
 import "../../style/run-parts.css";
 import { detail, failure, readRun, watchRun } from "./data";
@@ -68,10 +69,7 @@ export function RunPage({ params }: { params: Record<string, string> }) {
     })),
   );
   const run = detail.value?.id === id ? detail.value : null;
-  useEffect(() => {
-    // After each drawing: the frame has set the page's own title when the address changed.
-    if (run) document.title = `${visibleText(run.name) || "Run"} · Stepscope`;
-  });
+  useTitle(run?.name || null);
   if (!run && failure.value) return <ErrorState error={failure.value} onRetry={() => void readRun(id)} />;
   return (
     <article class="run-page" aria-label="Run">
