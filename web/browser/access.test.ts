@@ -49,7 +49,7 @@ describe.skipIf(noBrowser)("by ear", () => {
     const { page } = tab;
     await page.keyboard.press("j");
     expect(await faults(page)).toEqual([]);
-    expect(await page.getByRole("grid", { name: "Runs" }).getAttribute("aria-rowcount")).toBe("25");
+    await expect.poll(() => page.getByRole("grid", { name: "Runs" }).getAttribute("aria-rowcount")).toBe("25");
     await page.getByRole("button", { name: "Columns" }).click();
     await page.getByRole("textbox", { name: "Find a column" }).waitFor();
     expect(await faults(page)).toEqual([]);

@@ -66,9 +66,9 @@ describe.skipIf(noBrowser)("charts", () => {
 
   test("draw the newest runs by themselves, one panel per metric in sections by prefix", async () => {
     const { page } = tab;
-    expect(await page.locator(".run-item").count()).toBe(5);
-    expect(await page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Metrics", "val", "test", "train", "samples", "eval", "weights", "system"]);
-    expect(await page.locator('[data-section="system"] .panel').count()).toBe(0);
+    await expect.poll(() => page.locator(".run-item").count()).toBe(5);
+    await expect.poll(() => page.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Metrics", "val", "test", "train", "samples", "eval", "weights", "system"]);
+    await expect.poll(() => page.locator('[data-section="system"] .panel').count()).toBe(0);
   });
 
   test("a drag zooms all panels with the same x-axis, asks for finer lines, and a double click shows all again", async () => {
@@ -100,11 +100,11 @@ describe.skipIf(noBrowser)("charts", () => {
     const values = await page.locator(".chart-tip .tip-value").allTextContents();
     expect(values.length).toBe(5);
     expect(values.map(Number)).toEqual([...values.map(Number)].sort((a, b) => b - a));
-    expect(await page.locator(".chart-tip tr[data-nearest]").count()).toBe(1);
+    await expect.poll(() => page.locator(".chart-tip tr[data-nearest]").count()).toBe(1);
     await page.mouse.down();
     await page.mouse.up();
     await page.mouse.move(5, 5);
-    expect(await page.locator(".chart-tip[data-held]").count()).toBe(1);
+    await expect.poll(() => page.locator(".chart-tip[data-held]").count()).toBe(1);
     const crossed = await plot(page, "loss")
       .locator(".plot-overlay")
       .evaluate((c: HTMLCanvasElement) => c.getContext("2d")?.getImageData(0, 0, c.width, c.height).data.some((v) => v > 0));
@@ -132,9 +132,9 @@ describe.skipIf(noBrowser)("charts", () => {
     await panel(page, "eval/page").scrollIntoViewIfNeeded();
     const frame = panel(page, "eval/page").frameLocator("iframe");
     await frame.getByText("Class report").waitFor();
-    expect(await frame.locator("h1").evaluate((h) => getComputedStyle(h).color)).toBe("rgb(0, 128, 0)");
-    expect(await frame.locator("#ran").textContent()).toBe("no");
-    expect(await page.locator("iframe").getAttribute("sandbox")).toBe("");
+    await expect.poll(() => frame.locator("h1").evaluate((h) => getComputedStyle(h).color)).toBe("rgb(0, 128, 0)");
+    await expect.poll(() => frame.locator("#ran").textContent()).toBe("no");
+    await expect.poll(() => page.locator("iframe").getAttribute("sandbox")).toBe("");
     expect([strangers, await page.title()]).toEqual([[], expect.not.stringContaining("PWNED")]);
   });
 
@@ -144,7 +144,7 @@ describe.skipIf(noBrowser)("charts", () => {
     const box = await plot(page, "test/accuracy").boundingBox();
     await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + 60, { steps: 3 });
     await page.locator(".chart-tip").waitFor();
-    expect(await page.locator(".chart-tip .tip-value").count()).toBe(5);
+    await expect.poll(() => page.locator(".chart-tip .tip-value").count()).toBe(5);
   });
 
   test("the whole layout is in the address, and a link shows the same", async () => {
@@ -160,10 +160,10 @@ describe.skipIf(noBrowser)("charts", () => {
     const other = await tab.context.newPage();
     await other.goto(link);
     await other.locator(".section").first().waitFor();
-    expect(await other.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Pinned", "Metrics"]);
-    expect(await other.getByRole("combobox", { name: "X-axis" }).inputValue()).toBe("epoch");
-    expect(await other.getByRole("button", { name: "Log y" }).getAttribute("aria-pressed")).toBe("true");
-    expect(await other.locator(".run-item[data-off]").count()).toBe(1);
+    await expect.poll(() => other.locator(".section").evaluateAll((all) => all.map((s) => s.getAttribute("aria-label")))).toEqual(["Pinned", "Metrics"]);
+    await expect.poll(() => other.getByRole("combobox", { name: "X-axis" }).inputValue()).toBe("epoch");
+    await expect.poll(() => other.getByRole("button", { name: "Log y" }).getAttribute("aria-pressed")).toBe("true");
+    await expect.poll(() => other.locator(".run-item[data-off]").count()).toBe(1);
     await other.close();
   });
 
@@ -184,11 +184,11 @@ describe.skipIf(noBrowser)("charts", () => {
     const images = panel(page, "samples/reconstruction");
     await images.scrollIntoViewIfNeeded();
     await images.locator("img").first().waitFor();
-    expect(await images.locator("img").count()).toBe(5);
+    await expect.poll(() => images.locator("img").count()).toBe(5);
     const newest = await images.locator("img").first().getAttribute("src");
     await images.getByRole("slider", { name: "Step" }).fill("2");
     await page.waitForFunction((old) => document.querySelector('.panel[data-key="samples/reconstruction"] img')?.getAttribute("src") !== old, newest);
-    expect(await images.locator(".media-steps output").textContent()).toBe("600");
+    await expect.poll(() => images.locator(".media-steps output").textContent()).toBe("600");
     await page.waitForFunction(() => /panels=[^&]*600/.test(location.hash));
     await images.locator(".picture").first().click();
     await expect.poll(() => page.locator("dialog img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(28);
@@ -211,7 +211,7 @@ describe.skipIf(noBrowser)("charts", () => {
     }
     await panel(page, "eval/errors").scrollIntoViewIfNeeded();
     await panel(page, "eval/errors").getByRole("button", { name: "sure" }).first().click();
-    expect(await panel(page, "eval/errors").locator('th[aria-sort="ascending"]').count()).toBe(1);
+    await expect.poll(() => panel(page, "eval/errors").locator('th[aria-sort="ascending"]').count()).toBe(1);
   });
 
   test("Markdown is shown, nothing in it runs, links are tame, and no image is fetched", async () => {
@@ -219,8 +219,8 @@ describe.skipIf(noBrowser)("charts", () => {
     const report = panel(page, "eval/report");
     await report.scrollIntoViewIfNeeded();
     await report.locator(".markdown h3").first().waitFor();
-    expect(await report.locator("a").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.getAttribute("rel")]))).toEqual([["https://example.org/paper", "noopener noreferrer nofollow"]]);
-    expect(await page.title()).not.toContain("PWNED");
+    await expect.poll(() => report.locator("a").evaluateAll((all) => all.map((a) => [a.getAttribute("href"), a.getAttribute("rel")]))).toEqual([["https://example.org/paper", "noopener noreferrer nofollow"]]);
+    await expect.poll(() => page.title()).not.toContain("PWNED");
     const own = errors.filter((error) => !/frame is sandboxed|"img-src data:"/.test(error)); // of the logged page beside it
     expect([await report.locator("img, script").count(), strangers, own]).toEqual([0, [], []]);
   });
@@ -273,7 +273,7 @@ describe.skipIf(noBrowser)("charts", () => {
     expect(keys[0]).toEqual(expect.arrayContaining(["loss", "grad_norm"]));
     expect(keys.flat()).not.toContain("train/kl");
     await fresh.context.close();
-    expect(await page.title()).toContain("Charts");
+    await expect.poll(() => page.title()).toContain("Charts");
   });
 
   test("leaving the page and coming back leaves no canvas behind", async () => {
@@ -282,7 +282,7 @@ describe.skipIf(noBrowser)("charts", () => {
       await page.keyboard.press("g");
       await page.keyboard.press("r");
       await page.waitForFunction(() => location.hash.startsWith("#/runs"));
-      expect(await page.locator("canvas.plot-overlay, .uplot").count()).toBe(0);
+      await expect.poll(() => page.locator("canvas.plot-overlay, .uplot").count()).toBe(0);
       await page.keyboard.press("g");
       await page.keyboard.press("c");
       await drawn(page, "loss");
@@ -294,6 +294,6 @@ describe.skipIf(noBrowser)("charts", () => {
     server.kill();
     await page.getByRole("combobox", { name: "Smoothing" }).selectOption("mean");
     await page.locator(".panel-cover[role=alert]").first().waitFor();
-    expect(await page.locator(".panel").count()).toBeGreaterThan(10);
+    await expect.poll(() => page.locator(".panel").count()).toBeGreaterThan(10);
   });
 });

@@ -39,7 +39,7 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await page.waitForURL(/#\/charts/);
     await palette(page, "theme dark");
     await page.keyboard.press("Enter");
-    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+    await expect.poll(() => page.locator("html").getAttribute("data-theme")).toBe("dark");
 
     await palette(page, "zero-grad");
     await page.getByRole("option", { name: /gradients of earlier steps/ }).click();
@@ -69,7 +69,7 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await page.keyboard.press("Delete");
     const dialog = page.getByRole("dialog", { name: "Delete 2 runs?" });
     await dialog.getByText(/KiB on the disk/).waitFor();
-    expect(await dialog.locator("li").allTextContents()).toEqual(before.slice(1, 3).map((name) => `${name} vae`));
+    await expect.poll(() => dialog.locator("li").allTextContents()).toEqual(before.slice(1, 3).map((name) => `${name} vae`));
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Enter");
     await page.getByText("22 runs", { exact: true }).waitFor();
@@ -164,8 +164,8 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await server.tell("alert a quiet one");
     await server.tell("end");
     await page.locator(".status", { hasText: "running" }).waitFor({ state: "detached" });
-    expect(await page.getByText("a quiet one").count()).toBe(0);
-    expect(await page.getByRole("button", { name: "Notifications", exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByText("a quiet one").count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Notifications", exact: true }).count()).toBe(1);
     expect(errors).toEqual([]);
     await context.close();
   });
@@ -188,7 +188,7 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     const { page, context } = await openTab(server);
     await page.setViewportSize({ width: 390, height: 800 });
     await page.locator("[data-run]").first().waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     for (const name of ["Columns", "More", "Saved views"])
       expect((await page.getByRole("button", { name, exact: true }).boundingBox())?.x ?? 999).toBeLessThan(390);
     await page.getByRole("button", { name: "Pages: Runs" }).click();

@@ -52,10 +52,10 @@ describe.skipIf(noBrowser)("compare", () => {
     await expect.poll(() => page.locator(".metric-grid thead th[data-base]").innerText()).toContain("baseline-s1");
     await expect.poll(() => page.evaluate(() => location.hash)).toContain("base=");
     // The best accuracy is marked once, and the baseline itself has no change.
-    expect(await page.locator(".metric-grid tbody tr").first().locator("td[data-best]").count()).toBe(1);
-    expect(await page.locator(".metric-grid tbody tr").first().locator("td[data-base] .metric-change").innerText()).toBe("");
+    await expect.poll(() => page.locator(".metric-grid tbody tr").first().locator("td[data-best]").count()).toBe(1);
+    await expect.poll(() => page.locator(".metric-grid tbody tr").first().locator("td[data-base] .metric-change").innerText()).toBe("");
     await page.getByLabel("Find a metric").fill("val/");
-    expect(await page.locator(".metric-grid tbody tr").count()).toBe(2);
+    await expect.poll(() => page.locator(".metric-grid tbody tr").count()).toBe(2);
     const [file] = await Promise.all([
       page.waitForEvent("download"),
       (async () => {
@@ -77,18 +77,18 @@ describe.skipIf(noBrowser)("compare", () => {
     await open(`#/compare?${pair()}`);
     const changed = section(page, "changed");
     await changed.getByText("Look first at").waitFor();
-    expect(await changed.locator(".changed-headline").innerText()).toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d, first in train\/grad_norm/s);
+    await expect.poll(() => changed.locator(".changed-headline").innerText()).toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d, first in train\/grad_norm/s);
     const reasons = changed.locator(".reason-table tbody tr");
-    expect(await reasons.first().innerText()).toMatch(/Likely.*opt\.no-zero-grad.*train\.py:42/s);
-    expect(await reasons.nth(1).innerText()).toMatch(/lr.*0\.001.*0\.01.*10 times as large/s);
+    await expect.poll(() => reasons.first().innerText()).toMatch(/Likely.*opt\.no-zero-grad.*train\.py:42/s);
+    await expect.poll(() => reasons.nth(1).innerText()).toMatch(/lr.*0\.001.*0\.01.*10 times as large/s);
     await changed.getByText(/more differences? that rarely/).click();
     await changed.getByText("einops").waitFor();
     // Config marks only the words that differ; code shows the line that was taken away.
     await go(page, "Config");
-    expect(await section(page, "config").locator("mark").allInnerTexts()).toEqual(["grey", "wolf"]);
+    await expect.poll(() => section(page, "config").locator("mark").allInnerTexts()).toEqual(["grey", "wolf"]);
     await go(page, "Code");
     await section(page, "code").getByText("The same commit; uncommitted changes differ in 2 files.").waitFor();
-    expect(await section(page, "code").locator('tr[data-differs] td[data-sign="-"]').innerText()).toContain("optimizer.zero_grad()");
+    await expect.poll(() => section(page, "code").locator('tr[data-differs] td[data-sign="-"]').innerText()).toContain("optimizer.zero_grad()");
     await go(page, "Environment");
     await section(page, "environment").getByText("NVIDIA_TF32_OVERRIDE").waitFor();
     await go(page, "Media");
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await cell(page, "val/accuracy", 2).locator("button").click();
     const card = page.getByRole("dialog", { name: /val\/accuracy/ });
     await card.getByText("Permutation test, all 70 deals").waitFor();
-    expect(await card.innerText()).toMatch(/Hardly chance.*bootstrap.*corrected by Holm/s);
+    await expect.poll(() => card.innerText()).toMatch(/Hardly chance.*bootstrap.*corrected by Holm/s);
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await go(page, "Charts");
@@ -124,7 +124,7 @@ describe.skipIf(noBrowser)("compare", () => {
     await page.getByRole("checkbox", { name: "augment/kind" }).check();
     await page.keyboard.press("Escape");
     await page.locator('.panel .plot[aria-label*="kind mixup"]').first().waitFor();
-    expect(await page.getByRole("group", { name: "Groups" }).innerText()).toContain("kind not set");
+    await expect.poll(() => page.getByRole("group", { name: "Groups" }).innerText()).toContain("kind not set");
     expect(tab.errors).toEqual([]);
   });
 

@@ -18,18 +18,18 @@ describe.skipIf(noBrowser)("findings", () => {
     expect(levels).toEqual(["error", "warning", "info"]);
 
     const first = cards.first();
-    expect(await first.locator("mark").first().textContent()).toBe("loss.backward()");
-    expect(await first.locator(".source-seen").textContent()).toContain("grad norm 1.9 -> 3.8 -> 5.8");
-    expect(await first.locator(".finding-place").textContent()).toContain("train.py:42");
-    expect(await first.locator(".finding-related").textContent()).toContain("the optimizer was made here");
+    await expect.poll(() => first.locator("mark").first().textContent()).toBe("loss.backward()");
+    await expect.poll(() => first.locator(".source-seen").textContent()).toContain("grad norm 1.9 -> 3.8 -> 5.8");
+    await expect.poll(() => first.locator(".finding-place").textContent()).toContain("train.py:42");
+    await expect.poll(() => first.locator(".finding-related").textContent()).toContain("the optimizer was made here");
     const mark = await first.locator("mark").first().boundingBox();
     const seen = await first.locator(".source-seen .isolate").boundingBox();
     expect(Math.abs((mark?.x ?? 0) - (seen?.x ?? 99))).toBeLessThan(2);
-    expect(await cards.nth(1).locator(".finding-place").textContent()).toContain("train.py:31");
+    await expect.poll(() => cards.nth(1).locator(".finding-place").textContent()).toContain("train.py:31");
 
     await first.getByRole("button", { name: "Explain" }).click();
     await first.getByText("Gradients pile up because nothing clears them").waitFor();
-    expect(await first.locator(".finding-examples figure").count()).toBe(2);
+    await expect.poll(() => first.locator(".finding-examples figure").count()).toBe(2);
 
     await server.tell("start followed");
     await page.goto(`${server.url}/#/runs`);

@@ -39,10 +39,10 @@ describe.skipIf(noBrowser)("inside a run", () => {
   test("the console opens at its end with the error in red, bars are one line, colours are colours", async () => {
     await open("vae-", "part=console");
     await line("FloatingPointError: the loss is inf at step 734").waitFor();
-    expect(await line("FloatingPointError: the").getAttribute("data-trace")).toBe("end");
-    expect(await page.locator(".con-line", { hasText: "epoch 7:" }).count()).toBe(1);
-    expect(await line("INFO step  600").locator(".ansi-2").textContent()).toBe("INFO");
-    expect(await page.locator(".con-follow").count()).toBe(0);
+    await expect.poll(() => line("FloatingPointError: the").getAttribute("data-trace")).toBe("end");
+    await expect.poll(() => page.locator(".con-line", { hasText: "epoch 7:" }).count()).toBe(1);
+    await expect.poll(() => line("INFO step  600").locator(".ansi-2").textContent()).toBe("INFO");
+    await expect.poll(() => page.locator(".con-follow").count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "How lines are shown" }).click();
     await page.getByRole("menuitemradio", { name: /Every form/ }).click();
@@ -57,7 +57,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await expect.poll(() => page.locator(".con-matches").textContent()).toBe("2 of 2");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.locator(".con-matches").textContent()).toBe("1 of 2");
-    expect(await page.locator(".con-line[data-current] mark").textContent()).toBe("saved");
+    await expect.poll(() => page.locator(".con-line[data-current] mark").textContent()).toBe("saved");
     await page.getByRole("button", { name: "Only matches" }).click();
     await expect.poll(() => page.locator(".con-line").count()).toBe(2);
     const box = page.getByRole("textbox", { name: "Find in the console" });
@@ -90,7 +90,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await line("[rank 3] step 39").waitFor();
     await page.getByRole("combobox", { name: "Rank" }).selectOption("2");
     await expect.poll(() => page.locator(".con-count").textContent()).toBe("40 of 160 lines");
-    expect(await line("[rank 1]").count()).toBe(0);
+    await expect.poll(() => line("[rank 1]").count()).toBe(0);
   });
 
   test("hundreds of thousands of lines scroll, and any of them is found", async () => {
@@ -100,7 +100,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await line("step 0 loss").waitFor();
     await page.locator(".con-lines").evaluate((box) => (box.scrollTop = box.scrollHeight / 2));
     await line(`step ${LONG / 2} loss`).waitFor();
-    expect(await page.locator(".con-line").count()).toBeLessThan(150);
+    await expect.poll(() => page.locator(".con-line").count()).toBeLessThan(150);
     await page.keyboard.press("/");
     await page.keyboard.type("step 54321 ");
     await page.locator(".con-line[data-current]", { hasText: "step 54321 loss" }).waitFor();
@@ -141,7 +141,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await expect.poll(() => page.locator(".files-picture img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(112);
     await page.getByRole("combobox", { name: "Compare with another version" }).selectOption("0");
     await page.locator('.files-changes li[data-kind="added"]', { hasText: "samples/latent.png" }).waitFor();
-    expect(await page.locator(".files-counts").textContent()).toContain("1 removed");
+    await expect.poll(() => page.locator(".files-counts").textContent()).toContain("1 removed");
     const saved = page.waitForEvent("download");
     await page.getByRole("link", { name: "Zip" }).click();
     expect((await saved).suggestedFilename()).toBe("vae-v1.zip");
@@ -159,7 +159,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
     await open("vae-", "part=step");
     const birth = page.getByRole("region", { name: "First value that is not finite" });
     await birth.getByText("Inf born in the loss code: exp (op 20)").waitFor();
-    expect(await birth.locator("li").allTextContents()).toEqual(expect.arrayContaining([expect.stringContaining("256 Infborn here")]));
+    await expect.poll(() => birth.locator("li").allTextContents()).toEqual(expect.arrayContaining([expect.stringContaining("256 Infborn here")]));
     expect(await axeFaults(page)).toEqual([]);
     await birth.getByRole("button", { name: "Show the op" }).click();
     const details = page.getByRole("complementary", { name: "Op 20" });
@@ -203,7 +203,7 @@ describe.skipIf(noBrowser)("inside a run", () => {
       await page.locator(".files-preview .card-head").filter({ hasText: name }).waitFor();
     }
     await page.locator(".files-preview pre", { hasText: "parent.document" }).waitFor();
-    expect(await page.locator(".files-part img, .files-part script, .files-part iframe").count()).toBe(0);
+    await expect.poll(() => page.locator(".files-part img, .files-part script, .files-part iframe").count()).toBe(0);
     expect([await page.title(), tab.strangers, tab.errors]).toEqual([expect.not.stringMatching(/^PWNED/), [], []]);
   });
 });

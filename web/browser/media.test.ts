@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)("media", () => {
     const page = await open("#/media");
     await expect.poll(() => images(page, "val/reconstruction").count()).toBe(3);
     expect(await axeFaults(page)).toEqual([]);
-    expect(await page.locator(".media-head").allInnerTexts()).toEqual(["no skip", "baseline", "wide decoder"]);
+    await expect.poll(() => page.locator(".media-head").allInnerTexts()).toEqual(["no skip", "baseline", "wide decoder"]);
     const last = await sources(page, "val/reconstruction");
     await page.locator(".media-scroll").focus();
     await page.keyboard.press("Home");
@@ -56,7 +56,7 @@ describe.skipIf(noBrowser)("media", () => {
     await page.keyboard.press("ArrowRight");
     await expect.poll(() => row(page, "val/reconstruction").locator(".media-step").allInnerTexts()).toEqual(["step 0"]);
     await expect.poll(async () => (await sources(page, "val/reconstruction")).map((src, at) => src === first[at])).toEqual([false, true, false]);
-    expect(await page.locator(".step-value b").innerText()).toBe("250");
+    await expect.poll(() => page.locator(".step-value b").innerText()).toBe("250");
     // What is shown is in the address.
     await expect.poll(() => page.evaluate(() => location.hash)).toContain("mstep=250");
     await page.reload();
@@ -82,7 +82,7 @@ describe.skipIf(noBrowser)("media", () => {
     await page.keyboard.press("Escape");
     await page.getByLabel("Find media").fill("");
     await page.getByRole("radio", { name: /^Text/ }).click();
-    expect(await page.locator(".media-key").evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.kind))).toEqual(["text", "text"]);
+    await expect.poll(() => page.locator(".media-key").evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.kind))).toEqual(["text", "text"]);
     expect(tab.errors).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe.skipIf(noBrowser)("media", () => {
     const line = box.getByRole("slider", { name: "Where the two pictures meet" });
     await line.focus();
     await page.keyboard.press("ArrowRight");
-    expect(await line.getAttribute("aria-valuenow")).toBe("52");
+    await expect.poll(() => line.getAttribute("aria-valuenow")).toBe("52");
     await box.getByRole("radio", { name: "Difference" }).click();
     await expect.poll(() => box.locator(".look-stats").innerText()).toMatch(/^mean \d.* greatest \d+ of 255/);
     // Two steps of one run: the same step twice has no difference.
@@ -123,7 +123,7 @@ describe.skipIf(noBrowser)("media", () => {
     const page = await open("#/media?mkind=table");
     const table = page.getByRole("table", { name: "eval/predictions" });
     await expect.poll(() => table.getAttribute("aria-rowcount")).toBe("1201");
-    expect(await table.getByRole("row").count()).toBeLessThan(60);
+    await expect.poll(() => table.getByRole("row").count()).toBeLessThan(60);
     await page.getByLabel("Search the table").fill("true=lake right=false score>0.5");
     await expect.poll(async () => Number(await table.getAttribute("aria-rowcount"))).toBeLessThan(60);
     await table.getByRole("button", { name: "score" }).click();
@@ -135,7 +135,7 @@ describe.skipIf(noBrowser)("media", () => {
     const texts = row(page, "val/note");
     await texts.getByLabel("Text", { exact: true }).selectOption("runs");
     await expect.poll(() => texts.locator(".text-diff [data-kind=new] mark").count()).toBeGreaterThan(0);
-    expect(await page.title()).not.toContain("PWNED");
+    await expect.poll(() => page.title()).not.toContain("PWNED");
 
     await open("#/media?mkind=confusion");
     await expect.poll(() => page.locator(".matrix-column header").allInnerTexts()).toHaveLength(3);
@@ -233,8 +233,8 @@ describe.skipIf(noBrowser)("media", () => {
       await page.locator(".plotly-place[data-drawn]").waitFor();
       await page.getByRole("radio", { name: /^Embeddings/ }).click();
       await expect.poll(() => page.locator(".media-fault").innerText()).toContain("is cut off");
-      expect(await page.title()).not.toContain("PWNED");
-      expect(await page.locator("main img[src=x]").count()).toBe(0);
+      await expect.poll(() => page.title()).not.toContain("PWNED");
+      await expect.poll(() => page.locator("main img[src=x]").count()).toBe(0);
       expect(strangers).toEqual([]);
     } finally {
       await context.close();

@@ -68,11 +68,11 @@ describe.skipIf(noBrowser)("the Model page", () => {
 
   test("shows the newest recording by itself, as a graph and as a table of modules", async () => {
     const { page } = tab;
-    expect(await page.getByRole("combobox", { name: "Run" }).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text)).toBe("gpt");
-    expect(await page.getByRole("combobox", { name: "Recorded step" }).locator("option").allTextContents()).toEqual(["step 100", "step 0"]);
+    await expect.poll(() => page.getByRole("combobox", { name: "Run" }).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text)).toBe("gpt");
+    await expect.poll(() => page.getByRole("combobox", { name: "Recorded step" }).locator("option").allTextContents()).toEqual(["step 100", "step 0"]);
     expect(await names(page)).toEqual(expect.arrayContaining(["input", "GPT", "tokens Embedding", "blocks.0 Block ×6"]));
-    expect(await page.locator(".modules-row").first().textContent()).toMatch(/GPT.*4×24×97.*308 K/);
-    expect(await page.locator(".graph-label").first().textContent()).toMatch(/^\d+(×\d+)* \w+$/);
+    await expect.poll(() => page.locator(".modules-row").first().textContent()).toMatch(/GPT.*4×24×97.*308 K/);
+    await expect.poll(() => page.locator(".graph-label").first().textContent()).toMatch(/^\d+(×\d+)* \w+$/);
     expect(tab.errors).toEqual([]);
   });
 
@@ -81,14 +81,14 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await page.getByRole("button", { name: "Boxes as they were at first" }).click();
     await find(page, "masked_fill");
     const details = page.locator(".graph-details");
-    expect(await details.locator("h2").textContent()).toBe("masked_fill");
-    expect(await details.textContent()).toMatch(/model_store\.py:\d+/);
-    expect(await details.locator("pre").textContent()).toContain("scores.masked_fill(~mask");
-    expect(await details.locator(".graph-tensors").first().textContent()).toContain("4×4×24×24float32");
+    await expect.poll(() => details.locator("h2").textContent()).toBe("masked_fill");
+    await expect.poll(() => details.textContent()).toMatch(/model_store\.py:\d+/);
+    await expect.poll(() => details.locator("pre").textContent()).toContain("scores.masked_fill(~mask");
+    await expect.poll(() => details.locator(".graph-tensors").first().textContent()).toContain("4×4×24×24float32");
     await details.getByRole("button", { name: "softmax" }).click();
     await settled(page);
-    expect(await details.locator("h2").textContent()).toBe("softmax");
-    expect(await page.locator(".graph-crumbs").textContent()).toBe("GPT›blocks.0›attn›softmax");
+    await expect.poll(() => details.locator("h2").textContent()).toBe("softmax");
+    await expect.poll(() => page.locator(".graph-crumbs").textContent()).toBe("GPT›blocks.0›attn›softmax");
   });
 
   test("boxes open and close by mouse and keyboard, and arrows follow the edges", async () => {
@@ -104,15 +104,15 @@ describe.skipIf(noBrowser)("the Model page", () => {
       await page.waitForTimeout(1000);
       await settled(page);
     }
-    expect(await item(page, "embedding").count()).toBe(0);
+    await expect.poll(() => item(page, "embedding").count()).toBe(0);
     await page.keyboard.press("ArrowDown");
     await settled(page);
-    expect(await page.locator(".graph-details h2").textContent()).toBe("add");
+    await expect.poll(() => page.locator(".graph-details h2").textContent()).toBe("add");
     await page.keyboard.press("ArrowUp");
     await page.keyboard.press("Enter");
     await item(page, "embedding").waitFor();
     await page.keyboard.press("Escape");
-    expect(await page.locator(".graph-details").count()).toBe(0);
+    await expect.poll(() => page.locator(".graph-details").count()).toBe(0);
   });
 
   test("equal blocks are folded with their number, and shown one by one when asked", async () => {
@@ -120,7 +120,7 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await item(page, "blocks.0 Block ×6").locator("[data-fold]").click();
     await item(page, "blocks.5 Block").waitFor({ state: "attached" });
     await find(page, "blocks.3");
-    expect(await page.locator(".graph-details").textContent()).toContain("Fold the equal blocks");
+    await expect.poll(() => page.locator(".graph-details").textContent()).toContain("Fold the equal blocks");
     await page.getByRole("button", { name: "Fold the equal blocks" }).click();
     await item(page, "blocks.0 Block ×6").waitFor({ state: "attached" });
   });
@@ -129,11 +129,11 @@ describe.skipIf(noBrowser)("the Model page", () => {
     const { page } = tab;
     await page.locator(".modules-row", { hasText: "norm" }).last().click();
     await settled(page);
-    expect(await page.locator(".graph-details h2").textContent()).toBe("norm");
+    await expect.poll(() => page.locator(".graph-details h2").textContent()).toBe("norm");
     await find(page, "blocks.0.mlp gelu");
-    expect(await page.locator('.modules-row[aria-selected="true"]').textContent()).toMatch(/^1GELU/);
+    await expect.poll(() => page.locator('.modules-row[aria-selected="true"]').textContent()).toMatch(/^1GELU/);
     await page.getByRole("columnheader", { name: "Time" }).click();
-    expect(await page.getByRole("columnheader", { name: "Time" }).getAttribute("aria-sort")).toBe("descending");
+    await expect.poll(() => page.getByRole("columnheader", { name: "Time" }).getAttribute("aria-sort")).toBe("descending");
   });
 
   test("the path of a choice stands out, and the rest fades", async () => {
@@ -141,10 +141,10 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await find(page, "softmax");
     await page.keyboard.press("u");
     await page.locator('.graph-edge[data-light="on"]').first().waitFor({ state: "attached" });
-    expect(await page.locator(".graph-item[data-dim]").count()).toBeGreaterThan(0);
-    expect(await item(page, "masked_fill").getAttribute("data-dim")).toBe(null);
+    await expect.poll(() => page.locator(".graph-item[data-dim]").count()).toBeGreaterThan(0);
+    await expect.poll(() => item(page, "masked_fill").getAttribute("data-dim")).toBe(null);
     await page.keyboard.press("Escape");
-    expect(await page.locator(".graph-item[data-dim]").count()).toBe(0);
+    await expect.poll(() => page.locator(".graph-item[data-dim]").count()).toBe(0);
   });
 
   test("zoom by wheel and keys, pan by dragging, and all of it at once", async () => {
@@ -180,7 +180,7 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await page.getByRole("switch", { name: "Backward" }).check({ force: true });
     await item(page, "backward").waitFor({ state: "attached" });
     await page.waitForTimeout(300);
-    expect(await page.evaluate(() => location.hash)).toMatch(/colour=nonfinite.*backward=1|backward=1.*colour=nonfinite/);
+    await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/colour=nonfinite.*backward=1|backward=1.*colour=nonfinite/);
     expect(tab.errors).toEqual([]);
   });
 
@@ -191,9 +191,9 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await page.getByRole("combobox", { name: "Colour by" }).selectOption("nonfinite");
     await page.getByRole("button", { name: "Go to the first" }).click();
     await settled(page);
-    expect(await page.locator(".graph-details h2").textContent()).toBe("log");
-    expect(await page.locator(".graph-values-bad").textContent()).toBe("12 −Inf");
-    expect(await page.locator(".graph-item[data-bad]").count()).toBeGreaterThan(1);
+    await expect.poll(() => page.locator(".graph-details h2").textContent()).toBe("log");
+    await expect.poll(() => page.locator(".graph-values-bad").textContent()).toBe("12 −Inf");
+    await expect.poll(() => page.locator(".graph-item[data-bad]").count()).toBeGreaterThan(1);
   });
 
   test("names are text, whatever they say", async () => {
@@ -202,10 +202,10 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await item(page, "Named").waitFor({ state: "attached" });
     await find(page, "onerror");
     await page.locator(".graph-details").waitFor();
-    expect(await page.locator(".modules-row", { hasText: "<img src=x onerror" }).count()).toBe(1);
-    expect(await page.locator("img, .graph-svg script, .graph-svg foreignObject").count()).toBe(0);
-    expect(await page.locator("text=\u202e").count()).toBe(0);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await expect.poll(() => page.locator(".modules-row", { hasText: "<img src=x onerror" }).count()).toBe(1);
+    await expect.poll(() => page.locator("img, .graph-svg script, .graph-svg foreignObject").count()).toBe(0);
+    await expect.poll(() => page.locator("text=\u202e").count()).toBe(0);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     expect([tab.errors, tab.strangers]).toEqual([[], []]);
   });
 
@@ -215,14 +215,14 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await page.keyboard.press("c");
     await page.getByRole("link", { name: "Open in Model" }).last().click();
     await item(page, "Named").waitFor({ state: "attached" });
-    expect(await page.evaluate(() => location.hash)).toMatch(/^#\/model\?.*of=.*recording=0:recording/);
+    await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#\/model\?.*of=.*recording=0:recording/);
   });
 
   test("a run without a recording teaches how to make one", async () => {
     const { page } = tab;
     await page.getByRole("combobox", { name: "Run" }).selectOption({ label: "nothing recorded" });
     await page.getByText("This run has no recorded step").waitFor();
-    expect(await page.locator(".lesson pre").first().textContent()).toContain("with stepscope.record(model) as step:");
+    await expect.poll(() => page.locator(".lesson pre").first().textContent()).toContain("with stepscope.record(model) as step:");
   });
 
   test("on a run's page it is that run's, without a choice of runs", async () => {
@@ -231,7 +231,7 @@ describe.skipIf(noBrowser)("the Model page", () => {
     await page.getByRole("link", { name: "gpt", exact: true }).click();
     await page.getByRole("tab", { name: "Model" }).click();
     await page.locator(".model-summary", { hasText: "GPT" }).waitFor();
-    expect(await page.getByRole("combobox", { name: "Run" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("combobox", { name: "Run" }).count()).toBe(0);
     await page.goBack();
     await page.getByRole("tab", { name: "Overview", selected: true }).waitFor();
   });
@@ -271,9 +271,9 @@ describe.skipIf(noBrowser)("the graph in one file", () => {
       console.log(`${name}: ${Math.round(opened)} ms; ${await page.locator(".solo-bar .quiet").textContent()}`);
       expect(opened).toBeLessThan(2000);
       expect(page.workers().length).toBe(1);
-      expect(await page.locator(".graph-item").count()).toBeLessThan(400);
+      await expect.poll(() => page.locator(".graph-item").count()).toBeLessThan(400);
       await find(page, name === "deep" ? "blocks.150 softmax" : "erf");
-      expect(await page.locator(".graph-details h2").textContent()).toBe(name === "deep" ? "softmax" : "erf");
+      await expect.poll(() => page.locator(".graph-details h2").textContent()).toBe(name === "deep" ? "softmax" : "erf");
       expect([asked, errors]).toEqual([[], []]);
       await page.close();
     });

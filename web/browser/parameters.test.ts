@@ -113,7 +113,7 @@ describe.skipIf(noBrowser)("parameters", () => {
     await expect.poll(() => page.locator(".filter-chip").count()).toBe(0);
     const lr = await axisX(page, "lr");
     for (let part = 0.2; part < 0.9 && (await page.locator(".run-tip").count()) === 0; part += 0.01) await page.mouse.move((lr + x) / 2, (box?.y ?? 0) + 62 + part * ((box?.height ?? 0) - 104));
-    expect(await page.locator(".run-tip strong").textContent()).toMatch(/^sweep-\d{4}$/);
+    await expect.poll(() => page.locator(".run-tip strong").textContent()).toMatch(/^sweep-\d{4}$/);
     await page.mouse.down();
     await page.mouse.up();
     await expect.poll(() => hashOf(page)).toMatch(/^#\/run\/[0-9A-Z]{26}/);
@@ -135,10 +135,10 @@ describe.skipIf(noBrowser)("parameters", () => {
 
   test("importance names what was planted, with its method; the table has the same runs as CSV", async () => {
     const page = await open("pview=importance&metric=val/accuracy", ".importance-table");
-    expect(await page.locator(".importance-verdict").textContent()).toMatch(/explains \d+ %.*from 60 runs/);
-    expect(await page.locator(".importance-table tbody th").first().textContent()).toBe("lr");
+    await expect.poll(() => page.locator(".importance-verdict").textContent()).toMatch(/explains \d+ %.*from 60 runs/);
+    await expect.poll(() => page.locator(".importance-table tbody th").first().textContent()).toBe("lr");
     await page.getByRole("button", { name: "depth" }).click();
-    expect(await page.locator(".effect h2").textContent()).toBe("val/accuracy over depth");
+    await expect.poll(() => page.locator(".effect h2").textContent()).toBe("val/accuracy over depth");
     await page.getByText("How this is computed").click();
     expect(await axeFaults(page)).toEqual([]);
     await page.getByRole("radio", { name: "Best so far" }).click();

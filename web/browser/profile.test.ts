@@ -42,12 +42,12 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     tab = await openTab(server, "#/profile");
     const { page } = tab;
     await page.locator(".verdict-text").waitFor();
-    expect(await page.locator(".verdict-text").textContent()).toMatch(/GPU|step/);
-    expect(await page.getByRole("combobox", { name: "Profile", exact: true }).locator("option").allTextContents()).toEqual(["steps 20 to 24 · PyTorch"]);
-    expect(await page.getByRole("region", { name: "Advice" }).count()).toBe(1);
+    await expect.poll(() => page.locator(".verdict-text").textContent()).toMatch(/GPU|step/);
+    await expect.poll(() => page.getByRole("combobox", { name: "Profile", exact: true }).locator("option").allTextContents()).toEqual(["steps 20 to 24 · PyTorch"]);
+    await expect.poll(() => page.getByRole("region", { name: "Advice" }).count()).toBe(1);
     await page.locator(".legend li", { hasText: "Backward" }).first().waitFor();
     await page.locator(".profile-checks li", { hasText: "parts sum to the step" }).first().waitFor();
-    expect(await tabOf(page, "Ranks").getAttribute("title")).toMatch(/one process/);
+    await expect.poll(() => tabOf(page, "Ranks").getAttribute("title")).toMatch(/one process/);
     await tabOf(page, "Ranks").click();
     await page.getByText("Ranks: nothing in this profile").waitFor();
     expect(page.url()).toContain("tab=ranks");
@@ -58,14 +58,14 @@ describe.skipIf(noBrowser)("the Profile page", () => {
   test("bars tell every part under the mouse, and the odd first step stands apart", async () => {
     const page = await open("waits for data");
     await page.locator(".verdict-text", { hasText: "waiting for data" }).waitFor();
-    expect(await page.locator(".legend").first().textContent()).toMatch(/^Data54 %.*Backward27 %/);
-    expect(await page.locator(".figures").first().textContent()).toMatch(/median step15\.1 ms.*p99.*first step1?\d.*×/);
+    await expect.poll(() => page.locator(".legend").first().textContent()).toMatch(/^Data54 %.*Backward27 %/);
+    await expect.poll(() => page.locator(".figures").first().textContent()).toMatch(/median step15\.1 ms.*p99.*first step1?\d.*×/);
     const box = await page.locator(".parts-bars canvas").first().boundingBox();
     if (!box) throw new Error("the bars are not drawn");
     await page.mouse.move(box.x + 58, box.y + box.height - 60);
-    expect(await page.locator(".profile-tip").textContent()).toMatch(/step 0 150 ms.*Backward.*Forward.*Data.*left out of the typical/);
+    await expect.poll(() => page.locator(".profile-tip").textContent()).toMatch(/step 0 150 ms.*Backward.*Forward.*Data.*left out of the typical/);
     await page.mouse.move(box.x + 300, box.y + box.height - 30);
-    expect(await page.locator(".profile-tip").textContent()).toMatch(/Waiting for the next batch/);
+    await expect.poll(() => page.locator(".profile-tip").textContent()).toMatch(/Waiting for the next batch/);
     await page.mouse.move(5, 5);
     await page.locator(".profile-tip").waitFor({ state: "detached" });
   });
@@ -77,13 +77,13 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await page.getByRole("columnheader", { name: "Calls" }).click();
     const calls = (await column(page, 2)).map((text) => Number(text.replace(",", "")));
     expect(calls.slice(0, 20)).toEqual([...calls].sort((a, b) => b - a).slice(0, 20));
-    expect(await page.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort")).toBe("descending");
+    await expect.poll(() => page.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort")).toBe("descending");
 
     await page.keyboard.press("/");
     await page.keyboard.type("/^aten::(mm|addmm)$/");
     await expect.poll(async () => (await names(page)).sort()).toEqual(["aten::addmm", "aten::mm"]);
-    expect(await page.locator(".sheet-bar .quiet").first().textContent()).toMatch(/^2 of \d+ rows$/);
-    expect(await page.locator(".sheet-totals > :nth-child(2)").textContent()).not.toBe(total);
+    await expect.poll(() => page.locator(".sheet-bar .quiet").first().textContent()).toMatch(/^2 of \d+ rows$/);
+    await expect.poll(() => page.locator(".sheet-totals > :nth-child(2)").textContent()).not.toBe(total);
     await page.keyboard.press("Escape");
     await expect.poll(() => rows(page).count()).toBeGreaterThan(10);
 
@@ -101,8 +101,8 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     const second = (await names(page))[1] ?? "";
-    expect(await page.locator(".sheet-details strong").textContent()).toBe(second);
-    expect(await page.locator(".sheet-row > .number").first().getAttribute("title")).toMatch(/: [\d,]+/);
+    await expect.poll(() => page.locator(".sheet-details strong").textContent()).toBe(second);
+    await expect.poll(() => page.locator(".sheet-row > .number").first().getAttribute("title")).toMatch(/: [\d,]+/);
     await page.keyboard.press("Escape");
     await page.locator(".sheet-details").waitFor({ state: "detached" });
   });
@@ -113,7 +113,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const before = await rows(page).count();
     await grid(page).focus();
     await page.keyboard.press("ArrowDown");
-    expect(await rows(page).first().getAttribute("aria-expanded")).toBe("true");
+    await expect.poll(() => rows(page).first().getAttribute("aria-expanded")).toBe("true");
     await page.keyboard.press("ArrowLeft");
     await expect.poll(() => rows(page).count()).toBeLessThan(before);
     await page.keyboard.press("ArrowRight");
@@ -124,7 +124,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const page = await open("many operators", "#/profile?tab=operators");
     await rows(page).first().waitFor();
     await expect.poll(() => page.locator(".sheet-bar .quiet").first().textContent()).toBe("12,000 rows"); // the newest run's rows stand there first
-    expect(await rows(page).count()).toBeLessThan(80);
+    await expect.poll(() => rows(page).count()).toBeLessThan(80);
     const usual = await grid(page).evaluate(async (box) => {
       const took: number[] = [];
       for (let at = 0; at < 41; at++) {
@@ -136,7 +136,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
       return took.sort((a, b) => a - b)[20] ?? 0;
     });
     expect(usual).toBeLessThan(200); // the median of two frames; a busy machine may lose some
-    expect(await rows(page).count()).toBeLessThan(80);
+    await expect.poll(() => rows(page).count()).toBeLessThan(80);
     await page.keyboard.press("/");
     await page.keyboard.type("operator_11999");
     await expect.poll(() => names(page)).toEqual(["my::operator_11999"]);
@@ -162,7 +162,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await page.getByRole("combobox", { name: "Profile to compare with" }).selectOption("p1");
     await page.locator(".verdict-text", { hasText: /1\.6\d+x slower/ }).waitFor();
     const data = page.locator(".sheet-row", { hasText: "Data" }).first();
-    expect(await data.locator(".sheet-more").first().textContent()).toMatch(/^\+6/);
+    await expect.poll(() => data.locator(".sheet-more").first().textContent()).toMatch(/^\+6/);
   });
 
   test("what is damaged says so, and the rest stands", async () => {
@@ -189,8 +189,8 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await tabOf(page, "Operators").click();
     await rows(page).first().waitFor();
     expect((await names(page)).some((name) => name.startsWith("<img src=x"))).toBe(true);
-    expect(await page.locator("main img").count()).toBe(0);
-    expect(await page.title()).toBe("Profile · Stepscope");
+    await expect.poll(() => page.locator("main img").count()).toBe(0);
+    await expect.poll(() => page.title()).toBe("Profile · Stepscope");
   });
 
   test("an address that names nothing says so, and another run can be chosen", async () => {
@@ -201,7 +201,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     tab.errors.length = 0; // the browser prints the 404
     await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "waits for data" });
     await page.locator(".verdict-text").waitFor();
-    expect(await page.title()).toBe("Profile · Stepscope");
+    await expect.poll(() => page.title()).toBe("Profile · Stepscope");
   });
 
   test("on a run's page it is that run's, and the numbers go to the run's parts", async () => {
@@ -210,7 +210,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await page.getByRole("link", { name: "waits for data" }).click();
     await page.getByRole("tab", { name: "Profile" }).click();
     await page.locator(".verdict-text").waitFor();
-    expect(await page.getByRole("combobox", { name: "Run", exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("combobox", { name: "Run", exact: true }).count()).toBe(0);
     await tabOf(page, "Operators").click();
     await rows(page).first().waitFor();
     await page.keyboard.press("1");
@@ -235,8 +235,8 @@ describe.skipIf(noBrowser)("the Profile page", () => {
   test("a running script is asked for its next steps; one that has ended is not", async () => {
     const page = await open("not profiled");
     const button = page.getByRole("button", { name: "Profile the next steps" });
-    expect(await button.isDisabled()).toBe(true);
-    expect(await button.getAttribute("title")).toMatch(/has ended/);
+    await expect.poll(() => button.isDisabled()).toBe(true);
+    await expect.poll(() => button.getAttribute("title")).toMatch(/has ended/);
     await server.tell("start goes-on");
     await page.reload();
     await page.getByRole("combobox", { name: "Run", exact: true }).selectOption({ label: "goes-on" });

@@ -84,19 +84,19 @@ describe.skipIf(noBrowser)("reports", () => {
     await open("#/reports");
     await page.getByRole("link", { name: TITLE }).click();
     await drawn(page);
-    expect(await page.getByRole("navigation", { name: "Contents" }).getByRole("link").allTextContents()).toContain("What the samples look like");
-    expect(await page.locator(".report-table tbody tr").first().textContent()).toContain("cosine + EMA");
+    await expect.poll(() => page.getByRole("navigation", { name: "Contents" }).getByRole("link").allTextContents()).toContain("What the samples look like");
+    await expect.poll(() => page.locator(".report-table tbody tr").first().textContent()).toContain("cosine + EMA");
     const before = await picture(page);
     await dragChart(page);
     await expect.poll(() => picture(page)).not.toBe(before);
     await page.getByRole("link", { name: "What is wrong in the losing run" }).click();
     await page.locator(".report-findings .finding").waitFor();
-    expect(await page.evaluate(() => location.hash)).toContain(`/report/${id}`);
+    await expect.poll(() => page.evaluate(() => location.hash)).toContain(`/report/${id}`);
     expect(await axeFaults(page)).toEqual([]);
 
     await page.getByRole("button", { name: /Version 2/ }).click();
     await page.getByText("Version 1 beside the current one").waitFor();
-    expect(await page.locator('.diff-lines [data-kind="in"]').first().textContent()).toContain("What is wrong");
+    await expect.poll(() => page.locator('.diff-lines [data-kind="in"]').first().textContent()).toContain("What is wrong");
     await page.getByRole("button", { name: "Read it" }).click();
     await page.getByText("This is version 1 of 2.").waitFor();
     await page.getByRole("button", { name: "Read the newest" }).click();
@@ -116,7 +116,7 @@ describe.skipIf(noBrowser)("reports", () => {
     await page.getByRole("dialog", { name: "Add a chart" }).getByRole("combobox", { name: "Metric" }).fill("val/loss");
     await page.locator(".panel-form .plot").waitFor();
     await page.getByRole("button", { name: "Insert", exact: true }).click();
-    expect(await text(page).inputValue()).toContain("First words.\n\n```stepscope chart\nkey: val/loss\n```");
+    await expect.poll(() => text(page).inputValue()).toContain("First words.\n\n```stepscope chart\nkey: val/loss\n```");
     await drawn(page);
 
     // A word before it does not build the chart anew: its canvas is the same element.
@@ -124,9 +124,9 @@ describe.skipIf(noBrowser)("reports", () => {
     await text(page).evaluate((box: HTMLTextAreaElement) => (box.focus(), box.setSelectionRange(21, 21)));
     await page.keyboard.type("New ");
     await preview(page).getByText("New First words.").waitFor();
-    expect(await page.locator(".plot canvas[data-mine]").count()).toBe(1);
+    await expect.poll(() => page.locator(".plot canvas[data-mine]").count()).toBe(1);
     await page.keyboard.press("Control+z");
-    expect(await text(page).inputValue()).toContain("\n\nFirst words.\n\n```stepscope chart");
+    await expect.poll(() => text(page).inputValue()).toContain("\n\nFirst words.\n\n```stepscope chart");
 
     await page.getByRole("button", { name: "Move up" }).click();
     await expect.poll(() => text(page).inputValue()).toContain("```stepscope chart\nkey: val/loss\n```\n\nFirst words");
@@ -154,7 +154,7 @@ describe.skipIf(noBrowser)("reports", () => {
     await page.getByRole("toolbar", { name: "Edit the report" }).getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Edit", exact: true }).click();
     await page.getByRole("button", { name: "Go on with them" }).click();
-    expect(await text(page).inputValue()).toContain("Unsaved.");
+    await expect.poll(() => text(page).inputValue()).toContain("Unsaved.");
     expect(await axeFaults(page)).toEqual([]);
     await text(page).press("Control+s");
     await page.locator(".report-save-state", { hasText: "version 4" }).waitFor();
@@ -193,9 +193,9 @@ describe.skipIf(noBrowser)("reports", () => {
     await open("#/reports");
     await page.getByRole("link", { name: /onerror/ }).click();
     await page.locator(".report-problem").first().waitFor();
-    expect(await page.locator(".report-problem").count()).toBe(2);
-    expect(await page.evaluate(() => document.querySelectorAll('.report img, .report script, a[href^="javascript"]').length)).toBe(0);
-    expect(await page.title()).not.toBe("PWNED");
+    await expect.poll(() => page.locator(".report-problem").count()).toBe(2);
+    await expect.poll(() => page.evaluate(() => document.querySelectorAll('.report img, .report script, a[href^="javascript"]').length)).toBe(0);
+    await expect.poll(() => page.title()).not.toBe("PWNED");
     expect([tab.errors, tab.strangers]).toEqual([[], []]);
   });
 
@@ -242,7 +242,7 @@ describe.skipIf(noBrowser)("reports", () => {
       await expect.poll(() => image.getAttribute("src")).not.toBe(first);
       await page.locator(".report-model .graph-viewer").waitFor();
       await page.locator(".report-profile .verdict").waitFor();
-      expect(await page.locator('a[href^="#/"]').count()).toBe(0);
+      await expect.poll(() => page.locator('a[href^="#/"]').count()).toBe(0);
       expect(await axeFaults(page)).toEqual([]);
       expect(asked).toEqual([`file://${file}`]);
       expect(errors).toEqual([]);

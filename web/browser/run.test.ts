@@ -37,19 +37,19 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await open("small-lm-08-wide");
     await page.getByRole("region", { name: "Error" }).getByText("FloatingPointError: loss is nan at step 2400").first().waitFor();
     await page.getByRole("img", { name: /train\/loss over Step/ }).waitFor();
-    expect(await page.getByRole("tab", { name: /Findings/ }).textContent()).toBe("Findings4, 4 findings");
+    await expect.poll(() => page.getByRole("tab", { name: /Findings/ }).textContent()).toBe("Findings4, 4 findings");
     expect(await axeFaults(page, { include: ".run-page" })).toEqual([]);
 
     await page.getByRole("link", { name: /gradients grow by a factor of 300/ }).click();
     const card = page.locator('[data-finding="grad.exploding:1"]');
     await card.locator(".evidence svg").nth(1).waitFor();
-    expect(await card.getAttribute("data-wanted")).toBe("true");
-    expect(await card.evaluate((one) => document.activeElement === one)).toBe(true);
-    expect(await page.evaluate(() => [document.scrollingElement?.scrollTop, document.querySelector(".topbar")?.getBoundingClientRect().top])).toEqual([0, 0]);
+    await expect.poll(() => card.getAttribute("data-wanted")).toBe("true");
+    await expect.poll(() => card.evaluate((one) => document.activeElement === one)).toBe(true);
+    await expect.poll(() => page.evaluate(() => [document.scrollingElement?.scrollTop, document.querySelector(".topbar")?.getBoundingClientRect().top])).toEqual([0, 0]);
     expect((await card.boundingBox())?.y).toBeLessThan(300);
-    expect(await card.locator(".evidence-bars li").first().textContent()).toBe("head41.2");
-    expect(await card.locator(".evidence-mark").count()).toBe(2);
-    expect(await card.locator(".evidence-odd").count()).toBeGreaterThan(0);
+    await expect.poll(() => card.locator(".evidence-bars li").first().textContent()).toBe("head41.2");
+    await expect.poll(() => card.locator(".evidence-mark").count()).toBe(2);
+    await expect.poll(() => card.locator(".evidence-odd").count()).toBeGreaterThan(0);
     expect(await axeFaults(page, { include: ".run-page" })).toEqual([]);
 
     await card.getByRole("button", { name: "Copy the link to this finding" }).click();
@@ -61,9 +61,9 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await page.goto(link.replace(":1", ":9"));
     await page.getByText("which this run does not have").waitFor();
     await page.getByRole("button", { name: "2 errors" }).click();
-    expect(await page.locator(".finding").count()).toBe(2);
+    await expect.poll(() => page.locator(".finding").count()).toBe(2);
     await page.getByRole("combobox", { name: "Rule" }).selectOption("data.worker-seed");
-    expect(await page.locator(".finding strong").allTextContents()).toEqual(["the loader's workers all draw the same numbers"]);
+    await expect.poll(() => page.locator(".finding strong").allTextContents()).toEqual(["the loader's workers all draw the same numbers"]);
   });
 
   test("tells how to make it again, and from which code", async () => {
@@ -73,22 +73,22 @@ describe.skipIf(noBrowser)("a run's page", () => {
     for (const part of ["cd /home/ada/small-lm\ngit checkout 4f2a91c7", "apply <<'END_OF_DIFF'\ndiff --git", "export OMP_NUM_THREADS=8\n", "--note 'no warm-up'\n"])
       expect(commands).toContain(part);
     expect(commands).not.toContain("SLURM");
-    expect(await page.getByRole("link", { name: "4f2a91c7d8e0" }).getAttribute("href")).toContain("https://github.com/ada/small-lm/commit/4f2a");
+    await expect.poll(() => page.getByRole("link", { name: "4f2a91c7d8e0" }).getAttribute("href")).toContain("https://github.com/ada/small-lm/commit/4f2a");
 
     const changes = page.getByRole("region", { name: "Changes that were not committed" });
-    expect(await changes.locator(".diff-head").allTextContents()).toEqual(["model.py+3 −2", "train.py+1 −2", "configs/wide.yamladded+4 −0"]);
-    expect(await changes.locator('[data-kind="removed"]').nth(2).textContent()).toBe("64−        lr=3e-4,");
+    await expect.poll(() => changes.locator(".diff-head").allTextContents()).toEqual(["model.py+3 −2", "train.py+1 −2", "configs/wide.yamladded+4 −0"]);
+    await expect.poll(() => changes.locator('[data-kind="removed"]').nth(2).textContent()).toBe("64−        lr=3e-4,");
     await changes.getByRole("button", { name: /train\.py/ }).click();
-    expect(await changes.locator('[data-kind="removed"]').count()).toBe(2);
+    await expect.poll(() => changes.locator('[data-kind="removed"]').count()).toBe(2);
 
     await page.getByRole("textbox", { name: "Find in Config" }).fill("lr");
-    expect(await page.getByRole("region", { name: "Config" }).locator("dt").allTextContents()).toEqual(["lr"]);
+    await expect.poll(() => page.getByRole("region", { name: "Config" }).locator("dt").allTextContents()).toEqual(["lr"]);
     await page.getByRole("textbox", { name: "Find in Packages" }).fill("torch");
-    expect(await page.getByRole("region", { name: "Packages" }).locator("dt").allTextContents()).toEqual(["torch"]);
+    await expect.poll(() => page.getByRole("region", { name: "Packages" }).locator("dt").allTextContents()).toEqual(["torch"]);
     const metrics = page.getByRole("region", { name: "Metrics" });
     await metrics.locator(".spark").nth(6).waitFor();
     await metrics.getByRole("button", { name: "Max" }).click();
-    expect(await metrics.locator("tbody th").first().textContent()).toBe("train/tokens_per_s");
+    await expect.poll(() => metrics.locator("tbody th").first().textContent()).toBe("train/tokens_per_s");
     await metrics.getByRole("link", { name: "grad_norm" }).click();
     await page.getByRole("dialog", { name: "grad_norm" }).waitFor();
     await page.keyboard.press("Escape");
@@ -108,15 +108,15 @@ describe.skipIf(noBrowser)("a run's page", () => {
     const before = await points.textContent();
     await server.tell("log");
     await expect.poll(() => points.textContent()).not.toBe(before);
-    expect(await field.inputValue()).toContain("**bold**");
-    expect(await page.locator('.main-charts [data-marked="yes"]').count()).toBe(1);
+    await expect.poll(() => field.inputValue()).toContain("**bold**");
+    await expect.poll(() => page.locator('.main-charts [data-marked="yes"]').count()).toBe(1);
     await page.getByRole("tab", { name: "System" }).click();
     await page.getByText("Nothing was measured of the machine").waitFor();
     await page.goBack();
     await field.press("Control+Enter");
     const notes = page.getByRole("region", { name: "Notes" });
     await notes.locator("strong", { hasText: "bold" }).waitFor();
-    expect(await notes.textContent()).toContain("<img src=x");
+    await expect.poll(() => notes.textContent()).toContain("<img src=x");
 
     await page.getByRole("button", { name: "Rename" }).click();
     await page.getByRole("textbox", { name: "Name of the run" }).fill("gone");
@@ -129,12 +129,12 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await page.getByRole("heading", { level: 1, name: "went well" }).waitFor();
     await server.tell("end");
     await page.locator(".run-head").getByText("finished").waitFor();
-    expect(await page.title()).toBe("went well · Stepscope");
+    await expect.poll(() => page.title()).toBe("went well · Stepscope");
   });
 
   test("every part is reached by click, key and arrow, and says why it has nothing", async () => {
     await open("nothing-logged");
-    expect(await page.getByRole("tab").evaluateAll((all) => all.map((one) => one.firstChild?.textContent))).toEqual(PARTS);
+    await expect.poll(() => page.getByRole("tab").evaluateAll((all) => all.map((one) => one.firstChild?.textContent))).toEqual(PARTS);
     const said: Record<string, string> = {
       Charts: "This run logged no numbers", Findings: "Nothing was found", Media: "no media", Distributions: "No histograms",
       Model: "no recorded step", Profile: "no profile", System: "Nothing was measured",
@@ -153,18 +153,18 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await page.getByRole("tab", { name: "Overview", selected: true }).waitFor();
     await page.goto(`${server.url}/#/runs`);
     await page.locator("[data-run]").first().waitFor();
-    expect(await page.evaluate(() => location.hash)).not.toContain("part=");
+    await expect.poll(() => page.evaluate(() => location.hash)).not.toContain("part=");
   });
 
   test("shows the machine in words, fits a phone, and asks nobody else", async () => {
     await open("small-lm-07", "?part=system");
     await page.getByRole("heading", { name: "Utilisation, %" }).first().waitFor();
-    expect(await page.locator(".system-facts").textContent()).toContain("2 × NVIDIA H100 80GB (80 GiB)");
+    await expect.poll(() => page.locator(".system-facts").textContent()).toContain("2 × NVIDIA H100 80GB (80 GiB)");
     await page.setViewportSize({ width: 390, height: 844 });
     for (const part of ["", "?part=findings", "?part=charts", "?part=system"]) {
       await open("small-lm-08-wide", part);
       await page.waitForTimeout(150);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     }
     expect([tab.errors, tab.strangers, await page.title()]).toEqual([[], [], "small-lm-08-wide · Stepscope"]);
   });

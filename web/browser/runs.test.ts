@@ -30,12 +30,12 @@ describe.skipIf(noBrowser)("the Runs page", () => {
 
   test("shows every run, newest first, with status, spark line and the metrics that matter", async () => {
     const page = await open();
-    expect(await page.locator(".matched").textContent()).toBe("24 runs");
+    await expect.poll(() => page.locator(".matched").textContent()).toBe("24 runs");
     expect((await names())[0]).toBe("brave-otter-0");
     expect((await column("status"))[3]).toBe("failed");
-    expect(await page.locator(".spark path").count()).toBe(24);
-    expect(await page.locator(".spark-broken").count()).toBe(1);
-    expect(await page.title()).toBe("Runs · Stepscope");
+    await expect.poll(() => page.locator(".spark path").count()).toBe(24);
+    await expect.poll(() => page.locator(".spark-broken").count()).toBe(1);
+    await expect.poll(() => page.title()).toBe("Runs · Stepscope");
   });
 
   test("filters as one types, and the address remembers", async () => {
@@ -58,7 +58,7 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await page.keyboard.type("= fai");
     await page.getByRole("option", { name: "failed" }).waitFor();
     await page.keyboard.press("Tab");
-    expect(await page.getByRole("combobox", { name: "Query" }).inputValue()).toBe("status = failed ");
+    await expect.poll(() => page.getByRole("combobox", { name: "Query" }).inputValue()).toBe("status = failed ");
     await page.getByText("1 of 24 runs").waitFor();
   });
 
@@ -69,8 +69,8 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await page.keyboard.press("Enter");
     const problem = page.locator("#query-error");
     await problem.waitFor();
-    expect(await problem.locator("pre").textContent()).toBe(`status = fialed\n${" ".repeat(9)}^`);
-    expect(await problem.textContent()).toContain("fialed");
+    await expect.poll(() => problem.locator("pre").textContent()).toBe(`status = fialed\n${" ".repeat(9)}^`);
+    await expect.poll(() => problem.textContent()).toContain("fialed");
     expect((await names()).length).toBe(24);
     tab.errors.length = 0; // the browser itself notes the answer 400
   });
@@ -91,7 +91,7 @@ describe.skipIf(noBrowser)("the Runs page", () => {
       )
       .toBe(true);
     expect((await column(key)).at(-1)).toBe("NaN");
-    expect(await page.locator(".row").nth(1).locator(".cell-best").count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator(".row").nth(1).locator(".cell-best").count()).toBeGreaterThan(0);
     await page.goBack();
     await page.waitForFunction(() =>
       document.querySelector('[role="columnheader"][data-column="created"][aria-sort="descending"]'),
@@ -185,9 +185,9 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await expect.poll(() => page.locator("dialog").count()).toBe(0);
     await page.keyboard.press("t");
     await page.keyboard.press("t");
-    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
     await page.reload();
-    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
+    await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
   });
 
   test("a run that starts, logs and ends is followed without a reload", async () => {
@@ -210,6 +210,6 @@ describe.skipIf(noBrowser)("the Runs page", () => {
     await page.locator(".toast").getByText("<b>loss</b> is odd · live-one").waitFor();
     await server.tell("end");
     await row.getByText("finished").waitFor();
-    expect(await page.locator('[data-marked="yes"]').count()).toBe(1);
+    await expect.poll(() => page.locator('[data-marked="yes"]').count()).toBe(1);
   });
 });

@@ -19,7 +19,7 @@ describe.skipIf(noBrowser)("hostile names", () => {
     const { page, context, errors, strangers } = await openTab(server);
     await page.locator("[data-run]").first().waitFor();
     expect((await page.locator(".run-name").allTextContents())[0]).toBe(SCRIPT);
-    expect(await page.locator(".run-name", { hasText: "\u202e" }).count()).toBe(0);
+    await expect.poll(() => page.locator(".run-name", { hasText: "\u202e" }).count()).toBe(0);
     await page.getByText("(no name)").waitFor();
 
     await page.getByRole("button", { name: "Columns" }).click();
@@ -35,15 +35,15 @@ describe.skipIf(noBrowser)("hostile names", () => {
     await page.getByRole("checkbox", { name: "Choose all runs that match" }).click();
     await page.locator(".run-name").first().click();
     await page.locator(".run-page h1").waitFor();
-    expect(await page.locator(".run-page h1").textContent()).toBe(SCRIPT);
+    await expect.poll(() => page.locator(".run-page h1").textContent()).toBe(SCRIPT);
     await page.keyboard.press("g");
     await page.keyboard.press("c");
     await page.waitForFunction(() => location.hash.startsWith("#/charts"));
     await page.waitForTimeout(800);
 
-    expect(await page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
-    expect(await page.title()).not.toContain("PWNED");
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await expect.poll(() => page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
+    await expect.poll(() => page.title()).not.toContain("PWNED");
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     expect([errors, strangers]).toEqual([[], []]);
     await context.close();
   });
@@ -55,8 +55,8 @@ describe.skipIf(noBrowser)("hostile names", () => {
     await page.locator(".metric-key", { hasText: SCRIPT }).waitFor();
     await page.goto(`${server.url}/#/compare?by=tags,project`);
     await page.locator(".compare-chip", { hasText: "img src=x" }).first().waitFor();
-    expect(await page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
-    expect(await page.title()).toBe("Compare · Stepscope");
+    await expect.poll(() => page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
+    await expect.poll(() => page.title()).toBe("Compare · Stepscope");
     expect([errors, strangers]).toEqual([[], []]);
     await context.close();
   });
@@ -67,7 +67,7 @@ describe.skipIf(noBrowser)("hostile names", () => {
       `#/runs?q=${encodeURIComponent(SCRIPT)}&cols=${encodeURIComponent(SCRIPT)},status&project=${encodeURIComponent(SCRIPT)}&group=${encodeURIComponent(SCRIPT)}`,
     );
     await page.waitForTimeout(600);
-    expect(await page.title()).not.toContain("PWNED");
+    await expect.poll(() => page.title()).not.toContain("PWNED");
     expect(errors.filter((error) => !error.includes("400"))).toEqual([]);
     await context.close();
   });

@@ -10,7 +10,7 @@ describe.skipIf(noBrowser)("states", () => {
     const server = await Server.start("empty");
     const { page, context, errors, strangers } = await openTab(server);
     await page.getByText("No runs here yet").waitFor();
-    expect(await page.locator(".lesson pre").first().textContent()).toContain("stepscope.init(");
+    await expect.poll(() => page.locator(".lesson pre").first().textContent()).toContain("stepscope.init(");
     await server.tell("start the-first");
     await page.getByRole("link", { name: "the-first" }).waitFor();
     expect([errors, strangers]).toEqual([[], []]);
@@ -22,7 +22,7 @@ describe.skipIf(noBrowser)("states", () => {
     const server = await Server.start("many", 500);
     const { page, context } = await openTab(server);
     await page.getByText("500 runs").waitFor();
-    expect(await page.locator("[data-run]").count()).toBeLessThan(70);
+    await expect.poll(() => page.locator("[data-run]").count()).toBeLessThan(70);
     await page.keyboard.press("End");
     await page.getByRole("link", { name: /-0499$/ }).waitFor();
     await page.keyboard.press("Home");
@@ -37,10 +37,10 @@ describe.skipIf(noBrowser)("states", () => {
 
     server.kill();
     await page.getByText(/Disconnected, retrying/).waitFor();
-    expect(await page.locator("[data-run]").count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator("[data-run]").count()).toBeGreaterThan(0);
     await page.locator(".head-button").first().click();
     await page.waitForTimeout(300);
-    expect(await page.locator("[data-run]").count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator("[data-run]").count()).toBeGreaterThan(0);
     await context.close();
     await server.stop();
   });
@@ -60,7 +60,7 @@ describe.skipIf(noBrowser)("states", () => {
     );
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.getByText("The server made a mistake").waitFor();
-    expect(await page.locator(".state").textContent()).toContain("the index cannot be read");
+    await expect.poll(() => page.locator(".state").textContent()).toContain("the index cannot be read");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("The server made a mistake").waitFor();
     broken = false;

@@ -80,7 +80,7 @@ describe.skipIf(noBrowser)("stories", () => {
     await page.getByRole("tab", { name: /^Findings/ }).click();
     const finding = page.locator(".finding").first();
     await finding.getByText("gradients of earlier steps are still there when backward runs").first().waitFor();
-    expect(await finding.innerText()).toMatch(/train\.py:42.*optimizer\.zero_grad\(\)/s);
+    await expect.poll(() => finding.innerText()).toMatch(/train\.py:42.*optimizer\.zero_grad\(\)/s);
     // Is it that? Beside the run that works, whichever of the two is chosen first.
     await page.getByRole("button", { name: "Choose", exact: true }).click();
     await page.getByRole("link", { name: "All runs", exact: true }).click();
@@ -89,8 +89,8 @@ describe.skipIf(noBrowser)("stories", () => {
     await page.getByRole("button", { name: "Compare", exact: true }).click();
     const changed = page.locator("#compare-changed");
     await changed.getByText("Look first at").waitFor();
-    expect(await changed.locator(".changed-headline").innerText()).toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d/s);
-    expect(await changed.locator(".reason-table tbody tr").first().innerText()).toContain("train.py:42");
+    await expect.poll(() => changed.locator(".changed-headline").innerText()).toMatch(/opt\.no-zero-grad.*The curves part at step 4\d\d/s);
+    await expect.poll(() => changed.locator(".reason-table tbody tr").first().innerText()).toContain("train.py:42");
     await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Code", exact: true }).click();
     await page.locator('#compare-code tr[data-differs] td[data-sign="-"]', { hasText: "optimizer.zero_grad()" }).waitFor();
     expect([tab.errors, tab.strangers]).toEqual([[], []]);
@@ -187,7 +187,7 @@ describe.skipIf(noBrowser)("stories", () => {
     shared.on("pageerror", (error) => errors.push(error.message));
     await shared.goto(`file://${file}`);
     await shared.getByRole("heading", { name: "Why wide-after broke" }).waitFor();
-    expect(await shared.locator("strong", { hasText: "gradients" }).count()).toBe(1);
+    await expect.poll(() => shared.locator("strong", { hasText: "gradients" }).count()).toBe(1);
     await drawn(shared);
     const whole = await picture(shared);
     const box = (await shared.locator(".plot").first().boundingBox()) as { x: number; y: number; width: number; height: number };
@@ -247,7 +247,7 @@ describe.skipIf(noBrowser)("stories", () => {
     await row(page, "night-shift").locator(".status", { hasText: "running" }).waitFor();
     server.kill();
     await page.getByText(/Disconnected, retrying/).waitFor();
-    expect(await row(page, "night-shift").count()).toBe(1);
+    await expect.poll(() => row(page, "night-shift").count()).toBe(1);
     tab.errors.length = 0;
     await page.evaluate(() => Object.assign(window, { untouched: true }));
     python("stories_store.py", join(server.folder, "stepscope-runs"), "meanwhile"); // training needs no server
@@ -256,7 +256,7 @@ describe.skipIf(noBrowser)("stories", () => {
     await row(page, "meanwhile").locator(".status", { hasText: "finished" }).waitFor();
     await server.tell("start the-day-after");
     await row(page, "the-day-after").locator(".status", { hasText: "running" }).waitFor();
-    expect(await page.evaluate(() => "untouched" in window)).toBe(true);
+    await expect.poll(() => page.evaluate(() => "untouched" in window)).toBe(true);
     await server.tell("end");
     await row(page, "the-day-after").locator(".status", { hasText: "finished" }).waitFor();
     expect(tab.strangers).toEqual([]);
@@ -277,8 +277,8 @@ describe.skipIf(noBrowser)("a store full of harm", () => {
       await page.waitForTimeout(200);
       titles.push(await page.title());
       const made = () => document.querySelectorAll('img[src="x"], main script, a[href^="javascript" i]').length;
-      expect(await page.evaluate(made), where).toBe(0);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} is as wide as the window`).toBe(true);
+      await expect.poll(() => page.evaluate(made), where).toBe(0);
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} is as wide as the window`).toBe(true);
     };
     try {
       await page.locator("[data-run]").first().waitFor();

@@ -76,14 +76,14 @@ describe.skipIf(noBrowser)("the timeline", () => {
 
   test("shows threads and streams, says what the pointer is on, and all of an event on a click", async () => {
     const page = await open("gpt");
-    expect(await page.locator(".timeline-head").first().textContent()).toContain("python3 444");
+    await expect.poll(() => page.locator(".timeline-head").first().textContent()).toContain("python3 444");
     await page.mouse.move(...(await at(page, 0.3, 38)));
     await page.locator(".timeline-tip", { hasText: "ProfilerStep#4" }).waitFor();
-    expect(await page.locator(".timeline-tip").textContent()).toMatch(/16\.860\s928 ms · annotation/);
+    await expect.poll(() => page.locator(".timeline-tip").textContent()).toMatch(/16\.860\s928 ms · annotation/);
     await page.mouse.down();
     await page.mouse.up();
     await panel(page).getByRole("heading", { name: "ProfilerStep#4" }).waitFor();
-    expect(await panel(page).locator("dl").first().textContent()).toContain("Step4");
+    await expect.poll(() => panel(page).locator("dl").first().textContent()).toContain("Step4");
     await page.keyboard.press("Escape");
     await panel(page).waitFor({ state: "detached" });
   });
@@ -142,7 +142,7 @@ describe.skipIf(noBrowser)("the timeline", () => {
     const region = page.getByRole("region", { name: "The selection" });
     await region.getByText(/ms selected/).waitFor();
     await region.getByRole("columnheader", { name: "Count" }).click();
-    expect(await region.locator(".timeline-shares li").first().textContent()).toMatch(/python3 444 · Thread 444.*%/);
+    await expect.poll(() => region.locator(".timeline-shares li").first().textContent()).toMatch(/python3 444 · Thread 444.*%/);
     await region.getByRole("button", { name: /export|save/i }).click();
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByText(/CSV/).first().click()]);
     expect(readFileSync((await file.path()) as string, "utf8")).toMatch(/^name,kind,count,/i);
@@ -174,7 +174,7 @@ describe.skipIf(noBrowser)("the timeline", () => {
 
   test("thousands of lanes: only those on the screen are in the page", async () => {
     const page = await open("many lanes");
-    expect(await page.locator(".timeline-lane").count()).toBeLessThan(60);
+    await expect.poll(() => page.locator(".timeline-lane").count()).toBeLessThan(60);
     await page.locator(".timeline-names").hover();
     for (let turn = 0; turn < 10; turn++) await page.mouse.wheel(0, 2000);
     await page.locator(".timeline-lane", { hasText: /Thread [4-9]\d\d/ }).first().waitFor();
@@ -183,14 +183,14 @@ describe.skipIf(noBrowser)("the timeline", () => {
 
   test("names that would be markup are text, in the dark too", async () => {
     const page = await open("names", { theme: "dark" });
-    expect(await page.locator(".timeline-head").first().textContent()).toContain("<img src=x");
+    await expect.poll(() => page.locator(".timeline-head").first().textContent()).toContain("<img src=x");
     await page.mouse.move(...(await at(page, 0.2, 38)));
     await page.locator(".timeline-tip", { hasText: "<img src=x" }).waitFor();
     await page.mouse.down();
     await page.mouse.up();
     await panel(page).waitFor();
-    expect(await panel(page).locator("img").count()).toBe(0);
-    expect(await page.title()).not.toContain("PWNED");
+    await expect.poll(() => panel(page).locator("img").count()).toBe(0);
+    await expect.poll(() => page.title()).not.toContain("PWNED");
     await page.getByText("times far outside the training").waitFor();
   });
 });
