@@ -277,8 +277,8 @@ describe.skipIf(noBrowser)("a store full of harm", () => {
       await page.waitForTimeout(200);
       titles.push(await page.title());
       const made = () => document.querySelectorAll('img[src="x"], main script, a[href^="javascript" i]').length;
-      await expect.poll(() => page.evaluate(made), where).toBe(0);
-      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where} is as wide as the window`).toBe(true);
+      await expect.poll(() => page.evaluate(made), { message: where }).toBe(0);
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), { message: `${where} is as wide as the window` }).toBe(true);
     };
     try {
       await page.locator("[data-run]").first().waitFor();
