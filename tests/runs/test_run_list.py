@@ -65,3 +65,23 @@ def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
 def test_one_run_by_its_name(filled: Path) -> None:
     assert run("run-2", dir=filled).config == {"lr": 0.2}
     assert run("last", dir=filled).name == "run-3"
+
+
+def test_without_a_folder_it_is_where_runs_are_written(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_run(tmp_path / "stepscope-runs", "here")
+    monkeypatch.setenv("STEPSCOPE_DIR", str(filled))
+    assert len(runs()) == len(runs(query="")) == 4
+    assert run("last").name == "run-3"
+    assert [one.name for one in runs("stepscope-runs")] == ["here"]
+    assert run("last", "stepscope-runs").name == "here"
+    for value in ("", None):
+        monkeypatch.setenv("STEPSCOPE_DIR", "") if value == "" else monkeypatch.delenv("STEPSCOPE_DIR")
+        assert run("last").name == "here"
+    monkeypatch.setenv("STEPSCOPE_DIR", "nowhere")
+    with pytest.raises(NotFound, match=r"no folder nowhere \(from STEPSCOPE_DIR\)"):
+        runs()
+    with pytest.raises(NotFound):
+        run("last")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from stepscope.cli._json import json_option, print_json
+from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
     from stepscope.runs.catalogue.catalogue import Catalogue
@@ -26,7 +26,7 @@ def store_option(function: F) -> F:
         "--dir",
         "store",
         type=click.Path(path_type=Path),
-        default=lambda: Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs")),
+        default=usual_store,
         show_default="$STEPSCOPE_DIR or stepscope-runs",
         help="The folder with the runs.",
     )(function)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import click
 
 from stepscope.cli._options import json_option, print_json
 from stepscope.cli._terminal import clean
+from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
     from stepscope.importers.landing import Landed, Landing
@@ -26,7 +26,7 @@ _SHOWN = 10
 @click.option(
     "--into",
     type=click.Path(path_type=Path),
-    default=lambda: Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs")),
+    default=usual_store,
     show_default="$STEPSCOPE_DIR or stepscope-runs",
     help="The folder the runs go to.",
 )

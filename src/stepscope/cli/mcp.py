@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from stepscope.cli._json import json_option, print_json
+from stepscope.runs.store import usual_store
 
 __all__ = ["command"]
 
@@ -33,7 +34,7 @@ def command(dirs: tuple[Path, ...], allow_edit: bool, http: bool, port: int, tok
     stepscope mcp runs/ --allow-edit
     stepscope mcp --http --port 7017
     """
-    stores = [store.absolute() for store in dirs or (Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs")),)]
+    stores = [store.absolute() for store in dirs or (usual_store(),)]
     if as_json:
         print_json({"mcpServers": {"stepscope": _settings(stores, allow_edit)}})
         return

@@ -18,6 +18,7 @@ from stepscope.cli._launch import (
     stdout_where_no_file,
 )
 from stepscope.errors import NotFound, UsageError
+from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
     from stepscope.cli._profile_report import Wanted
@@ -282,11 +283,10 @@ def _resolved(path: Path, store: Path | None) -> Path:
 
 
 def _run_folder(ref: str, store: Path | None) -> Path:
-    import os
 
     from stepscope.runs.catalogue.resolve import find_run
 
-    folder = store or Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs"))
+    folder = store or usual_store()
     if not folder.exists():
         raise NotFound(f"there is no file or run {ref!r} here, and no folder {str(folder)!r} with runs (see --dir)")
     try:

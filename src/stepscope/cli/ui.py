@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from stepscope.cli._json import json_option, print_json, print_json_line
+from stepscope.runs.store import usual_store
 
 __all__ = ["command"]
 
@@ -69,7 +70,7 @@ def command(
     if test_webhook:
         _test(webhook, as_json)
         return
-    folders: list[str | Path] = list(dirs) or [Path(os.environ.get("STEPSCOPE_DIR", "stepscope-runs"))]
+    folders: list[str | Path] = list(dirs) or [usual_store()]
     serve(
         folders,
         host=host,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.errors import UsageError
+from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
     from stepscope.launch.session import Session
@@ -135,5 +136,5 @@ def _show_in_notebook(session: Session, display: Display, file: str) -> None:
 
 def stores(words: list[str]) -> tuple[Path, ...]:
     """The folders that were named, else the usual one."""
-    named = words or [os.environ.get("STEPSCOPE_DIR", "stepscope-runs")]
+    named = words or [usual_store()]
     return tuple(Path(word).expanduser().absolute() for word in named)

@@ -12,18 +12,20 @@ from stepscope.errors import MissingExtra, NotFound
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.resolve import find_run
+from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["RunList", "run", "runs"]
 
-DEFAULT_STORE = "stepscope-runs"
 _SHOWN = 20
 
 
-def runs(dir: str | os.PathLike[str] = DEFAULT_STORE, query: str = "") -> RunList:
+def runs(dir: str | os.PathLike[str] | None = None, query: str = "") -> RunList:
     """The runs in a folder, newest first; nothing but a list of them is read yet.
+
+    Without `dir` the folder that `stepscope.init` writes to: STEPSCOPE_DIR, else `stepscope-runs`.
 
         good = stepscope.runs("stepscope-runs", "config.lr < 0.01 and loss.min < 0.3")
         good[0].series("loss").values.min()
@@ -31,21 +33,28 @@ def runs(dir: str | os.PathLike[str] = DEFAULT_STORE, query: str = "") -> RunLis
 
     docs/query.md is the manual of the query language.
     """
-    store = Path(dir).expanduser()
+    store = _store(dir)
     if not store.is_dir():
-        raise NotFound(f"there is no folder {store}; give the folder that was the `dir` of stepscope.init(...)")
+        said = " (from STEPSCOPE_DIR)" if dir is None and os.environ.get("STEPSCOPE_DIR") else ""
+        raise NotFound(f"there is no folder {store}{said}; give the folder that was the `dir` of stepscope.init(...)")
     catalogue = Catalogue(store)
     return RunList(catalogue, catalogue.entries(query))
 
 
-def run(ref: str | os.PathLike[str], dir: str | os.PathLike[str] = DEFAULT_STORE) -> RunFolder:
+def run(ref: str | os.PathLike[str], dir: str | os.PathLike[str] | None = None) -> RunFolder:
     """One run: by the path of its folder, or by its id, the beginning of it, its name, `project/name`, `last` or `@2`.
 
-    stepscope.run("last").series("loss").to_pandas()
+        stepscope.run("last").series("loss").to_pandas()
+
+    Names are looked for in `dir`; without it where `stepscope.init` writes: STEPSCOPE_DIR, else `stepscope-runs`.
     """
     from stepscope.runs.read.folder import open_run
 
-    return open_run(find_run(ref, Path(dir).expanduser()))
+    return open_run(find_run(ref, _store(dir)))
+
+
+def _store(dir: str | os.PathLike[str] | None) -> Path:
+    return (usual_store() if dir is None else Path(dir)).expanduser()
 
 
 class RunList(Sequence["RunFolder"]):
