@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import math
-import struct
 import time
 from pathlib import Path
 from typing import Any
@@ -49,30 +47,6 @@ def test_a_spike_of_one_step_survives_the_thinning(ctx: Context, store: Path) ->
     [near] = lines(ctx, runs=[run], keys=["loss"], buckets=50, lo=1230, hi=1240)
     assert near["x"] == list(range(1229, 1242))  # and one beyond each end, so that the line enters and leaves
     assert near["value"][5] == 99.0
-
-
-def test_packed_columns_are_the_plain_ones_in_fewer_bytes(ctx: Context, store: Path) -> None:
-    values = [math.nan if step == 7 else math.sin(step) + (50.0 if step == 500 else 0.0) for step in range(3000)]
-    run = write_run(store, series={"loss": values})
-    asked: dict[str, Any] = {"runs": [run], "keys": ["loss"], "buckets": 100, "smoothing": Smoothing("ema", 0.6)}
-    [plain], [packed] = lines(ctx, **asked), lines(ctx, **asked, packed=True)
-    assert packed["value"] == []
-    assert len(json.dumps(packed)) < 0.6 * len(json.dumps(plain))
-    columns = {name: _unpacked(text) for name, text in packed["packed"].items()}
-    assert columns["x"] == plain["x"]
-    assert columns["value"] == plain["value"]
-    assert columns["smooth"] == plain["smooth"]
-    extremes = zip(columns["value"], columns["low"], columns["high"], plain["low"], plain["high"], strict=True)
-    for value, below, above, low, high in extremes:
-        assert value - below == pytest.approx(low, rel=1e-6)
-        assert value + above == pytest.approx(high, rel=1e-6)
-
-
-def _unpacked(text: str) -> list[float]:
-    kind, _, data = text.partition(":")
-    letter = {"f4": "f", "f8": "d"}[kind]
-    raw = base64.b64decode(data)
-    return list(struct.unpack(f"<{len(raw) // struct.calcsize(letter)}{letter}", raw))
 
 
 def test_nan_and_infinity_are_marked_where_they_are(ctx: Context, store: Path) -> None:
@@ -164,7 +138,7 @@ def test_the_cache_stays_within_its_bytes(ctx: Context, store: Path) -> None:
     for width in range(1, 50):
         lines(ctx, runs=[run], keys=["loss"], buckets=width)
     assert ctx.lines._bytes <= 3000
-    assert ctx.lines._bytes == sum(len(kept.data) for kept in ctx.lines._kept.values())
+    assert ctx.lines._bytes == sum(kept.size for kept in ctx.lines._kept.values())
 
 
 def test_too_slow_an_answer_is_cut_and_says_so(ctx: Context, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ describe.skipIf(noBrowser)("charts", () => {
     // Layouts are kept between visits; here each test begins with the usual one.
     await tab.context.addInitScript(() => window === top && location.protocol.startsWith("http") && localStorage.clear());
     tab.page.on("request", (request) => {
-      if (request.url().endsWith("/api/series")) asked.push(request.postDataJSON());
+      if (request.url().endsWith("/api/lines")) asked.push(request.postDataJSON());
     });
   });
   beforeEach(async () => {
@@ -267,7 +267,7 @@ describe.skipIf(noBrowser)("charts", () => {
     const { page } = tab;
     const fresh = await openTab(server, "#/charts?size=l&wide=1");
     const keys: string[][] = [];
-    fresh.page.on("request", (request) => request.url().endsWith("/api/series") && keys.push(request.postDataJSON().keys));
+    fresh.page.on("request", (request) => request.url().endsWith("/api/lines") && keys.push(request.postDataJSON().keys));
     await fresh.page.reload();
     await drawn(fresh.page, "loss");
     expect(keys[0]).toEqual(expect.arrayContaining(["loss", "grad_norm"]));

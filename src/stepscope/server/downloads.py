@@ -65,7 +65,10 @@ def download_response(download: Download, range_header: str = "", accept_encodin
     partial = end - start < size
     if partial:
         headers["content-range"] = f"bytes {start}-{end - 1}/{size}"
-    return StreamingResponse(_pieces(file, start, end), 206 if partial else 200, headers)
+    status = 206 if partial else 200
+    if download.path is None:  # here already: sent at once, not piece by piece through a thread
+        return Response((download.body or b"")[start:end], status, headers)
+    return StreamingResponse(_pieces(file, start, end), status, headers)
 
 
 def _document(body: bytes, accept_encoding: str) -> Response:

@@ -62,19 +62,6 @@ class SeriesRequest(msgspec.Struct):
     superseded: bool = False
     ranks: bool = False
     """Also the lines of ranks other than the first."""
-    packed: bool = False
-    """Answer with `Line.packed`: half the bytes, and nothing to parse."""
-
-
-class PackedColumns(msgspec.Struct):
-    """The columns of a line as base64 of little-endian floats, `f4:` or `f8:` before it says how wide. A float32 stands
-    only where it is exact, and for `low` and `high`, which are how far below and above `value` they lie ("" for 0)."""
-
-    x: str
-    value: str
-    low: str
-    high: str
-    smooth: str | None = None
 
 
 class Line(msgspec.Struct):
@@ -103,8 +90,6 @@ class Line(msgspec.Struct):
     """Where exactly the first NaN of each bucket in `nan` stands."""
     inf_x: list[float] = []
     """The same for `inf`."""
-    packed: PackedColumns | None = None
-    """Instead of `x`, `value`, `low`, `high` and `smooth`, when it was asked for."""
 
 
 class SeriesData(msgspec.Struct):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -18,11 +17,11 @@ from stepscope.errors import NotFound, UsageError
 from stepscope.runs.points.downsample import Buckets, Floats
 from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
-from stepscope.views.charts import Line, PackedColumns, SeriesData, SeriesRequest
+from stepscope.views.charts import Line, SeriesData, SeriesRequest
 from stepscope.views.context import Context
 from stepscope.views.route import route
 
-__all__ = ["LineCache", "check_window", "series"]
+__all__ = ["LineCache", "Wanted", "check_window", "draw", "draw_buckets", "series", "wanted_lines"]
 
 MAX_RUNS = 1000
 MAX_KEYS = 1000
@@ -33,24 +32,54 @@ TIME_S = 8.0
 CACHE_BYTES = 96 << 20
 AXES = ("step", "relative", "wall")
 
+T = TypeVar("T")
+
+
+class Wanted(NamedTuple):
+    """One line that a request asks for, before it is drawn."""
+
+    found: Series
+    axis: Series | None
+    version: int
+    superseded: bool
+
 
 @route("POST", "/api/series")
 def series(ctx: Context, request: SeriesRequest) -> SeriesData:
     """The lines of all visible panels."""
-    _check(request)
     answer = SeriesData(lines=[], missing=[])
-    deadline = time.monotonic() + TIME_S
+    answer.lines += [_json(ctx.lines, one, request) for one in wanted_lines(ctx, request, answer)]
+    return answer
+
+
+def _json(cache: LineCache, one: Wanted, request: SeriesRequest) -> Line:
+    """The type says `Line`; what comes is mostly its JSON, ready to be sent."""
+    if one.superseded:
+        return draw(one.found, one.axis, one.version, request, True)
+
+    def make() -> tuple[msgspec.Raw, int]:
+        data = msgspec.json.encode(draw(one.found, one.axis, one.version, request))
+        return msgspec.Raw(data), len(data)
+
+    return cast("Line", cache.line(one.found, one.axis, request, "json", make))
+
+
+def wanted_lines(ctx: Context, request: SeriesRequest, answer: SeriesData) -> Iterator[Wanted]:
+    """What a request asks for, run by run, until its time is up; `answer` learns what is missing or left out."""
+    _check(request)
+    deadline, count = time.monotonic() + TIME_S, 0
     for run in dict.fromkeys(request.runs):
-        if time.monotonic() > deadline or len(answer.lines) > MAX_LINES:
+        if time.monotonic() > deadline or count > MAX_LINES:
             answer.partial = True
-            break
+            return
         try:
             folder = ctx.runs.get(run)
         except NotFound as error:
             answer.missing.append(str(error))
             continue
-        answer.lines += _lines(ctx.lines, folder, ctx.catalogue.entry(run).version, request, answer.missing)
-    return answer
+        for one in _of_run(folder, ctx.catalogue.entry(run).version, request, answer.missing):
+            count += 1
+            yield one
 
 
 def _check(request: SeriesRequest) -> None:
@@ -69,9 +98,7 @@ def check_window(buckets: int, most: int, *edges: float | None) -> None:
             raise UsageError(f"the range must be finite, not {edge}")
 
 
-def _lines(
-    cache: LineCache, folder: RunFolder, version: int, request: SeriesRequest, missing: list[str]
-) -> Iterator[Line]:
+def _of_run(folder: RunFolder, version: int, request: SeriesRequest, missing: list[str]) -> Iterator[Wanted]:
     names = set(folder.metrics())
     by_series = request.x not in AXES
     if by_series and request.x not in names:
@@ -86,9 +113,9 @@ def _lines(
                 axis = folder.series(request.x, found.rank) if by_series else None
             except NotFound:  # not of this rank
                 continue
-            yield cache.line(found, axis, version, request)
+            yield Wanted(found, axis, version, False)
             if request.superseded and (old := _superseded(folder, found)) is not None:
-                yield draw(old, axis, version, request, superseded=True)
+                yield Wanted(old, axis, version, True)
 
 
 def _superseded(folder: RunFolder, found: Series) -> Series | None:
@@ -100,6 +127,17 @@ def _superseded(folder: RunFolder, found: Series) -> Series | None:
 
 def draw(found: Series, axis: Series | None, version: int, request: SeriesRequest, superseded: bool = False) -> Line:
     """One line, at most `buckets` points and one beyond each end of a zoomed range. NaN leaves as null."""
+    line, buckets = draw_buckets(found, axis, version, request, superseded)
+    line.x, line.value = buckets.x.tolist(), buckets.value.tolist()
+    line.low, line.high = buckets.low.tolist(), buckets.high.tolist()
+    line.smooth = None if buckets.smooth is None else buckets.smooth.tolist()
+    return line
+
+
+def draw_buckets(
+    found: Series, axis: Series | None, version: int, request: SeriesRequest, superseded: bool = False
+) -> tuple[Line, Buckets]:
+    """The line without its columns, and the buckets that they are."""
     zoomed = request.lo is not None or request.hi is not None
     smoothing = None if request.smoothing.kind == "none" else (request.smoothing.kind, request.smoothing.amount)
     buckets = found.downsample(
@@ -112,17 +150,15 @@ def draw(found: Series, axis: Series | None, version: int, request: SeriesReques
     )
     nan, above, below = (np.flatnonzero(odd) for odd in (buckets.nan, buckets.pos_inf, buckets.neg_inf))
     places = _Places(found, request.x if axis is None else axis, buckets)
-    plain = not request.packed
-    return Line(
+    line = Line(
         run=found.run,
         key=found.name,
         rank=found.rank,
-        x=buckets.x.tolist() if plain else [],
-        value=buckets.value.tolist() if plain else [],
-        low=buckets.low.tolist() if plain else [],
-        high=buckets.high.tolist() if plain else [],
-        smooth=buckets.smooth.tolist() if plain and buckets.smooth is not None else None,
-        packed=None if plain else pack(buckets),
+        x=[],
+        value=[],
+        low=[],
+        high=[],
+        smooth=None,
         nan=nan.tolist(),
         inf=[*above.tolist(), *(-below - 1).tolist()],
         points=len(found),
@@ -132,35 +168,7 @@ def draw(found: Series, axis: Series | None, version: int, request: SeriesReques
         nan_x=places.first(np.isnan, nan),
         inf_x=[*places.first(np.isposinf, above), *places.first(np.isneginf, below)],
     )
-
-
-def pack(buckets: Buckets) -> PackedColumns:
-    """The columns as bytes in base64: a page with a hundred runs gets half the bytes and parses none of them."""
-    return PackedColumns(
-        x=_floats(buckets.x),
-        value=_floats(buckets.value),
-        low=_distance(buckets.value - buckets.low),
-        high=_distance(buckets.high - buckets.value),
-        smooth=None if buckets.smooth is None else _floats(buckets.smooth),
-    )
-
-
-def _floats(values: Floats) -> str:
-    with np.errstate(over="ignore"):
-        short = values.astype("<f4")
-    exact = np.array_equal(short, values, equal_nan=True)
-    return f"f{4 if exact else 8}:" + base64.b64encode((short if exact else values.astype("<f8")).tobytes()).decode()
-
-
-def _distance(values: Floats) -> str:
-    """How far an extreme is from the value: seven digits of that are more than a screen can show."""
-    if not np.any(values):  # NaN counts as something
-        return ""
-    with np.errstate(over="ignore"):
-        short = values.astype("<f4")
-    if np.any(np.isinf(short) & np.isfinite(values)):
-        return _floats(values)
-    return "f4:" + base64.b64encode(short.tobytes()).decode()
+    return line, buckets
 
 
 class _Places:
@@ -184,12 +192,13 @@ class _Places:
 class _Kept(NamedTuple):
     found: weakref.ref[Series]
     axis: weakref.ref[Series]
-    data: bytes
+    data: Any
+    size: int
 
 
 class LineCache:
-    """Lines that were drawn before, as JSON. One is good as long as its series has not grown, which is known by the
-    series being the same object: the reader makes a new one for new points."""
+    """Lines that were drawn before, as they are sent. One is good as long as its series has not grown, which is known
+    by the series being the same object: the reader makes a new one for new points."""
 
     def __init__(self, most_bytes: int = CACHE_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -197,21 +206,31 @@ class LineCache:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[object, ...], _Kept] = OrderedDict()
 
-    def line(self, found: Series, axis: Series | None, version: int, request: SeriesRequest) -> Line:
-        """The line of a series; its type says `Line`, what comes is its JSON, ready to be sent."""
-        wanted = (request.x, request.lo, request.hi, request.buckets, request.smoothing, request.packed)
-        key = (found.run, found.name, found.rank, *wanted)
+    def line(
+        self,
+        found: Series,
+        axis: Series | None,
+        request: SeriesRequest,
+        form: str,
+        make: Callable[[], tuple[T, int]],
+    ) -> T:
+        """The line of a series in one of the forms it can travel in; `make` gives it and its bytes."""
+        key = (found.run, found.name, found.rank, form, *_wish(request))
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and kept.found() is found and kept.axis() is (found if axis is None else axis):
                 self._kept.move_to_end(key)
-                return cast("Line", msgspec.Raw(kept.data))
-        data = msgspec.json.encode(draw(found, axis, version, request))
+                return cast("T", kept.data)
+        data, size = make()
         with self._lock:
             replaced = self._kept.pop(key, None)
-            self._bytes += len(data) - (len(replaced.data) if replaced else 0)
-            self._kept[key] = _Kept(weakref.ref(found), weakref.ref(found if axis is None else axis), data)
+            self._bytes += size - (replaced.size if replaced else 0)
+            self._kept[key] = _Kept(weakref.ref(found), weakref.ref(found if axis is None else axis), data, size)
             while self._bytes > self._most_bytes:
                 _, dropped = self._kept.popitem(last=False)
-                self._bytes -= len(dropped.data)
-        return cast("Line", msgspec.Raw(data))
+                self._bytes -= dropped.size
+        return data
+
+
+def _wish(request: SeriesRequest) -> tuple[object, ...]:
+    return request.x, request.lo, request.hi, request.buckets, request.smoothing

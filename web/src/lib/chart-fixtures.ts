@@ -21,7 +21,6 @@ export function rawLine(value: (number | null)[], more: Partial<Line> = {}): Lin
     version: 0,
     nan_x: more.nan ?? [],
     inf_x: (more.inf ?? []).map((i) => (i < 0 ? -i - 1 : i)),
-    packed: null,
     ...more,
   };
 }

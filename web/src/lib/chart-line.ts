@@ -1,7 +1,6 @@
 /** A line as it is drawn: the server's columns as typed arrays, with null as NaN, and how to walk along it. */
 
-import type { Line, PackedColumns } from "./schema";
-import { unpack } from "./packed";
+import type { Line, SeriesData } from "./schema";
 
 export interface PlotLine {
   run: string;
@@ -36,10 +35,9 @@ function smoothColumn(smooth: readonly (number | null)[], value: readonly (numbe
   return column(smooth.map((v, i) => (value[i] === null ? null : v)));
 }
 
-type Columns = Pick<PlotLine, "x" | "value" | "low" | "high" | "smooth">;
+export type Columns = Pick<PlotLine, "x" | "value" | "low" | "high" | "smooth">;
 
 function columns(line: Line): Columns {
-  if (line.packed) return unpacked(line.packed);
   return {
     x: Float64Array.from(line.x),
     value: column(line.value),
@@ -49,25 +47,24 @@ function columns(line: Line): Columns {
   };
 }
 
-function unpacked(packed: PackedColumns): Columns {
-  const value = unpack(packed.value);
-  const beside = (text: string, sign: 1 | -1): Float64Array => {
-    if (text === "") return value;
-    const away = unpack(text);
-    return away.map((distance, i) => (value[i] as number) + sign * distance);
-  };
-  const smooth = packed.smooth ? unpack(packed.smooth).map((v, i) => (Number.isNaN(value[i]) ? Number.NaN : v)) : null;
-  return { x: unpack(packed.x), value, low: beside(packed.low, -1), high: beside(packed.high, 1), smooth };
+/** An answer of the server, as it is drawn. */
+export interface Answer {
+  lines: readonly PlotLine[];
+  missing: readonly string[];
+  /** The time was up: only the first runs are here. */
+  partial: boolean;
 }
 
-export function plotLine(line: Line): PlotLine {
+export const answerOf = (data: SeriesData): Answer => ({ lines: data.lines.map((line) => plotLine(line)), missing: data.missing, partial: data.partial });
+
+export function plotLine(line: Line, given: Columns = columns(line)): PlotLine {
   const below = line.inf.findIndex((i) => i < 0);
   return {
     run: line.run,
     key: line.key,
     rank: line.rank,
     superseded: line.superseded ?? false,
-    ...columns(line),
+    ...given,
     nan: line.nan,
     posInf: line.inf.filter((i) => i >= 0),
     negInf: line.inf.filter((i) => i < 0).map((i) => -i - 1),

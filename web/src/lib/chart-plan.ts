@@ -67,6 +67,5 @@ function request(view: View, runs: readonly string[], keys: string[]): SeriesReq
     smoothing: view.smoothing,
     superseded: view.superseded,
     ranks: view.ranks,
-    packed: true,
   };
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError } from "./api";
 import { rawLine } from "./chart-fixtures";
+import { answerOf } from "./chart-line";
 import { bucketsFor, planRequests, type View } from "./chart-plan";
 import { SeriesStore } from "./chart-store";
 import type { SeriesData, SeriesRequest } from "./schema";
@@ -31,7 +32,7 @@ describe("the store", () => {
   const make = () =>
     new SeriesStore((request) => {
       asked.push(request);
-      return answer(request);
+      return answer(request).then(answerOf);
     });
   const lines = async (request: SeriesRequest): Promise<SeriesData> => ({
     lines: request.keys.flatMap((key) => request.runs.map((run) => rawLine([1, 2], { run, key }))),

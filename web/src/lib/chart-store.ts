@@ -2,9 +2,9 @@
 
 import { type Signal, signal } from "@preact/signals";
 import { ApiError } from "./api";
-import { type PlotLine, plotLine, type Range, xExtent } from "./chart-line";
+import { type Answer, type PlotLine, type Range, xExtent } from "./chart-line";
 import { type Need, planRequests, type View, viewId } from "./chart-plan";
-import type { SeriesData, SeriesRequest } from "./schema";
+import type { SeriesRequest } from "./schema";
 
 export interface PanelLines {
   lines: readonly PlotLine[];
@@ -40,7 +40,7 @@ interface Flight {
   late: Set<string>;
 }
 
-export type Fetch = (request: SeriesRequest, signal: AbortSignal) => Promise<SeriesData>;
+export type Fetch = (request: SeriesRequest, signal: AbortSignal) => Promise<Answer>;
 
 const BLANK: PanelLines = { lines: [], missing: [], loading: true, fresh: true, error: null };
 const ENTRIES_KEPT = 3;
@@ -157,7 +157,7 @@ export class SeriesStore {
     const flight: Flight = { view: viewId(view), runs: request.runs.join(","), stop: new AbortController(), late: new Set() };
     this.flights.add(flight);
     for (const key of request.keys) this.depart(key, request.runs, flight);
-    let answer: SeriesData | null = null;
+    let answer: Answer | null = null;
     let fault = "";
     try {
       answer = await this.fetch(request, flight.stop.signal);
@@ -184,9 +184,9 @@ export class SeriesStore {
     for (const run of runs) stale?.delete(run);
   }
 
-  private take(request: SeriesRequest, view: View, answer: SeriesData, late: ReadonlySet<string>): void {
+  private take(request: SeriesRequest, view: View, answer: Answer, late: ReadonlySet<string>): void {
     const byKey = new Map<string, PlotLine[]>(request.keys.map((key) => [key, []]));
-    for (const line of answer.lines) byKey.get(line.key)?.push(plotLine(line));
+    for (const line of answer.lines) byKey.get(line.key)?.push(line);
     const answered = answeredRuns(request, answer);
     for (const [key, lines] of byKey) {
       const panel = this.panels.get(key);
@@ -250,7 +250,7 @@ export class SeriesStore {
 }
 
 /** A partial answer has the first runs of the request; the others are asked for again. */
-function answeredRuns(request: SeriesRequest, answer: SeriesData): readonly string[] {
+function answeredRuns(request: SeriesRequest, answer: Answer): readonly string[] {
   if (!answer.partial) return request.runs;
   const last = answer.lines.at(-1)?.run;
   return request.runs.slice(0, last === undefined ? 0 : request.runs.indexOf(last) + 1);

@@ -59,7 +59,7 @@ export function lineFor(line: PackedLine, request: SeriesRequest): Line | null {
   const [from, to] = windowOf(x, at, request.lo ?? null, request.hi ?? null);
   const count = to - from;
   const groups = Math.min(count, Math.max(1, request.buckets ?? 400));
-  const out: Line = { run: line.run, key: line.key, rank: line.rank, x: [], value: [], low: [], high: [], smooth: smooth ? [] : null, nan: [], inf: [], points: line.points, superseded: false, last: line.last ?? null, version: 0, nan_x: [], inf_x: [], packed: null };
+  const out: Line = { run: line.run, key: line.key, rank: line.rank, x: [], value: [], low: [], high: [], smooth: smooth ? [] : null, nan: [], inf: [], points: line.points, superseded: false, last: line.last ?? null, version: 0, nan_x: [], inf_x: [] };
   const odd = oddOf(line);
   for (let group = 0; group < groups; group++) {
     const first = from + Math.floor((group * count) / groups);

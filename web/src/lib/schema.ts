@@ -962,8 +962,6 @@ export interface Line {
   nan_x: number[];
   /** The same for `inf`. */
   inf_x: number[];
-  /** Instead of `x`, `value`, `low`, `high` and `smooth`, when it was asked for. */
-  packed: PackedColumns | null;
 }
 
 export interface LineGroup {
@@ -1313,18 +1311,6 @@ export interface OwnFile {
   /** Who wrote it. */
   about: string;
   damage: string;
-}
-
-/**
- * The columns of a line as base64 of little-endian floats, `f4:` or `f8:` before it says how wide. A float32 stands
- * only where it is exact, and for `low` and `high`, which are how far below and above `value` they lie ("" for 0).
- */
-export interface PackedColumns {
-  x: string;
-  value: string;
-  low: string;
-  high: string;
-  smooth: string | null;
 }
 
 export interface PageRequest {
@@ -2089,8 +2075,6 @@ export interface SeriesRequest {
   superseded?: boolean;
   /** Also the lines of ranks other than the first. */
   ranks?: boolean;
-  /** Answer with `Line.packed`: half the bytes, and nothing to parse. */
-  packed?: boolean;
 }
 
 export interface ShareReportRequest {
@@ -2659,6 +2643,7 @@ export interface Routes {
   "POST /api/findings": { request: FindingsRequest; response: RunFindings };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/importance": { request: ParametersRequest; response: Importance };
+  "POST /api/lines": { request: SeriesRequest; response: Blob };
   "POST /api/media": { request: MediaRequest; response: MediaData };
   "POST /api/media/index": { request: MediaIndexRequest; response: MediaIndex };
   "POST /api/model": { request: ModelRequest; response: ModelPage };

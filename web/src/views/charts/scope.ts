@@ -3,14 +3,15 @@
 import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { ApiError, call } from "../../lib/api";
+import { ApiError, call, callBytes, isServed } from "../../lib/api";
 import { isGroup, type LineGroup, lineGroups, withGroups } from "../../lib/chart-groups";
-import type { Range } from "../../lib/chart-line";
+import { type Answer, answerOf, type Range } from "../../lib/chart-line";
 import { searchFor } from "../../lib/chart-search";
 import { panelId, pinnedPanels, sections } from "../../lib/chart-sections";
 import { SeriesStore } from "../../lib/chart-store";
+import { unpackLines } from "../../lib/line-bytes";
 import { onLive } from "../../lib/live";
-import type { Live, PanelInfo, SeriesData, SeriesRequest } from "../../lib/schema";
+import type { Live, PanelInfo, SeriesRequest } from "../../lib/schema";
 import { known, remember, rememberGroups } from "../../state";
 import type { ChartSettings } from "./settings";
 
@@ -115,12 +116,15 @@ export class ChartScope {
     if (JSON.stringify(here) !== JSON.stringify(this.panels.peek())) this.panels.value = here;
   }
 
-  private fetchLines(request: SeriesRequest, stop: AbortSignal): Promise<SeriesData> {
-    if (!request.runs.some(isGroup)) return call("POST /api/series", request, { signal: stop });
+  private async fetchLines(request: SeriesRequest, stop: AbortSignal): Promise<Answer> {
+    if (!request.runs.some(isGroup)) {
+      if (!isServed()) return answerOf(await call("POST /api/series", request, { signal: stop }));
+      return unpackLines(await callBytes("POST /api/lines", request, { signal: stop }));
+    }
     const groups = (this.groups.peek() ?? []).filter((group) => request.runs.includes(group.id));
     const { keys, x, lo, hi, buckets, smoothing } = request;
     const asked = { groups: groups.map(({ id, runs }) => ({ id, runs: [...runs] })), keys, x, lo, hi, buckets, smoothing, spread: this.settings.spread.peek() };
-    return call("POST /api/compare/lines", asked, { signal: stop });
+    return answerOf(await call("POST /api/compare/lines", asked, { signal: stop }));
   }
 
   private followers = 0;
