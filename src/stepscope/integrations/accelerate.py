@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import accelerate.tracking
+from accelerate import tracking
 from accelerate.tracking import GeneralTracker, on_main_process
 
 from stepscope.fence import fenced
@@ -122,9 +122,9 @@ class StepscopeTracker(GeneralTracker):  # type: ignore[misc]
 
 def register() -> None:
     """Make `log_with="stepscope"` known where Accelerate has names for trackers of others (since 1.14)."""
-    known = getattr(accelerate.tracking, "LOGGER_TYPE_TO_CLASS", {})
-    if hasattr(accelerate.tracking, "register_tracker_class") and StepscopeTracker.name not in known:
-        accelerate.tracking.register_tracker_class(StepscopeTracker)
+    known = getattr(tracking, "LOGGER_TYPE_TO_CLASS", {})
+    if hasattr(tracking, "register_tracker_class") and StepscopeTracker.name not in known:
+        tracking.register_tracker_class(StepscopeTracker)
 
 
 register()
