@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PYTHON = process.env.STEPSCOPE_PYTHON ?? join(ROOT, ".venv/bin/python");
@@ -28,6 +28,9 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
+
+/** `STEPSCOPE_SLOW=4 npm run browser`: the pages have a quarter of the processor, to find tests that hope instead of wait. */
+const SLOW = Number(process.env.STEPSCOPE_SLOW ?? 1);
 
 /** Stores are written with an fsync per run; in memory that costs nothing. */
 const MEMORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
@@ -146,7 +149,8 @@ export async function openTab(
     viewport: { width: 1440, height: 900 },
     colorScheme: options.theme ?? "light",
   });
-  context.setDefaultTimeout(20_000); // for machines that do other things too; nothing waits so long otherwise
+  context.setDefaultTimeout(45_000); // for machines that do other things too; nothing waits so long otherwise
+  if (SLOW > 1) context.on("page", (page) => void slowDown(page));
   const page = await context.newPage();
   const errors: string[] = [];
   const strangers: string[] = [];
@@ -164,6 +168,64 @@ export async function openTab(
   await page.goto(`${server.address}${hash}`);
   await page.locator("main").waitFor();
   return { page, context, errors, strangers };
+}
+
+async function slowDown(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: SLOW });
+}
+
+/** Two keys in a row, as `g r`: the second does not wait until the page has answered the first. */
+export async function pressTwo(page: Page, first: string, second: string): Promise<void> {
+  await Promise.all([page.keyboard.press(first), page.keyboard.press(second)]);
+}
+
+/** What a canvas shows, as a number that changes when a pixel does. */
+export const picture = (canvas: Locator): Promise<number> =>
+  canvas.first().evaluate((element) => {
+    const { width, height } = element as HTMLCanvasElement;
+    const data = (element as HTMLCanvasElement).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+    let hash = 0;
+    for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
+    return hash;
+  });
+
+/**
+ * Until what `selector` finds is at rest: nothing is loading or being laid out there, nothing runs an animation, and
+ * all of it (and every `parts` inside it) has stood at the same place for some frames. Places and pictures may be taken then.
+ */
+export async function still(page: Page, selector: string, parts = selector): Promise<void> {
+  await page.locator(selector).first().waitFor();
+  await page.evaluate(
+    ([selector, parts]) =>
+      new Promise<void>((done) => {
+        const busy = () =>
+          [...document.querySelectorAll(selector)].some(
+            (one) =>
+              one.closest("[aria-busy=true]") ||
+              one.querySelector("[aria-busy=true], [data-loading]") ||
+              one.getAnimations({ subtree: true }).some((moves) => Number.isFinite(moves.effect?.getComputedTiming().endTime as number)),
+          );
+        const places = () =>
+          JSON.stringify(
+            [...document.querySelectorAll(`${selector}, ${parts}`)].map((one) => {
+              const { x, y, width, height } = one.getBoundingClientRect();
+              return [x, y, width, height].map(Math.round);
+            }),
+          );
+        let last = "";
+        let same = 0;
+        const look = () => {
+          const now = places();
+          same = now === last && !busy() ? same + 1 : 0;
+          last = now;
+          if (same >= 4) done();
+          else requestAnimationFrame(look);
+        };
+        look();
+      }),
+    [selector, parts] as const,
+  );
 }
 
 export async function closeBrowser(): Promise<void> {

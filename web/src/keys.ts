@@ -3,13 +3,23 @@
  * `Mod` is Ctrl, or the command key of a Mac: `{ "Mod+k": open, "Mod+Shift+z": again }`.
  */
 
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Handler = (event: KeyboardEvent) => void;
 
-const held: Record<string, Handler>[] = [];
+interface Held {
+  order: number;
+  keys: Record<string, Handler>;
+}
+
+/** How long the first key of two waits for the second. */
+const PREFIX_MS = 1500;
+
+/** By order, the one that wins last. */
+const held: Held[] = [];
+let made = 0;
 let prefix = "";
-let prefixTimer: ReturnType<typeof setTimeout> | undefined;
+let prefixAt = 0;
 
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
@@ -18,19 +28,25 @@ export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement && !["checkbox", "radio", "range", "button"].includes(target.type);
 }
 
-/** `useKeys({ j: down, "g r": toRuns })` while a component is on the page. The newest handler wins. */
+/**
+ * `useKeys({ j: down, "g r": toRuns })` while a component is on the page. What came later, or lies deeper, wins, and
+ * goes on winning when what lies around it is drawn anew. The keys are there as soon as the component can be seen.
+ */
 export function useKeys(keys: Record<string, Handler>): void {
-  useEffect(() => {
-    held.push(keys);
+  const order = useRef(0);
+  order.current ||= ++made;
+  useLayoutEffect(() => {
+    const mine: Held = { order: order.current, keys };
+    held.splice(held.filter((one) => one.order < mine.order).length, 0, mine);
     return () => {
-      held.splice(held.indexOf(keys), 1);
+      held.splice(held.indexOf(mine), 1);
     };
   });
 }
 
 function find(name: string): Handler | undefined {
   for (let at = held.length - 1; at >= 0; at--) {
-    const handler = held[at]?.[name];
+    const handler = held[at]?.keys[name];
     if (handler) return handler;
   }
   return undefined;
@@ -55,12 +71,11 @@ addEventListener("keydown", (event) => {
   if (event.altKey || isTyping(event.target)) return;
   if (document.querySelector("dialog[open]")) return;
   const name = event.key === " " ? "Space" : event.key;
+  if (event.timeStamp - prefixAt > PREFIX_MS) prefix = ""; // when it was pressed, not when a busy page hears of it
   const handler = find(prefix ? `${prefix} ${name}` : name);
-  const starts =
-    !prefix && !handler && held.some((keys) => Object.keys(keys).some((key) => key.startsWith(`${name} `)));
-  clearTimeout(prefixTimer);
+  const starts = !prefix && !handler && held.some(({ keys }) => Object.keys(keys).some((key) => key.startsWith(`${name} `)));
   prefix = starts ? name : "";
-  if (starts) prefixTimer = setTimeout(() => (prefix = ""), 900);
+  prefixAt = event.timeStamp;
   if (!handler) return;
   // A button under the focus keeps its own Enter and Space.
   if (

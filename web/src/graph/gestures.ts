@@ -20,10 +20,7 @@ export function listenToStage(frame: HTMLElement, state: GraphState): () => void
   state.resize({ width: frame.clientWidth, height: frame.clientHeight });
   on("wheel", (event) => turnWheel(event, frame, state), { passive: false });
   listenToPointers(frame, state, on);
-  on("dblclick", (event) => {
-    const item = itemAt(event.target);
-    if (item !== null && !isControl(event.target)) state.toggle(item);
-  });
+  ends.push(listenToClicks(frame, state, on));
   on("keydown", (event) => pressKey(event, state));
   return () => {
     watcher.disconnect();
@@ -31,13 +28,19 @@ export function listenToStage(frame: HTMLElement, state: GraphState): () => void
   };
 }
 
-function itemAt(target: EventTarget | null): Item | null {
-  const element = target instanceof Element ? target.closest("[data-item]") : null;
-  return element ? Number(element.getAttribute("data-item")) : null;
+/** What a press is on: known when the button goes down, because the drawing may move before it comes up. */
+interface Press {
+  item: Item | null;
+  control: "toggle" | "fold" | null;
+  x: number;
+  y: number;
 }
 
-function isControl(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest("[data-toggle], [data-fold]") !== null;
+function pressOf(event: PointerEvent): Press {
+  const target = event.target instanceof Element ? event.target : null;
+  const element = target?.closest("[data-item]");
+  const control = target?.closest("[data-fold]") ? "fold" : target?.closest("[data-toggle]") ? "toggle" : null;
+  return { item: element ? Number(element.getAttribute("data-item")) : null, control, x: event.clientX, y: event.clientY };
 }
 
 /** The wheel zooms as on a map; with Shift, or with two fingers sideways, it pans. */
@@ -67,19 +70,47 @@ function listenToPointers(frame: HTMLElement, state: GraphState, on: On): void {
     const [dx, dy] = [event.clientX - before.clientX, event.clientY - before.clientY];
     moved += Math.abs(dx) + Math.abs(dy);
     if (moved < STILL) return;
-    if (!frame.hasPointerCapture(event.pointerId)) frame.setPointerCapture(event.pointerId);
     frame.toggleAttribute("data-dragging", true);
     if (fingers.size === 2) pinch(fingers, event, frame, state);
     else state.panBy(dx, dy);
     fingers.set(event.pointerId, event);
   });
   const lift = (event: PointerEvent) => {
-    const pressed = fingers.delete(event.pointerId);
+    fingers.delete(event.pointerId);
     frame.removeAttribute("data-dragging");
-    if (pressed && moved < STILL && event.type === "pointerup" && event.button === 0) click(event, state);
   };
   on("pointerup", lift);
   on("pointercancel", lift);
+}
+
+/**
+ * The first click of a double click opens the details and so may move what lies under the pointer, or lie under it
+ * itself. The second click is therefore one on the box of the first, wherever that is now.
+ */
+function listenToClicks(frame: HTMLElement, state: GraphState, on: On): () => void {
+  let pressed: Press | null = null;
+  let first: Press | null = null;
+  on("pointerdown", (event) => {
+    if (event.button > 1) return;
+    pressed = pressOf(event);
+    frame.setPointerCapture(event.pointerId); // it comes up here too, and so does the click
+  });
+  const near = (event: MouseEvent, press: Press) => Math.abs(event.clientX - press.x) + Math.abs(event.clientY - press.y) < STILL;
+  on("pointermove", (event) => {
+    if (pressed && !near(event, pressed)) pressed = null; // a drag, wherever it ends
+  });
+  const clicked = (event: MouseEvent) => {
+    const inside = event.target instanceof Node && frame.contains(event.target);
+    const again = first !== null && event.detail % 2 === 0 && near(event, first);
+    if (again && first && first.item !== null && first.control === null) {
+      event.preventDefault();
+      event.stopPropagation();
+      state.toggle(first.item);
+    } else if (inside && pressed) return act((first = pressed), state);
+    first = null;
+  };
+  addEventListener("click", clicked, true);
+  return () => removeEventListener("click", clicked, true);
 }
 
 function pinch(fingers: ReadonlyMap<number, PointerEvent>, event: PointerEvent, frame: HTMLElement, state: GraphState): void {
@@ -91,13 +122,10 @@ function pinch(fingers: ReadonlyMap<number, PointerEvent>, event: PointerEvent, 
   state.zoomBy(distance(event) / Math.max(1, distance(before)), still.clientX - around.left, still.clientY - around.top);
 }
 
-function click(event: PointerEvent, state: GraphState): void {
-  const item = itemAt(event.target);
-  if (item !== null && event.target instanceof Element) {
-    if (event.target.closest("[data-fold]")) return state.toggleFold(item);
-    if (event.target.closest("[data-toggle]")) return (state.select(item), state.toggle(item));
-  }
+function act({ item, control }: Press, state: GraphState): void {
+  if (item !== null && control === "fold") return state.toggleFold(item);
   state.select(item);
+  if (item !== null && control === "toggle") state.toggle(item);
 }
 
 function pressKey(event: KeyboardEvent, state: GraphState): void {

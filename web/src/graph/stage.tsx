@@ -43,6 +43,7 @@ export function Stage({ state }: { state: GraphState }) {
       tabIndex={0}
       role="application"
       aria-label={`Graph of ${state.model.data.model || "the step"}. Arrows move along edges, Enter opens a box.`}
+      aria-busy={state.laying.value}
       aria-activedescendant={focus === null ? undefined : itemId(focus)}
     >
       <svg class="graph-svg" aria-hidden={state.scene.value ? undefined : "true"}>

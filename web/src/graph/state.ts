@@ -1,7 +1,7 @@
 /** One graph on the screen: what is open, chosen and coloured, where everything lies, and what a person does with it. */
 
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import { type Camera, fit, pan, type Rect, reveal, type Size, zoomAt } from "../lib/graph-camera";
+import { type Camera, fit, intoWidth, pan, type Rect, reveal, type Size, zoomAt } from "../lib/graph-camera";
 import type { ColourBy } from "../lib/graph-measure";
 import { boxAt, foldedInto, type GraphModel, type Item, openAtFirst, readGraph } from "../lib/graph-model";
 import { type Move, moveFrom } from "../lib/graph-moves";
@@ -15,7 +15,11 @@ import type { Layouts } from "./layouts";
 /** What the camera does when the next layout is there. */
 type Intent = { kind: "fit" } | { kind: "keep"; item: Item; show: boolean } | { kind: "reveal"; item: Item } | null;
 
+let made = 0;
+
 export class GraphState {
+  /** No two graphs have the same, so that what shows one is made anew for another. */
+  readonly id = ++made;
   readonly model: GraphModel;
   readonly open: Signal<ReadonlySet<Item>>;
   readonly unfolded = signal<ReadonlySet<Item>>(new Set());
@@ -24,6 +28,8 @@ export class GraphState {
   readonly scene = signal<Scene | null>(null);
   /** Counts the layouts, so that lines fade in after each. */
   readonly turn = signal(0);
+  /** A layout was asked for and is not there yet. */
+  readonly laying = signal(false);
   readonly fault = signal<unknown>(null);
   readonly camera = signal<Camera>({ left: 0, top: 0, scale: 1 });
   /** The camera's last change was a jump that should be seen as a movement. */
@@ -72,6 +78,7 @@ export class GraphState {
 
   private async lay(shown: Shown, open: ReadonlySet<Item>): Promise<void> {
     const turn = ++this.asked;
+    this.laying.value = true;
     try {
       const scene = await layScene(shown, open, this.sizes(shown), (plan) => this.layouts.place(plan));
       if (turn !== this.asked) return;
@@ -82,6 +89,8 @@ export class GraphState {
       this.fault.value = null;
     } catch (fault) {
       if (turn === this.asked) this.fault.value = fault;
+    } finally {
+      if (turn === this.asked) this.laying.value = false;
     }
   }
 
@@ -125,18 +134,26 @@ export class GraphState {
     this.moveTo({ scale, left: screen.width / 2 - (scene.width / 2) * scale, top: 28 }, glide);
   }
 
-  revealItem(item: Item): void {
+  /** Of the item, or of the box that stands for it while it is closed. */
+  private placeOf(item: Item): SceneItem | undefined {
     const seen = seenAs(this.shown.peek(), this.open.peek(), item);
-    const place = seen === null ? undefined : this.places.peek().get(seen);
+    return seen === null ? undefined : this.places.peek().get(seen);
+  }
+
+  revealItem(item: Item): void {
+    const place = this.placeOf(item);
     if (place) this.moveTo(reveal(this.camera.peek(), place, this.screen.peek()), true);
   }
 
+  /** Nothing moves under the pointer that chose something; only a choice that the narrower screen hides is shown. */
   resize(size: Size): void {
     const before = this.screen.peek();
     if (size.width === before.width && size.height === before.height) return;
     this.screen.value = size;
-    if (before.width === 0) this.fitAll(false);
-    else this.moveTo(pan(this.camera.peek(), (size.width - before.width) / 2, 0));
+    if (before.width === 0) return this.fitAll(false);
+    const chosen = this.selected.peek();
+    const place = chosen === null ? undefined : this.placeOf(chosen);
+    if (place) this.moveTo(intoWidth(this.camera.peek(), place, size), true);
   }
 
   toggle(item: Item, on = !this.open.peek().has(item)): void {

@@ -55,6 +55,13 @@ export function reveal(camera: Camera, rect: Rect, screen: Size): Camera {
   return { ...now, left: now.left + into(left, rect.w * now.scale, screen.width), top: now.top + into(top, rect.h * now.scale, screen.height) };
 }
 
+/** Moves sideways, just so far that `rect` ends on the screen; one that is too wide for it stays. */
+export function intoWidth(camera: Camera, rect: Rect, screen: Size): Camera {
+  const wide = rect.w * camera.scale;
+  const over = rect.x * camera.scale + camera.left + wide + MARGIN - screen.width;
+  return over <= 0 || wide > screen.width - 2 * MARGIN ? camera : pan(camera, -over, 0);
+}
+
 /** Below this scale, names cannot be read. */
 export const READABLE = 0.55;
 

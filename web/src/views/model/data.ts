@@ -72,13 +72,15 @@ export async function loadSteps(): Promise<void> {
     for (const id of asked ? [asked] : (runs.peek() ?? []).slice(0, LOOKED_AT)) {
       const answer = await call("POST /api/steps", { run: id });
       if (run.peek() !== asked) return;
-      if (answer.steps.length > 0 || asked) {
-        steps.value = { run: id, steps: answer.steps };
-        return;
-      }
+      if (answer.steps.length > 0 || asked) return keepSteps({ run: id, steps: answer.steps });
     }
-    steps.value = { run: "", steps: [] };
+    keepSteps({ run: "", steps: [] });
   });
+}
+
+/** The same recordings again are no news: the graph stays as it is, with what is open and chosen in it. */
+function keepSteps(found: { run: string; steps: readonly RecordedStep[] }): void {
+  if (JSON.stringify(found) !== JSON.stringify(steps.peek())) steps.value = found;
 }
 
 let stop: AbortController | null = null;

@@ -41,8 +41,8 @@ export function Model({ only }: { only?: string; params?: Record<string, string>
       <ModelBar page={page} alone={only !== undefined} />
       {page && graph ? (
         <div class="model-body" data-show={data.layout.value} aria-busy={data.loading.value}>
-          {data.layout.value === "graph" ? null : <ModuleTable key={`${page.key} ${page.step}`} rows={page.modules} state={graph} />}
-          {data.layout.value === "table" ? null : <GraphViewer key={graph.model.root} state={graph} />}
+          {data.layout.value === "graph" ? null : <ModuleTable key={graph.id} rows={page.modules} state={graph} />}
+          {data.layout.value === "table" ? null : <GraphViewer key={graph.id} state={graph} />}
         </div>
       ) : (
         <Nothing />
