@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from stepscope.errors import BadData
 from stepscope.eventfiles import write
 from stepscope.eventfiles.events import decode_event
-from stepscope.eventfiles.plugins import decode_hparams, decode_layout, decode_mesh, graph_nodes
+from stepscope.eventfiles.graphs import graph_nodes, traced_graphs
+from stepscope.eventfiles.plugins import decode_hparams, decode_layout, decode_mesh
 from stepscope.eventfiles.reader import EventFile
 from stepscope.eventfiles.records import encode_record
 from stepscope.eventfiles.summaries import decode_audio, decode_histogram, decode_image, from_limits
@@ -146,7 +147,8 @@ def test_a_histogram_whose_edges_do_not_go_up_is_mended_or_refused() -> None:
 
 DECODERS = [
     decode_event, decode_tensor, decode_histogram, decode_image, decode_audio, decode_hparams, decode_layout,
-    decode_mesh, lambda data: list(graph_nodes(data)), lambda data: list(fields(data)),
+    decode_mesh, lambda data: list(graph_nodes(data)), lambda data: list(traced_graphs(data)),
+    lambda data: list(fields(data)),
 ]  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from stepscope.cli.main import main
 from stepscope.export.as_tensorboard import write_tensorboard
 from stepscope.importers.landing import Landing
 from stepscope.importers.tensorboard import TensorBoardSource
+from stepscope.inspect.logged import read_logged
 from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.read.folder import RunFolder, open_run
 
@@ -96,6 +97,9 @@ with writer.as_default():
     tf.summary.text("note", "# title", step=4)
     tf.summary.text("table", [["a", "b"], ["c", "d"]], step=4)
     tf.summary.write("unknown", tf.range(5), step=2)
+    tf.summary.trace_on()
+    tf.function(lambda x: x * x + 1)(tf.ones(2))
+    tf.summary.trace_export("traced", step=0)
     tf.summary.graph(tf.function(lambda x: x * x + 1).get_concrete_function(tf.TensorSpec([2], tf.float32)).graph)
 writer.close()
 """
@@ -254,6 +258,16 @@ def test_sounds_graphs_meshes_and_the_unknown_are_kept(logs: Path, imported: dic
     (table,) = torch_run.media("graph/nodes")
     names = [row[0] for row in json.loads(torch_run.media_bytes(table))["rows"]]
     assert names == [node.name for node in graph.node]
+    (drawn,) = torch_run.media("graph")
+    step = read_logged(torch_run.media_bytes(drawn), "graph")
+    assert sorted(op.name for op in step.ops) == sorted(
+        node.op.removeprefix("aten::") for node in graph.node if node.op.startswith("aten::")
+    )
+    made = {ref.id for op in step.ops for ref in op.outputs}
+    assert step.model == "Net"
+    assert all(any(ref.id in made for ref in op.inputs) for op in step.ops[1:])  # each reads another's output
+    (traced,) = tf_run.media("traced")
+    assert [op.name for op in read_logged(tf_run.media_bytes(traced), "traced").ops] == ["Mul", "AddV2", "Identity"]
     (mesh,) = torch_run.media("mesh")
     data = torch_run.media_bytes(mesh)
     assert data.startswith(b"ply\n")

@@ -1,4 +1,4 @@
-"""What TensorBoard's plugins keep in their own messages: hyperparameters, meshes, layouts of charts, graphs."""
+"""What TensorBoard's plugins keep in their own messages: hyperparameters, meshes, layouts of charts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepscope.eventfiles.wire import FIXED64, LENGTH, VARINT, fields, signed, text_of
+from stepscope.eventfiles.wire import FIXED64, LENGTH, VARINT, fields, text_of
 
-__all__ = ["HParams", "MeshPart", "Node", "decode_hparams", "decode_layout", "decode_mesh", "graph_nodes"]
+__all__ = ["HParams", "MeshPart", "decode_hparams", "decode_layout", "decode_mesh"]
 
 
 @dataclass
@@ -130,59 +130,6 @@ def _chart(data: memoryview) -> tuple[str, list[Any]]:
             kind = "Margin"
             tags = [text_of(tag) for n, series in _messages(part) if n == 1 for _, tag in _messages(series)]
     return title, [kind, tags]
-
-
-@dataclass
-class Node:
-    """One node of a graph."""
-
-    name: str = ""
-    op: str = ""
-    inputs: list[str] = field(default_factory=list)
-    shapes: list[list[int]] = field(default_factory=list)
-
-
-def graph_nodes(graph: bytes) -> Iterator[Node]:
-    """The nodes of a `GraphDef`, in its order."""
-    for number, data in _messages(graph):
-        if number != 1:
-            continue
-        node = Node()
-        for inner, part in _messages(data):
-            if inner == 1:
-                node.name = text_of(part)
-            elif inner == 2:
-                node.op = text_of(part)
-            elif inner == 3:
-                node.inputs.append(text_of(part))
-            elif inner == 5:
-                key, value = _attribute(part)
-                if key == "_output_shapes":
-                    node.shapes = _shapes(value)
-        yield node
-
-
-def _attribute(data: memoryview) -> tuple[str, memoryview]:
-    key, value = "", memoryview(b"")
-    for number, part in _messages(data):
-        if number == 1:
-            key = text_of(part)
-        elif number == 2:
-            value = part
-    return key, value
-
-
-def _shapes(data: memoryview) -> list[list[int]]:
-    """The shapes in an attribute: list(1) of shape(7) of dim(2) of size(1)."""
-    shapes = [shape for n, listed in _messages(data) if n == 1 for m, shape in _messages(listed) if m == 7]
-    return [
-        [
-            sum(signed(size) for n, _, size in fields(dim) if n == 1 and isinstance(size, int))
-            for m, dim in _messages(shape)
-            if m == 2
-        ]
-        for shape in shapes
-    ]
 
 
 def _messages(data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:

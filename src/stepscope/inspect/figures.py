@@ -72,4 +72,4 @@ def shape(sizes: Sequence[int] | None) -> str:
     """
     if sizes is None:
         return "-"
-    return "×".join(map(str, sizes)) if sizes else "scalar"
+    return "×".join("?" if size < 0 else str(size) for size in sizes) if sizes else "scalar"

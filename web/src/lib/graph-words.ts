@@ -13,9 +13,9 @@ export function shortDtype(dtype: string): string {
   return SHORT[dtype] ?? dtype;
 }
 
-/** `8×128×768`; a tensor without dimensions is `scalar`. */
+/** `8×128×768`; a tensor without dimensions is `scalar`, a size that is not known `?`. */
 export function shapeText(shape: readonly number[]): string {
-  return shape.length === 0 ? "scalar" : shape.join("×");
+  return shape.length === 0 ? "scalar" : shape.map((size) => (size < 0 ? "?" : size)).join("×");
 }
 
 export function tensorText(tensor: Tensor): string {

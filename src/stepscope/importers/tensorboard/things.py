@@ -16,7 +16,7 @@ import numpy as np
 from stepscope.errors import BadData, StepscopeError
 from stepscope.eventfiles.curves import pr_record
 from stepscope.eventfiles.events import Event, Metadata, Value
-from stepscope.eventfiles.plugins import decode_hparams, decode_layout, graph_nodes
+from stepscope.eventfiles.plugins import decode_hparams, decode_layout
 from stepscope.eventfiles.summaries import (
     Histogram,
     Picture,
@@ -29,6 +29,7 @@ from stepscope.eventfiles.summaries import (
 )
 from stepscope.eventfiles.tensors import Tensor, decode_tensor
 from stepscope.importers.foreign import Piece, Thing
+from stepscope.importers.tensorboard.graphs import graph_things, traced_things
 from stepscope.importers.tensorboard.meshes import Meshes
 from stepscope.importers.things import several, things_of
 from stepscope.records import ConfigUpdate, Console, Media, NotesChange
@@ -39,7 +40,6 @@ from stepscope.track.media.text import Markdown
 __all__ = ["Things"]
 
 _TEXT_SUFFIX = "/text_summary"
-_MOST_NODES = 5_000
 _BINARY = "application/octet-stream"
 
 
@@ -56,7 +56,8 @@ class Things:
             yield from self._guarded(value.tag, lambda value=value: self._value(value, event))  # type: ignore[misc]
         if event.graph is not None:
             graph = event.graph
-            yield from self._guarded("graph", lambda: _graph(graph, event))
+            yield _file("graph/file", event, graph, "graph.pb")
+            yield from self._guarded("graph", lambda: graph_things(graph, "graph", event.step, event.time))
         if event.meta_graph is not None:
             yield _file("meta_graph", event, event.meta_graph, "meta_graph.pb")
         if event.run_metadata is not None:
@@ -143,6 +144,20 @@ def _from_buckets(tensor: Tensor, tag: str, event: Event, metadata: Metadata) ->
     return _histogram(from_buckets(tensor), tag, event)
 
 
+def _from_trace(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    made: list[Piece] = []
+    for part in _strings(tensor, "a graph"):
+        made.append(_file(f"{tag}/file", event, part, "run_metadata.pb", plugin=metadata.plugin))
+        made += traced_things(part, tag or "graph", event.step, event.time)
+    return made
+
+
+def _from_keras(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
+    """The layers of a Keras model, as JSON."""
+    parts = _strings(tensor, "a model")
+    return [_file(tag, event, part, "keras_model.json", "application/json", metadata.plugin) for part in parts[:1]]
+
+
 def _from_pr(tensor: Tensor, tag: str, event: Event, metadata: Metadata) -> list[Piece]:
     return [Thing(*pr_record(tensor, tag or "unnamed", event.step, event.time))]
 
@@ -153,6 +168,9 @@ _TENSORS: dict[str, Callable[[Tensor, str, Event, Metadata], list[Piece]]] = {
     "text": _from_text,
     "histograms": _from_buckets,
     "pr_curves": _from_pr,
+    "graph_run_metadata": _from_trace,
+    "graph_run_metadata_graph": _from_trace,
+    "graph_keras_model": _from_keras,
 }
 
 
@@ -225,22 +243,6 @@ def _layout(tensor: Tensor, event: Event) -> list[Piece]:
     text = "Charts that TensorBoard's custom scalars show:\n\n" + "\n".join(lines)
     made: list[Piece] = [*things_of(Markdown(text), "custom_scalars/layout", event.step, event.time)]
     return [*made, _file("custom_scalars/json", event, msgspec.json.encode(layout), "layout.json", "application/json")]
-
-
-def _graph(graph: bytes, event: Event) -> list[Piece]:
-    """The graph as a table one can read and search, and as the file that graph viewers open."""
-    rows = []
-    total = 0
-    for node in graph_nodes(graph):
-        total += 1
-        if total <= _MOST_NODES:
-            shapes = ", ".join("x".join(map(str, shape)) for shape in node.shapes)
-            rows.append([node.name, node.op, ", ".join(node.inputs), shapes])
-    columns = ["name", "op", "inputs", "output shapes"]
-    caption = f"{total:,} nodes" + (f", the first {_MOST_NODES:,} shown" if total > _MOST_NODES else "")
-    table = Table(rows, columns=columns, caption=caption, max_rows=_MOST_NODES)
-    made: list[Piece] = [*things_of(table, "graph/nodes", event.step, event.time)] if rows else []
-    return [*made, _file("graph/file", event, graph, "graph.pb")]
 
 
 def _array(tensor: Tensor, tag: str, event: Event, plugin: str) -> Thing:

@@ -51,7 +51,7 @@ function Summary({ page }: { page: ModelPage }) {
     root?.params ? `${formatCount(root.params)} parameters` : "",
     root?.flops ? `${formatCount(root.flops)} FLOPs` : "",
     count(page.ops, "op"),
-    formatMicros(page.wall_us),
+    page.wall_us ? formatMicros(page.wall_us) : "",
     page.graph.device,
   ];
   return <span class="model-summary isolate ellipsis">{words.filter(Boolean).map(visibleText).join("  ·  ")}</span>;
