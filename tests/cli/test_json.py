@@ -132,10 +132,25 @@ def test_nothing_of_ours_fails_on_the_way(done: dict[str, Done]) -> None:
 
 
 def test_what_a_script_prints_is_not_in_the_document(done: dict[str, Done]) -> None:
-    (found,) = parsed(done["run"].out)
+    (found,) = parsed(done["run"].out)["findings"]
     assert (found["rule"], found["file"], found["line"]) == ("opt.no-zero-grad", "train.py", 16)
     for name in ("run", "check", "profile", "data", "tune-data", "inspect"):
         assert "the script's own words" in done[name].err or "made" in done[name].err, name
+
+
+def test_a_check_and_a_run_give_their_verdict_with_the_findings(done: dict[str, Done]) -> None:
+    told, ran = parsed(done["check"].out), parsed(done["run"].out)
+    assert (told["version"], told["command"], told["verdict"]) == (1, "check", "suspicious")
+    assert told["counts"]["error"] == sum(one["severity"] == "error" for one in told["findings"]) == 1
+    (script,) = told["scripts"]
+    assert (script["script"], script["headline"], script["exit_code"]) == ("train.py", "1 error", 0)
+    assert script["headline"] in done["check"].err
+    assert script["tried"] in done["check"].err
+    doubtful = [one["said"] for one in script["answers"] if one["state"] == "suspicious"]
+    assert doubtful == ["opt.no-zero-grad"]
+    assert {one["state"] for one in script["answers"]} == {"passed", "suspicious", "not checked"}
+    assert (ran["command"], ran["verdict"], ran["scripts"][0]["steps"]) == ("run", "suspicious", 24)
+    assert ran["scripts"][0]["answers"] == []
 
 
 def test_the_fields_that_programs_rely_on(done: dict[str, Done]) -> None:

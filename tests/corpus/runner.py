@@ -119,7 +119,7 @@ def run(entry: Entry, *, watched: bool, options: Iterable[str] = (), timeout_s: 
             code=code,
             printed=(here / "stdout").read_text(errors="replace"),
             weights=weights.read_text() if weights.exists() else "",
-            findings=json.loads(findings.read_text() or "[]") if findings.exists() else [],
+            findings=json.loads(findings.read_text())["findings"] if findings.exists() else [],
             said=(here / "stderr").read_text(errors="replace"),
             seconds=time.perf_counter() - started,
         )

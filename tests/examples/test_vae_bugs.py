@@ -28,7 +28,7 @@ def run(folder: Path, text: str) -> tuple[int, list[tuple[str, int]]]:
     command = [sys.executable, "-m", "stepscope", "run", "--json", "found.json", "--no-run", "vae.py", "--epochs", "1"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "STEPSCOPE_CACHE": str(folder / "cache")}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    found = json.loads((folder / "found.json").read_text())
+    found = json.loads((folder / "found.json").read_text())["findings"]
     return done.returncode, [(one["rule"], one["line"]) for one in found if one["severity"] != "info"]
 
 

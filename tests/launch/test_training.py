@@ -271,7 +271,7 @@ def test_a_crash_ends_the_run_as_failed(folder: Path, done: dict[str, Done]) -> 
 
 
 def test_findings_go_everywhere_and_strict_fails(folder: Path, done: dict[str, Done]) -> None:
-    found = json.loads((folder / "stale" / "found.json").read_text())
+    found = json.loads((folder / "stale" / "found.json").read_text())["findings"]
     assert [(one["rule"], one["severity"], one["line"]) for one in found] == [("opt.no-zero-grad", "error", 9)]
     assert done["stale"].code == 1
     assert "error[opt.no-zero-grad]" in done["stale"].err

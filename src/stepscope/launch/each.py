@@ -9,11 +9,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
 from msgspec.structs import replace
 
 from stepscope.diagnose.outputs import json as json_output, sarif
 from stepscope.records import Finding
+from stepscope.records.verdict import CheckDocument, ScriptVerdict
 
 __all__ = ["check_each"]
 
@@ -25,7 +25,9 @@ def check_each(
 
     Processes of their own, because scripts change what they like: seeds, devices, the working directory.
     """
-    worst, findings = 0, []
+    worst = 0
+    findings: list[Finding] = []
+    verdicts: list[ScriptVerdict] = []
     with tempfile.TemporaryDirectory(prefix="stepscope-each-") as folder:
         found = Path(folder, "found.json")
         for script in scripts:
@@ -33,10 +35,13 @@ def check_each(
             command = [sys.executable, "-m", "stepscope", "check", *options, f"--json={found}", "--", script]
             aside = sys.stderr if "-" in (str(json_file), str(sarif_file)) else None
             code = subprocess.run(command, stdout=aside).returncode
-            worst = max(worst, code if code >= 0 else 128 - code)
-            findings += [_placed(one, script) for one in _read(found)]
+            code = code if code >= 0 else 128 - code
+            worst = max(worst, code)
+            told = json_output.read(found)
+            findings += [_placed(one, script) for one in (told.findings if told is not None else ())]
+            verdicts.append(_judged(told, script, code))
     if json_file is not None:
-        json_output.write(findings, json_file)
+        json_output.write(findings, json_file, scripts=verdicts)
     if sarif_file is not None:
         sarif.write(findings, sarif_file)
     return worst
@@ -49,9 +54,11 @@ def _placed(finding: Finding, script: str) -> Finding:
     return replace(finding, file=os.path.abspath(file), line=line, related=related)
 
 
-def _read(path: Path) -> list[Finding]:
-    """What a check found; none where it could not even begin, of which its exit code tells."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=list[Finding])
-    except (FileNotFoundError, msgspec.MsgspecError):
-        return []
+def _judged(told: CheckDocument | None, script: str, code: int) -> ScriptVerdict:
+    """With its process's exit code; one that could not begin, or was killed on the way, has failed."""
+    known = told.scripts[0] if told is not None and told.scripts else None
+    if known is None:
+        return ScriptVerdict(script=script, verdict="failed", headline="it could not be checked", exit_code=code)
+    if known.verdict == "running":
+        return replace(known, script=script, verdict="failed", headline="it ended on the way", exit_code=code)
+    return replace(known, script=script, exit_code=code)

@@ -10,7 +10,8 @@ from stepscope.launch.endings import LastWord, say_uncaught, wait_for_threads, w
 from stepscope.launch.limits import is_stop
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script, run_as_main, take_place
-from stepscope.launch.session import Session, is_success
+from stepscope.launch.session import Session
+from stepscope.launch.verdict import is_success
 
 __all__ = ["launch"]
 

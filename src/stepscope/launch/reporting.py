@@ -19,6 +19,7 @@ from stepscope.errors import StepscopeError
 from stepscope.launch.options import Options
 from stepscope.launch.status import raw_write
 from stepscope.records import Event, Finding, FindingEvent
+from stepscope.records.verdict import ScriptVerdict
 
 __all__ = ["Reporter", "counted"]
 
@@ -43,6 +44,7 @@ class Reporter:
         self._record = fence.fenced("recording a finding")(record)
         self._speaks = speaks
         self._script = script
+        self._judged = ScriptVerdict(script=script or "")
         self._root = Path.cwd()
         self._began = time.time()
         if "-" in (str(options.json), str(options.sarif)):  # on every rank: they share their standard output
@@ -77,6 +79,10 @@ class Reporter:
             self.before_writing()
             raw_write(sys.stderr, text + "\n")
 
+    def speak(self, yes: bool) -> None:
+        """Of several ranks that fail, the one that failed first speaks, whichever it is."""
+        self._speaks = yes
+
     def note(self, text: str) -> None:
         """One line from us."""
         if not self._options.quiet:
@@ -93,17 +99,22 @@ class Reporter:
 
     def _write_files(self) -> None:
         if self._options.json is not None and str(self._options.json) != "-":
-            json_output.write(self.findings, self._root / self._options.json, self._root)
+            self._write_json(self._root / self._options.json)
         if self._options.sarif is not None and str(self._options.sarif) != "-":
             sarif.write(self.findings, self._root / self._options.sarif, self._root, self._script)
 
+    def _write_json(self, path: str | Path) -> None:
+        command = "check" if self._options.check else "run"
+        json_output.write(self.findings, path, self._root, command=command, scripts=[self._judged])
+
     @fence.fenced("writing findings for other programs")
-    def close(self) -> None:
-        """The script is over: what goes to the standard output goes now."""
+    def close(self, judged: ScriptVerdict | None = None) -> None:
+        """The script is over: what goes to the standard output goes now, and the verdict into the file."""
         if not self._speaks:
             return
-        if self._options.json is not None and str(self._options.json) == "-":
-            json_output.write(self.findings, "-", self._root)
+        self._judged = judged or self._judged
+        if self._options.json is not None:
+            self._write_json("-" if str(self._options.json) == "-" else self._root / self._options.json)
         if self._options.sarif is not None and str(self._options.sarif) == "-":
             sarif.write(self.findings, "-", self._root, self._script)
         if os.environ.get("GITHUB_ACTIONS"):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope import fence
 from stepscope.diagnose.settings import load_settings
 from stepscope.launch.children import Children
+from stepscope.launch.crash_story import story_of
 from stepscope.launch.detect_nan import DetectNan
 from stepscope.launch.heard import Hub, watch_trackers
 from stepscope.launch.heard.target import RunTarget
@@ -21,13 +22,14 @@ from stepscope.launch.logbook import Logbook
 from stepscope.launch.loop import Loop, samples_in
 from stepscope.launch.nothing_saved import NothingSaved
 from stepscope.launch.options import Options, Profiling
-from stepscope.launch.rank_notes import RankNotes
+from stepscope.launch.rank_notes import RankNotes, is_lost_connection
 from stepscope.launch.reporting import Reporter, counted
 from stepscope.launch.script import Script
 from stepscope.launch.status import StatusLine
 from stepscope.launch.switches import apply_switches
-from stepscope.launch.tracking import Tracking
+from stepscope.launch.tracking import BESIDE, Tracking
 from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
+from stepscope.launch.verdict import judge, verdict_text
 from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.moves import Moves
 from stepscope.record.restore import Installed
@@ -40,8 +42,10 @@ if TYPE_CHECKING:
     from stepscope.launch.profiling.deep import Deep
     from stepscope.record.watch import Watcher
     from stepscope.record.watch.witness import Witness
+    from stepscope.records import Finding
+    from stepscope.records.verdict import ScriptVerdict
 
-__all__ = ["Session", "is_success"]
+__all__ = ["Session"]
 
 PROBE_AT_STEP = 3
 _RECORDED = "what it logs and prints and the system are recorded; findings, steps and phases need PyTorch"
@@ -72,7 +76,9 @@ class Session:
             dir=None if settings.dir is None else Path(settings.dir),
             on=options.record and not self.is_dry,
         )
-        self.reporter = Reporter(options, settings, self.tracking.event, speaks=rank == 0, script=script.path)
+        self.rank_notes = RankNotes()
+        record = self.rank_notes.once(self.tracking.event)
+        self.reporter = Reporter(options, settings, record, speaks=rank == 0, script=script.path)
         self.loop = Loop()
         self.limiter = Limiter(limits, self.loop, check=options.check)
         self.logbook = Logbook(self.loop, self.tracking.log)
@@ -82,8 +88,9 @@ class Session:
         )
         self.hub = Hub(RunTarget(self.tracking, self.loop, self.boundaries))
         self.imports = Imports()
-        self.children = Children(settings)
-        self.rank_notes = RankNotes()
+        self.children = Children(settings, lambda: "" if self.tracking.is_own else BESIDE)
+        self.children.on_ranks = self.rank_notes.lead
+        self.boundaries.rank_command = self.children.rank_command
         self.watcher: Watcher | None = None
         self.engine: Engine | None = None
         self.detect_nan = DetectNan(self.loop, self.reporter.say) if options.switches.detect_nan else None
@@ -96,6 +103,8 @@ class Session:
             self.deep = self._deep(options.profiling)
         self._installed = Installed()
         self._over = False
+        self.judged: ScriptVerdict | None = None
+        """Once it is over."""
         self._pid = os.getpid()
 
     def _deep(self, profiling: Profiling, *, auto: bool = False) -> Deep:
@@ -199,11 +208,15 @@ class Session:
             watcher.add(witness)
         if self.options.capsule and self.options.record and not self.is_dry:
             fence.fenced("preparing a capsule")(self._keep_capsules)(watcher)
-        self.engine = Engine(Evidence(watcher), settings=self.settings, on_finding=self.reporter.take)
+        self.engine = Engine(Evidence(watcher), settings=self.settings, on_finding=self._found)
         watcher.on_moment = self.engine.moment
         self.children.install(self._installed)
         self.rank_notes.begin(watcher)
         self.watcher = watcher.start()
+
+    def _found(self, finding: Finding) -> None:
+        self.reporter.take(finding)
+        self.rank_notes.found(finding)
 
     def _more_witnesses(self, watcher: Watcher) -> list[Witness]:
         """Those that only some commands need: probes repeat a step, for which it must have been kept."""
@@ -268,6 +281,8 @@ class Session:
         self.logbook.evaluated(values)
 
     def _log_trainers(self, values: Any, step: int | None) -> None:
+        if os.getpid() != self._pid:  # a forked rank logs what its trainer says by itself
+            return
         self.tracking.ensure()
         at = self.loop.last_number if step is None else step
         self.tracking.log(self.hub.known(self.boundaries.trainer or "trainer", values, at), at)
@@ -294,7 +309,8 @@ class Session:
             fence.fenced("removing the status line")(self.status.remove)()
         fence.fenced("the last look")(self._ask_last)(error if crashed else None)
         self._take_away()
-        self.reporter.close()
+        self.judged = fence.call("judging the script", judge, self, error)
+        self.reporter.close(self.judged)
         self._sum_up(crashed)
 
     def _ask_last(self, crash: BaseException | None) -> None:
@@ -309,7 +325,12 @@ class Session:
             if crash is not None and told is not None and type(crash).__module__ == "torch.multiprocessing.spawn":
                 self.reporter.say(told)  # it happened in a process that has explained it
                 self.engine.finish()
+            elif crash is not None and self.rank_notes.is_on and is_lost_connection(crash):
+                self.reporter.note(self.rank_notes.who_failed_first())
+                self.engine.finish()
             elif crash is not None:
+                if self.rank_notes.is_on:
+                    self.reporter.speak(self.rank_notes.tells_of_crash())
                 fence.fenced("explaining the crash")(self.engine.crashed)(crash)
                 fence.fenced("showing what was there at the crash")(self._show_crash)()
             else:
@@ -326,14 +347,9 @@ class Session:
         return self.children.gather(engine)
 
     def _show_crash(self) -> None:
-        """The failing operation, the way through the layers and each frame's tensors, above the traceback."""
-        from stepscope.diagnose.crash.explain import explain
-        from stepscope.diagnose.show import terminal_width, wants_color
-
-        crash = None if self.engine is None else self.engine.evidence.crash
-        told = None if crash is None else explain(crash)
-        if told is not None and not told.is_empty:
-            self.reporter.say(told.text(color=wants_color(sys.stderr), width=terminal_width(sys.stderr)))
+        story = story_of(None if self.engine is None else self.engine.evidence.crash)
+        if story:
+            self.reporter.say(story)
 
     def _take_away(self) -> None:
         if self.watcher is not None:
@@ -368,9 +384,8 @@ class Session:
         if self.options.limits.overfit_batches is not None:
             self.reporter.note(self.logbook.overfit_verdict(self.options.limits.overfit_batches))
         if self.options.check:
-            from stepscope.launch.verdict import verdict
-
-            self.reporter.say(verdict(self, crashed))
+            if self.judged is not None:
+                self.reporter.say(verdict_text(self.judged, self.script.name, self.reporter.findings))
             return
         for mistake in self.settings.mistaken_comments([self.script.path]):
             self.reporter.note(mistake)
@@ -396,8 +411,3 @@ class Session:
     def exit_code(self) -> int:
         """For a script that ended well."""
         return 1 if self.reporter.fails else 0
-
-
-def is_success(error: BaseException | None) -> bool:
-    """Whether plain Python would exit with 0."""
-    return error is None or (isinstance(error, SystemExit) and error.code in (None, 0))

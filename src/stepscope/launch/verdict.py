@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from stepscope.launch.reporting import counted
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
+from stepscope.records.verdict import Answer, ScriptVerdict
 from stepscope.track import ranks
+from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
     from stepscope.launch.session import Session
 
-__all__ = ["Answer", "answers", "verdict"]
+__all__ = ["answers", "is_success", "judge", "verdict_text"]
 
 # what must have been seen -> how to say that it was not
 _UNSEEN = {
@@ -60,16 +62,6 @@ _RECIPE = (
     _Question("memory, speed and random numbers are in order", ("mem.*", "perf.*", "repro.*"), ("steps",)),
     _Question("processes work together", ("dist.*",), ("ranks",)),
 )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One question of the recipe, answered."""
-
-    question: str
-    state: str
-    """passed, suspicious or not checked"""
-    said: str = ""
 
 
 def answers(session: Session) -> list[Answer]:
@@ -132,55 +124,75 @@ def _seen(session: Session) -> set[str]:
     return seen
 
 
-def verdict(session: Session, crashed: bool = False) -> str:
-    """The whole verdict as text. After a crash only what is suspicious counts: the rest was hardly tried."""
+def judge(session: Session, error: BaseException | None) -> ScriptVerdict:
+    """How the script came off. After a crash only what is suspicious counts: the rest was hardly tried."""
+    ended = None if is_success(error) else ending_of(error)
+    crashed = ended is not None and not isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)
+    findings, is_check = session.reporter.findings, session.options.check
+    given = answers(session) if is_check else []
+    if ended is not None and (crashed or not session.loop.steps):
+        given = [one for one in given if one.state == "suspicious"]
+        given += [Answer("the rest: mend this and check again", "not checked")] if is_check else []
     without = needs_torch(session.script.name, session.loop.steps)
-    if without is not None and not crashed and not session.reporter.findings:
-        return "\n".join(
-            (
-                f"stepscope check {session.script.name}: nothing could be checked",
-                f"  tried        {_tried(session, crashed)}",
-                f"  not checked  {without}; all checks look at PyTorch's tensors, models and steps",
-            )
-        )
-    given = [one for one in answers(session) if not crashed or one.state == "suspicious"]
-    lines = [f"stepscope check {session.script.name}: {_headline(session.reporter.findings, given, crashed)}"]
-    lines.append(f"  tried        {_tried(session, crashed)}")
-    if crashed:
-        given.append(Answer("the rest: mend this and check again", "not checked"))
+    unseen = without is not None and ended is None and not findings and not session.children.steps
+    if without is not None and unseen:
+        why = f"{without}; all checks look at PyTorch's tensors, models and steps"
+        given = [Answer(why, "not checked")] if is_check else []
+    grave = any(one.severity != "info" for one in findings) or any(one.state == "suspicious" for one in given)
+    return ScriptVerdict(
+        script=session.script.path,
+        verdict="failed" if ended else "not checked" if unseen else "suspicious" if grave else "passed",
+        headline="nothing could be checked" if unseen else _headline(findings, given, _ended(ended, crashed)),
+        tried=_tried(session, _ended(ended, crashed)),
+        steps=session.loop.steps or session.children.steps,
+        exit_code=session.exit_code if ended is None else ended.exit_code or 1,
+        answers=given,
+    )
+
+
+def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding]) -> str:
+    """The whole verdict of a check, for people."""
+    lines = [f"stepscope check {name}: {judged.headline}", f"  tried        {judged.tried}"]
     for state in ("passed", "suspicious", "not checked"):
-        for number, answer in enumerate(one for one in given if one.state == state):
+        for number, answer in enumerate(one for one in judged.answers if one.state == state):
             head = state if number == 0 else ""
             lines.append(f"  {head:<12} {answer.question}{f' ({answer.said})' if answer.said else ''}")
-    hidden = [one for one in session.reporter.findings if one.severity == "info"]
+    hidden = [one for one in findings if one.severity == "info"]
     if hidden:
         names = ", ".join(dict.fromkeys(one.rule for one in hidden))
         lines.append(f"  hints        {names}; stepscope explain RULE tells more")
     return "\n".join(lines)
 
 
-def _headline(findings: list[Finding], given: list[Answer], crashed: bool) -> str:
-    shown = [one for one in findings if one.severity != "info"]
+def _ended(ended: Ending | None, crashed: bool) -> str:
+    """In what way it did not come to a good end."""
+    if ended is None:
+        return ""
     if crashed:
-        return f"it does not run; {counted(shown)}" if shown else "it does not run"
+        return "crashed"
+    return "was interrupted" if ended.status == "stopped" else f"exited with {ended.exit_code or 1}"
+
+
+def _headline(findings: list[Finding], given: list[Answer], ended: str) -> str:
+    shown = counted([one for one in findings if one.severity != "info"])
+    if ended:
+        told = "it does not run" if ended == "crashed" else f"it {ended}"
+        return f"{told}; {shown}" if shown else told
     doubts = sum(answer.state == "suspicious" for answer in given)  # a probe can doubt what no rule accuses
-    return counted(shown) or (
-        f"{_count(doubts, 'doubt')}, nothing proven" if doubts else "nothing suspicious was found"
-    )
+    return shown or (f"{_count(doubts, 'doubt')}, nothing proven" if doubts else "nothing suspicious was found")
 
 
-def _tried(session: Session, crashed: bool) -> str:
+def _tried(session: Session, ended: str) -> str:
     loop = session.loop
     parts = [_count(loop.steps, "training step")]
     if session.limiter.epochs:
         parts.append(_count(session.limiter.epochs, "epoch"))
     if loop.batches:
         parts.append(f"{_count(loop.batches, 'batch', 'batches')} of {_count(_loaders(session), 'loader')}")
-    if crashed:
-        ended = "then it crashed"
-    else:
-        ended = f"ended {session.limiter.stopped}" if session.limiter.stopped else "the script came to its end"
-    return f"{', '.join(parts)}; {ended}"
+    if ended:
+        return f"{', '.join(parts)}; then it {ended}"
+    stopped = session.limiter.stopped
+    return f"{', '.join(parts)}; {f'ended {stopped}' if stopped else 'the script came to its end'}"
 
 
 def _loaders(session: Session) -> int:
@@ -190,3 +202,8 @@ def _loaders(session: Session) -> int:
 
 def _count(number: int, noun: str, many: str | None = None) -> str:
     return f"{number} {noun if number == 1 else many or noun + 's'}"
+
+
+def is_success(error: BaseException | None) -> bool:
+    """Whether plain Python would exit with 0."""
+    return error is None or (isinstance(error, SystemExit) and error.code in (None, 0))

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from stepscope.diagnose.outputs.json import write
+from stepscope.diagnose.outputs.json import read, write
 from stepscope.errors import StorageError
 from stepscope.records import Finding, Related
+from stepscope.records.verdict import Answer, ScriptVerdict
 
 FOUND = Finding(
     rule="opt.no-zero-grad",
@@ -32,7 +33,7 @@ FOUND = Finding(
 
 def test_every_field_is_there_and_odd_numbers_are_words(tmp_path: Path) -> None:
     write([FOUND], tmp_path / "found.json")
-    (found,) = json.loads((tmp_path / "found.json").read_text(), parse_constant=pytest.fail)
+    (found,) = json.loads((tmp_path / "found.json").read_text(), parse_constant=pytest.fail)["findings"]
     assert {"rule", "severity", "file", "line", "message", "evidence", "fix"} <= found.keys()
     assert found["evidence"] == {
         "norm": [1.0, "Infinity"],
@@ -49,18 +50,41 @@ def test_paths_are_told_from_the_folder_the_user_stands_in(tmp_path: Path) -> No
     below, elsewhere = str(tmp_path / "src" / "train.py"), "/elsewhere/m.py"
     found = replace(FOUND, file=below, related=[Related(file=elsewhere, line=1)])
     write([found], tmp_path / "found.json", root=tmp_path)
-    (told,) = json.loads((tmp_path / "found.json").read_text())
+    (told,) = json.loads((tmp_path / "found.json").read_text())["findings"]
     assert (told["file"], told["related"][0]["file"]) == ("src/train.py", elsewhere)
 
 
-def test_nothing_found_is_an_empty_list(tmp_path: Path) -> None:
-    write([], tmp_path / "a" / "b" / "found.json")
-    assert json.loads((tmp_path / "a" / "b" / "found.json").read_text()) == []
+def test_one_document_has_the_worst_verdict_the_counts_and_all_fields(tmp_path: Path) -> None:
+    target = tmp_path / "a" / "b" / "found.json"
+    answers = [Answer("one batch can be learnt by heart", "passed", "loss 2 -> 0.1")]
+    scripts = [
+        ScriptVerdict(script=str(tmp_path / "good.py"), verdict="passed", steps=3, exit_code=0, answers=answers),
+        ScriptVerdict(script="bad.py", verdict="suspicious"),
+    ]
+    write([FOUND, replace(FOUND, severity="info")], target, tmp_path, scripts=scripts)
+    told = json.loads(target.read_text())
+    assert list(told) == ["version", "command", "verdict", "counts", "scripts", "findings"]
+    assert (told["version"], told["command"], told["verdict"]) == (1, "check", "suspicious")
+    assert told["counts"] == {"error": 1, "warning": 0, "info": 1}
+    assert told["scripts"][0] == {
+        "script": "good.py", "verdict": "passed", "headline": "", "tried": "", "steps": 3, "exit_code": 0,
+        "answers": [{"question": "one batch can be learnt by heart", "state": "passed", "said": "loss 2 -> 0.1"}],
+    }  # fmt: skip
+    again = read(target)
+    assert again is not None
+    assert [one.severity for one in again.findings] == ["error", "info"]
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", '{"error": {}}'])
+def test_what_is_no_such_document_is_none(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "found.json").write_text(text)
+    assert read(tmp_path / "found.json") is None
 
 
 def test_a_dash_is_the_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
     write([FOUND], "-")
-    assert json.loads(capsys.readouterr().out)[0]["rule"] == "opt.no-zero-grad"
+    assert json.loads(capsys.readouterr().out)["findings"][0]["rule"] == "opt.no-zero-grad"
 
 
 def test_the_file_is_replaced_at_once_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -69,7 +93,7 @@ def test_the_file_is_replaced_at_once_and_nothing_else_is_left(tmp_path: Path) -
     link = tmp_path / "link.json"
     link.symlink_to(target)
     write([], link)
-    assert (target.read_text(), link.is_symlink()) == ("[]\n", True)
+    assert (json.loads(target.read_text())["findings"], link.is_symlink()) == ([], True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["found.json", "link.json"]
     assert stat.S_IMODE(target.stat().st_mode) & stat.S_IRUSR
 

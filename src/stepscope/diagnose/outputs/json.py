@@ -1,10 +1,11 @@
-"""`--json FILE`: a list of findings as JSON that every parser reads."""
+"""`--json FILE`: the verdict, the counts and the findings in one document that every parser reads."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,49 @@ from msgspec.structs import replace
 
 from stepscope.diagnose.outputs.placing import place, relative_to
 from stepscope.records import Finding
+from stepscope.records.verdict import CheckDocument, ScriptVerdict, Verdict
 
-__all__ = ["as_json", "write"]
+__all__ = ["as_json", "read", "write"]
+
+_WORST_FIRST: tuple[Verdict, ...] = ("failed", "suspicious", "running", "not checked", "passed")
 
 
-def write(findings: Iterable[Finding], path: str | os.PathLike[str], root: Path | None = None) -> None:
-    """All findings in one file, an empty list when there are none; `-` is the standard output.
+def write(
+    findings: Sequence[Finding],
+    path: str | os.PathLike[str],
+    root: Path | None = None,
+    *,
+    command: str = "check",
+    scripts: Sequence[ScriptVerdict] = (),
+) -> None:
+    """One document; `-` is the standard output.
 
     Paths are told as the user types them: from `root` (the current folder by default) where they lie below it.
     """
     base = (root or Path.cwd()).absolute()
-    told = [as_json(_from(base, one)) for one in findings]
-    text = msgspec.json.format(msgspec.json.encode(told), indent=2).decode()
+    document = CheckDocument(
+        command=command,
+        verdict=next((one for one in _WORST_FIRST if any(one == script.verdict for script in scripts)), "not checked"),
+        counts=_counts(findings),
+        scripts=[replace(one, script=relative_to(base, one.script)) for one in scripts],
+        findings=[_from(base, one) for one in findings],
+    )
+    text = msgspec.json.format(msgspec.json.encode(as_json(document)), indent=2).decode()
     place(text + "\n", path)
+
+
+def read(path: Path) -> CheckDocument | None:
+    """What `write` left; None where there is nothing of the kind, such as a command's error."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=CheckDocument)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+
+
+def _counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """Every severity is there, so that a reader need not ask."""
+    found = Counter(one.severity for one in findings)
+    return {"error": found["error"], "warning": found["warning"], "info": found["info"]}
 
 
 def _from(root: Path, finding: Finding) -> Finding:
@@ -34,14 +65,14 @@ def _from(root: Path, finding: Finding) -> Finding:
     return replace(finding, file=relative_to(root, finding.file) if finding.file else finding.file, related=related)
 
 
-def as_json(finding: Finding) -> dict[str, Any]:
-    """One finding with every field present, so that a reader need not ask which are there.
+def as_json(record: msgspec.Struct) -> dict[str, Any]:
+    """A record with every field present, so that a reader need not ask which are there.
 
     >>> found = as_json(Finding(rule="num.nan", severity="error", message="NaN", evidence={"loss": float("nan")}))
     >>> found["evidence"], found["file"], found["fix"]
     ({'loss': 'NaN'}, None, '')
     """
-    return {name: _plain(getattr(finding, name)) for name in Finding.__struct_fields__}
+    return {name: _plain(getattr(record, name)) for name in record.__struct_fields__}
 
 
 def _plain(value: Any) -> Any:
@@ -60,5 +91,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_plain(inner) for inner in value]
     if isinstance(value, msgspec.Struct):
-        return {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
+        return as_json(value)
     return _plain(str(value))
