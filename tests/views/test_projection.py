@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -15,7 +15,7 @@ from stepscope.errors import BadData, NotFound, UsageError
 from stepscope.records import Media
 from stepscope.views.context import Context
 from stepscope.views.media import projection_jobs
-from stepscope.views.media.projection import NearRequest, Projection, ProjectionRequest, near, projection
+from stepscope.views.media.projection import NearRequest, Projection, ProjectionRequest, _has_umap, near, projection
 from stepscope.views.media.tsne import principal, tsne
 
 from .conftest import write_run
@@ -124,6 +124,39 @@ def test_work_that_nobody_watches_stops_and_starts_anew(ctx: Context, monkeypatc
         time.sleep(0.01)
     assert (job.done, bool(rounds)) == (True, True)
     assert ctx.projections.job("k", lambda job: np.zeros((1, 2), np.float32)) is not job
+
+
+@pytest.mark.parametrize("method", ["tsne", "umap"])
+def test_a_handful_of_points_is_said_to_be_too_few(
+    ctx: Context, store: Path, method: Literal["tsne", "umap"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stepscope.views.media.projection._has_umap", lambda: True)
+    run = write_run(store, media=[embedding(clusters(rows=1)[0])])
+    found = finished(ctx, ProjectionRequest(run=run, key="z", method=method, dims=3))
+    assert (found.error, len(found.x)) == (None, 4)
+    assert found.note == "principal components: 4 points are too few for another method"
+
+
+def test_what_another_package_raises_ends_the_wait(ctx: Context, capfd: pytest.CaptureFixture[str]) -> None:
+    def work(job: projection_jobs.Job) -> Floats:
+        job.report(0.0, np.zeros((1, 2), np.float32))
+        raise AttributeError("no UMAP in umap")
+
+    job = ctx.projections.job("k", work)
+    until = time.monotonic() + 5
+    while not job.done and time.monotonic() < until:
+        time.sleep(0.01)
+    assert (job.done, job.error) == (True, "the projection failed; the server's output says why")
+    assert "no UMAP in umap" in capfd.readouterr().err
+
+
+def test_umap_is_told_from_another_package_of_that_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "umap").mkdir()
+    (tmp_path / "umap/__init__.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert not _has_umap()
+    (tmp_path / "umap/umap_.py").touch()
+    assert _has_umap()
 
 
 def test_more_rows_than_a_page_draws_are_sampled_the_same_way_each_time(ctx: Context, store: Path) -> None:

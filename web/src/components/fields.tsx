@@ -105,7 +105,7 @@ export function TextInput({ label, icon, bad = false, inputRef, onInput, class: 
 export interface SelectProps<T extends string> {
   value: T;
   label: string;
-  options: readonly { value: T; label: string }[];
+  options: readonly { value: T; label: string; disabled?: boolean }[];
   onChange(value: T): void;
 }
 
@@ -119,7 +119,7 @@ export function Select<T extends string>({ value, label, options, onChange }: Se
       onChange={(event) => onChange(event.currentTarget.value as T)}
     >
       {options.map((option) => (
-        <option key={option.value} value={option.value}>
+        <option key={option.value} value={option.value} disabled={option.disabled}>
           {option.label}
         </option>
       ))}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -32,6 +34,11 @@ MAX_NEAR = 100
 MAX_LABEL = 200
 MAX_WIDTH = 50
 """t-SNE and UMAP start from so many principal components: what lies beyond is mostly noise, and costs time."""
+
+LEAST_ROWS = 8
+"""Fewer points have no neighbourhoods to keep, and some versions of UMAP fail on them."""
+_one_umap = threading.Lock()
+"""Numba's own threads end the whole process when two callers meet in them, where neither TBB nor OpenMP is there."""
 
 Method = Literal["pca", "tsne", "umap"]
 
@@ -96,7 +103,7 @@ def projection(ctx: Context, request: ProjectionRequest) -> Projection:
         raise UsageError(f"dims={request.dims}; a projection has 2 or 3 dimensions")
     if not 2 <= request.perplexity <= 200:
         raise UsageError(f"perplexity={request.perplexity:g}; expected 2 to 200")
-    methods = ["pca", "tsne", *(["umap"] if find_spec("umap") else [])]
+    methods = ["pca", "tsne", *(["umap"] if _has_umap() else [])]
     if request.method not in methods:
         raise UsageError("UMAP is not installed where the server runs; install it with: pip install umap-learn")
     folder, found = _media(ctx, request.run, request.key, request.step)
@@ -104,7 +111,7 @@ def projection(ctx: Context, request: ProjectionRequest) -> Projection:
     rows = _sample(len(stored.vectors), _room(request.method))
     work = partial(_work, vectors=stored.vectors[rows], request=request)
     key = (_name(folder, found), request.method, request.dims, request.perplexity)
-    job = ctx.projections.job(key, work)
+    job = ctx.projections.job(key, work, short=request.method == "pca")
     places = job.places
     columns = [PointColumn(name=name, values=[_short(values[row]) for row in rows]) for name, values in stored.columns]
     return Projection(
@@ -217,6 +224,9 @@ def _work(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
         job.note = f"first {request.dims} principal components, {100 * share:.3g} % of the variance"
         return places
     start, _ = principal(vectors, request.dims)
+    if len(vectors) < LEAST_ROWS:
+        job.note = f"principal components: {len(vectors)} points are too few for another method"
+        return start
     job.report(0.0, start)
     narrow = principal(vectors, MAX_WIDTH)[0] if vectors.shape[1] > MAX_WIDTH else vectors
     if request.method == "umap":
@@ -242,12 +252,22 @@ def _sklearn_tsne(job: Job, vectors: Floats, request: ProjectionRequest) -> Floa
     return np.asarray(made, dtype=np.float32)
 
 
+def _has_umap() -> bool:
+    """By a file of its own, without importing it: another package on PyPI is called `umap` too."""
+    spec = find_spec("umap")
+    return spec is not None and any(Path(place, "umap_.py").exists() for place in spec.submodule_search_locations or ())
+
+
 def _umap(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
-    umap: Any = import_module("umap")
     neighbours = int(min(request.perplexity, len(vectors) - 1))
+    job.note = f"UMAP, {neighbours} neighbours; the first time it is compiled, which can take a minute"
+    with _one_umap:
+        umap: Any = import_module("umap")
+        # One thread: with a fixed seed UMAP uses no more, and would warn that it was asked to.
+        made = umap.UMAP(n_components=request.dims, n_neighbors=neighbours, random_state=0, n_jobs=1)
+        places = np.asarray(made.fit_transform(vectors), dtype=np.float32)
     job.note = f"UMAP, {neighbours} neighbours"
-    made = umap.UMAP(n_components=request.dims, n_neighbors=max(2, neighbours), random_state=0).fit_transform(vectors)
-    return np.asarray(made, dtype=np.float32)
+    return places
 
 
 def _axis(places: Floats | None, axis: int) -> list[float]:

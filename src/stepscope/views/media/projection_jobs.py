@@ -9,10 +9,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+
+from stepscope import fence
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,13 +75,15 @@ class Projections:
                 self._read.popitem(last=False)
         return made
 
-    def job(self, key: Hashable, work: Work) -> Job:
-        """The job under this key, started now if it was not there or was given up."""
+    def job(self, key: Hashable, work: Work, *, short: bool = False) -> Job:
+        """The job under this key, started now if it was not there or was given up. A `short` one waits for no other."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None or job.error == _GIVEN_UP:
                 job = self._jobs[key] = Job()
-                threading.Thread(target=self._run, args=(job, work), name="stepscope-projection", daemon=True).start()
+                queue = nullcontext() if short else self._places
+                args = (job, work, queue)
+                threading.Thread(target=self._run, args=args, name="stepscope-projection", daemon=True).start()
             self._jobs.move_to_end(key)
             self._forget_oldest()
         job.asked = time.monotonic()
@@ -88,17 +93,24 @@ class Projections:
         for key in [key for key, job in self._jobs.items() if job.done][: max(0, len(self._jobs) - MOST_KEPT)]:
             del self._jobs[key]
 
-    def _run(self, job: Job, work: Work) -> None:
-        with self._places:
-            try:
-                places = work(job)
-                if time.monotonic() - job.asked >= FORGOTTEN_S and job.part < 1:
-                    job.error = _GIVEN_UP
-                else:
-                    job.places, job.part = places, 1.0
-            except (ValueError, ArithmeticError, MemoryError, ImportError, RuntimeError) as error:
-                job.error = f"the projection failed: {str(error) or type(error).__name__}"
-            job.done = True
+    def _run(self, job: Job, work: Work, queue: AbstractContextManager[object]) -> None:
+        with queue:
+            fence.call("a projection", _tried, job, work)  # whatever another package raises: no page waits for ever
+        if job.part < 1 and job.error is None:
+            job.error = "the projection failed; the server's output says why"
+        job.done = True
+
+
+def _tried(job: Job, work: Work) -> None:
+    try:
+        places = work(job)
+    except (ValueError, TypeError, ArithmeticError, MemoryError, ImportError, RuntimeError) as error:
+        job.error = f"the projection failed: {str(error) or type(error).__name__}"
+        return
+    if time.monotonic() - job.asked >= FORGOTTEN_S and job.part < 1:
+        job.error = _GIVEN_UP
+    else:
+        job.places, job.part = places, 1.0
 
 
 _GIVEN_UP = "nobody was looking"

@@ -14,6 +14,8 @@ export interface Wanted {
 }
 
 const AGAIN_MS = 300;
+/** A slider that is dragged passes many values; only the one it rests at is worth minutes of work. */
+const REST_MS = 250;
 
 export function useProjection(item: MediaItem, wanted: Wanted, active: boolean): { data: Projection | null; error: string | null; retry(): void } {
   const [data, setData] = useState<{ of: string; answer: Projection } | null>(null);
@@ -34,7 +36,7 @@ export function useProjection(item: MediaItem, wanted: Wanted, active: boolean):
         if (!stop.signal.aborted) setError(errorWords(fault));
       }
     };
-    void ask();
+    timer = setTimeout(ask, wanted.method === "pca" ? 0 : REST_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();

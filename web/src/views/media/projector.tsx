@@ -21,6 +21,10 @@ const METHODS: readonly { value: Method; label: string }[] = [
   { value: "umap", label: "UMAP" },
 ];
 
+/** What the server lacks is named with its cure, so that nobody has to guess that it could be there. */
+const methodsOf = (known: readonly string[] | undefined) =>
+  METHODS.map((one) => (one.value === "umap" && !known?.includes("umap") ? { ...one, label: "UMAP (needs umap-learn)", disabled: true } : one));
+
 export function Projector({ items, all, step }: { items: readonly MediaItem[]; all: readonly MediaItem[]; step: number | null }) {
   const { item, chips } = useOneRun(items);
   const [wanted, setWanted] = useState<Wanted>({ method: "pca", dims: 3, perplexity: 30 });
@@ -51,7 +55,7 @@ export function Projector({ items, all, step }: { items: readonly MediaItem[]; a
       <div class="together-bar" onKeyDown={keepArrows}>
         {chips}
         <StepNote items={[item]} step={step} />
-        <Select label="Method" value={wanted.method} options={METHODS.filter(({ value }) => value !== "umap" || data?.methods.includes("umap"))} onChange={(method) => setWanted({ ...wanted, method })} />
+        <Select label="Method" value={wanted.method} options={methodsOf(data?.methods)} onChange={(method) => setWanted({ ...wanted, method })} />
         <span class="segmented" role="radiogroup" aria-label="Dimensions">
           {([2, 3] as const).map((dims) => (
             <button key={dims} type="button" role="radio" aria-checked={wanted.dims === dims} onClick={() => setWanted({ ...wanted, dims })}>
