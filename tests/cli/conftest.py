@@ -46,7 +46,7 @@ def cli(small_store: Path) -> Callable[..., Result]:
         command = [sys.executable, "-m", "stepscope", *args]
         if args and args[0] != "--help":
             command += ["--dir", str(small_store)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         assert not check or done.returncode == 0, done.stderr
         return done
 

@@ -97,7 +97,7 @@ def run_action(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**environment(), **filled, "PATH": path, "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(folder.parent)}
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-    return subprocess.run(shell, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return subprocess.run(shell, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def test_following_ends_with_ctrl_c_and_ends_the_runs(tmp_path: Path) -> None:
         assert run.status == "running"
         process.send_signal(signal.SIGINT)
         assert process.stdout.read().endswith("Stopped.\n")
-        assert process.wait(20) == 0
+        assert process.wait(300) == 0
     (run,) = runs(tmp_path / "s")
     assert (run.status, len(run.series("loss").values)) == ("finished", 7)
 

@@ -196,6 +196,6 @@ def test_the_server_says_where_it_is_in_one_line(folder: Path) -> None:
         told = parsed(process.stdout.readline())
     finally:
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=300)
     assert told["address"] == f"{told['url']}/?token={told['token']}"
     assert (out, "Stepscope is on" in err) == ("", True)

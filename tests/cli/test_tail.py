@@ -32,7 +32,7 @@ def test_follows_a_live_run_to_its_end(store: Path) -> None:
     assert json.loads(follower.stdout.readline())["values"] == {"loss": 1.0}
     assert json.loads(follower.stdout.readline())["title"] == "slow"
     run.finish()
-    out, _ = follower.communicate(timeout=60)
+    out, _ = follower.communicate(timeout=300)
     assert json.loads(out.splitlines()[-1])["status"] == "finished"
 
 

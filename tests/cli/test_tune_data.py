@@ -82,7 +82,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("STEPSCOPE", "PYTEST"))}
     ran = subprocess.run(
         [sys.executable, str(FORKING), "--torch"],
-        input=json.dumps(cases), capture_output=True, text=True, timeout=120,
+        input=json.dumps(cases), capture_output=True, text=True, timeout=300,
         env={**environment, "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr

@@ -103,7 +103,7 @@ def warm_up() -> None:
     del sklearn
 
 
-def run(entry: Entry, *, watched: bool, options: Iterable[str] = (), timeout_s: float = 120) -> Result:
+def run(entry: Entry, *, watched: bool, options: Iterable[str] = (), timeout_s: float = 300) -> Result:
     """Run one script in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="corpus-") as folder:
         here = Path(folder)

@@ -26,7 +26,7 @@ def test_the_quick_demo_records_its_runs(tmp_path: Path) -> None:
         [sys.executable, str(DEMO), "--quick", "--no-ui", "--dir", str(runs)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         env=environment,
         cwd=tmp_path,
     )

@@ -18,7 +18,7 @@ def test_the_tour_shows_the_five_ways(tmp_path: Path) -> None:
         [sys.executable, str(TOUR), "--out", str(tmp_path / "tour"), "--runs", "2"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"},
         cwd=tmp_path,
     )

@@ -36,7 +36,7 @@ def python(script: str | Path, *arguments: str, cwd: Path, fails: bool = False, 
 
 def command(*line: str, cwd: Path, fails: bool = False, **environment: str) -> str:
     surroundings = {**os.environ, **OFFLINE, "HOME": str(cwd), **environment}
-    done = subprocess.run(line, cwd=cwd, env=surroundings, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(line, cwd=cwd, env=surroundings, capture_output=True, text=True, timeout=300)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -34,7 +34,7 @@ class Editor:
     """A client of the Debug Adapter Protocol, as small as one can be."""
 
     def __init__(self, port: int) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=300)
         self._file = self._socket.makefile("rb")
         self._number = 0
         self.heard: list[dict[str, Any]] = []
@@ -148,7 +148,7 @@ def test_attach_stop_look_and_go_on(script: Path) -> None:
         editor.ask("continue", threadId=stopped["threadId"])
         editor.event("terminated")
         editor.ask("disconnect")
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     finally:
         if editor is not None:
             editor.close()
@@ -165,7 +165,7 @@ def test_without_a_debugger_the_port_is_named_and_a_taken_one_is_told(script: Pa
         taken.listen()
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "stepscope", "run", "--no-run", "--debugpy", str(port), script.name]
-        done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, env=environment(), timeout=60)
+        done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, env=environment(), timeout=300)
     assert done.returncode == 2
     assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
     assert done.stdout == ""

@@ -106,7 +106,7 @@ def wire(message: Any) -> dict[str, Any]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     made = Made(tmp_path_factory.mktemp("mcp"))
     for process in [made.start("crash", CRASH), made.start("nan", NAN)]:
-        process.wait(120)
+        process.wait(300)
     return made
 
 
@@ -220,7 +220,7 @@ def port(made: Made) -> Iterator[int]:
         port: int = probe.getsockname()[1]
     line = [sys.executable, "-m", "stepscope", "mcp", str(made.store), "--http", "--port", str(port)]
     server = subprocess.Popen(line, env={**made.env, "STEPSCOPE_TOKEN": "t" * 24}, stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -228,7 +228,7 @@ def port(made: Made) -> Iterator[int]:
         time.sleep(0.1)
     yield port
     server.terminate()
-    server.wait(10)
+    server.wait(300)
 
 
 def post(port: int, **headers: str) -> tuple[int, str]:
@@ -238,7 +238,7 @@ def post(port: int, **headers: str) -> tuple[int, str]:
     known = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **headers}
     request = urllib.request.Request(f"http://127.0.0.1:{port}/mcp", data=body, headers=known)
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         with refused:

@@ -57,7 +57,7 @@ def play(tmp_path: Path, *cells: str, allow_errors: bool = False) -> tuple[Any, 
     """The notebook as it is saved, and the client that ran it."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     client = Client(
-        notebook, timeout=120, kernel_name="python3", allow_errors=allow_errors,
+        notebook, timeout=300, kernel_name="python3", allow_errors=allow_errors,
         resources={"metadata": {"path": str(tmp_path)}},
     )  # fmt: skip
     client.execute()
@@ -173,7 +173,7 @@ def kernel(tmp_path: Path) -> Iterator[tuple[KernelManager, Any]]:
 
 
 def wait_for(check: Any, what: str) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         if check():
             return

@@ -28,7 +28,7 @@ def launch_all(cases: Sequence[dict[str, Any]], *, torch: bool = False) -> list[
     """What each `stepscope ARGS...` printed and how it ended."""
     command = [sys.executable, str(FORKING), *(["--torch"] if torch else [])]
     done = subprocess.run(
-        command, input=json.dumps(list(cases)), capture_output=True, text=True, env=environment(), timeout=120
+        command, input=json.dumps(list(cases)), capture_output=True, text=True, env=environment(), timeout=300
     )
     assert done.returncode == 0, done.stderr
     return [Done(**each) for each in json.loads(done.stdout)]

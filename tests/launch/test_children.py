@@ -115,7 +115,7 @@ def test_prints_and_ends_as_under_plain_python(done: dict, tmp_path: Path) -> No
     together = "\n".join(textwrap.dedent(SCRIPTS[name]) for name in ("fork", "class", "error", "queue"))
     (tmp_path / "train.py").write_text(textwrap.dedent(TRAIN) + together)
     command = [sys.executable, str(tmp_path / "train.py")]
-    plain = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60)
+    plain = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=300)
     ours = "".join(done[name][0].out for name in ("fork", "class", "error", "queue"))
     assert (ours, plain.returncode) == (plain.stdout, 0)
 

@@ -235,13 +235,13 @@ def test_recording_from_a_thread_sees_only_that_thread() -> None:
     def work() -> None:
         with Recorder(model) as recorder:
             ready.set()
-            go.wait(5)
+            go.wait(300)
             model(torch.randn(2, 3)).sum().backward()
         found.append(recorder)
 
     thread = threading.Thread(target=work)
     thread.start()
-    ready.wait(5)
+    ready.wait(300)
     model(torch.ones(1, 3))
     go.set()
     thread.join()

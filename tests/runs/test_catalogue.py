@@ -355,7 +355,7 @@ def test_a_long_first_look_shows_what_it_has_and_lets_others_ask(
         if done == 4:
             asking = threading.Thread(target=lambda: seen.append(len(catalogue.entries())))
             asking.start()
-            asking.join(5)
+            asking.join(300)
 
     changes = catalogue.refresh(progress=ask)
     assert seen == [3]

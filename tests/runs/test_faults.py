@@ -319,7 +319,7 @@ def test_a_write_that_hangs_blocks_one_thread_and_no_other(run: Path, disk: Disk
     def hang(call: int) -> None:
         if not stuck.is_set():
             stuck.set()
-            freed.wait(60)
+            freed.wait(300)
 
     writer = quiet_writer(run, mode="auto")
     row = writer.keyset(("a",))
@@ -327,7 +327,7 @@ def test_a_write_that_hangs_blocks_one_thread_and_no_other(run: Path, disk: Disk
     disk.fault = hang
     victim = threading.Thread(target=row.write, args=(1, (1,)))
     victim.start()
-    assert stuck.wait(30)
+    assert stuck.wait(300)
     waited = []
     for step in range(2, 50):
         began = time.monotonic()
@@ -481,7 +481,7 @@ def straced(run: Path, injection: str) -> tuple[int, int, int]:
         pytest.skip("strace is not installed")
     command = [strace, "-f", "-qq", "-o", os.devnull, "-e", "trace=write", "-e", f"inject=write:{injection}"]
     done = subprocess.run(
-        [*command, sys.executable, "-c", STRACED, str(run)], capture_output=True, text=True, timeout=60
+        [*command, sys.executable, "-c", STRACED, str(run)], capture_output=True, text=True, timeout=300
     )
     if "ptrace" in done.stderr or "Operation not permitted" in done.stderr:
         pytest.skip(f"strace may not trace here: {done.stderr.strip()[:200]}")

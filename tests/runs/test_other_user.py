@@ -59,7 +59,7 @@ def as_nobody(work: Callable[[], None]) -> int:
             traceback.print_exc()
             raise
 
-    return wait_for(in_child(child), timeout=60)
+    return wait_for(in_child(child), timeout=300)
 
 
 def open_up(store: Path) -> None:

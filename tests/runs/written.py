@@ -102,7 +102,7 @@ def in_child(work: Callable[[], None]) -> int:
     return pid
 
 
-def wait_for(pid: int, timeout: float = 60.0) -> int:
+def wait_for(pid: int, timeout: float = 300) -> int:
     """The exit status of a child (negative for a signal); kills it and fails if it hangs."""
     deadline = time.monotonic() + timeout
     while time.monotonic() < deadline:
@@ -115,7 +115,7 @@ def wait_for(pid: int, timeout: float = 60.0) -> int:
     raise AssertionError(f"the child hung for {timeout} s")
 
 
-def until(condition: Callable[[], bool], timeout: float = 60.0) -> None:
+def until(condition: Callable[[], bool], timeout: float = 300) -> None:
     """Wait for `condition`, and fail if it does not come true."""
     deadline = time.monotonic() + timeout
     while not condition():

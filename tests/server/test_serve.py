@@ -40,7 +40,7 @@ def call(server: Running) -> int:
 
 def connect(server: Running) -> socket.socket:
     port = int(server.url.rpartition(":")[2])
-    return socket.create_connection(("127.0.0.1", port), timeout=30)
+    return socket.create_connection(("127.0.0.1", port), timeout=300)
 
 
 def read_all(connection: socket.socket) -> bytes:
@@ -70,7 +70,7 @@ def test_half_sent_requests_lose_their_connection_and_disturb_nobody(server: Run
             b"\r\nContent-Type: application/json\r\nX-Stepscope: 1\r\nContent-Length: 500\r\n\r\n{"
         )  # fmt: skip
     assert call(server) == 200
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     for connection in slow:
         connection.settimeout(max(0.01, deadline - time.monotonic()))
         read_all(connection)  # returns when the server has closed it; a timeout would raise
@@ -158,7 +158,7 @@ def test_a_path_that_no_client_tidied_leads_nowhere(server: Running, store: Path
 
 def test_a_page_hears_of_a_run_that_is_written_now(server: Running, store: Path) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with httpx.stream("GET", f"{server.url}/api/live", headers=headers, timeout=30) as answer:
+    with httpx.stream("GET", f"{server.url}/api/live", headers=headers, timeout=300) as answer:
         events = (json.loads(line[6:]) for line in answer.iter_lines() if line.startswith("data: "))
         next(events)
         run = write_run(store, series={"loss": [1.0]})
@@ -175,7 +175,7 @@ def test_garbage_is_answered_with_400(server: Running) -> None:
 
 def test_a_stream_says_where_things_stand_and_stays_alive(server: Running) -> None:
     headers = {"authorization": f"Bearer {TOKEN}"}
-    with httpx.stream("GET", f"{server.url}/api/live", headers=headers, timeout=30) as answer:
+    with httpx.stream("GET", f"{server.url}/api/live", headers=headers, timeout=300) as answer:
         assert answer.headers["content-type"] == "text/event-stream"
         assert answer.headers["cache-control"] == "no-store"
         lines = answer.iter_lines()
@@ -190,11 +190,11 @@ def test_streams_have_a_limit_and_free_their_place(server: Running) -> None:
     def listen(client: httpx.Client) -> AbstractContextManager[httpx.Response]:
         return client.stream("GET", f"{server.url}/api/live")
 
-    with httpx.Client(headers={"authorization": f"Bearer {TOKEN}"}, timeout=30) as client:
+    with httpx.Client(headers={"authorization": f"Bearer {TOKEN}"}, timeout=300) as client:
         with ExitStack() as stack:
             open_streams = [stack.enter_context(listen(client)) for _ in range(4)]
             assert [stream.status_code for stream in open_streams] == [200, 200, 200, 503]
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         again = 503
         while again == 503 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -214,7 +214,7 @@ def test_stopping_ends_open_streams_at_once(store: Path, settings: Settings) -> 
     ended = threading.Event()
 
     def listen(url: str, listening: threading.Event) -> None:
-        with httpx.stream("GET", f"{url}/api/live", headers={"authorization": f"Bearer {TOKEN}"}, timeout=20) as answer:
+        with httpx.stream("GET", f"{url}/api/live", headers={"authorization": f"Bearer {TOKEN}"}, timeout=300) as answer:
             for _ in answer.iter_lines():
                 listening.set()
         ended.set()
@@ -223,10 +223,10 @@ def test_stopping_ends_open_streams_at_once(store: Path, settings: Settings) -> 
     with running([store], settings) as server:
         thread = threading.Thread(target=listen, args=[server.url, listening])
         thread.start()
-        assert listening.wait(30)
+        assert listening.wait(300)
         began = time.monotonic()
     assert time.monotonic() - began < 9
-    assert ended.wait(30)
+    assert ended.wait(300)
     thread.join()
 
 
@@ -266,11 +266,11 @@ def test_ctrl_c_stops_it_without_a_traceback(store: Path) -> None:
     assert line.startswith("Stepscope is on  http://127.0.0.1:")
     address = line.split()[-1]
     with httpx.Client() as browser:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while browser.get(address).status_code != 303:
             assert time.monotonic() < deadline
         os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert out.endswith("Stopped.\n")
     assert err == ""

@@ -39,7 +39,7 @@ def losses(url: str) -> dict[str, object]:
     """Every run's last loss, as the table shows it."""
     headers = {"authorization": f"Bearer {TOKEN}", "x-stepscope": "1"}
     request = {"columns": ["loss.last"], "limit": 200}
-    answer = httpx.post(f"{url}/api/runs", json=request, headers=headers, timeout=60).raise_for_status().json()
+    answer = httpx.post(f"{url}/api/runs", json=request, headers=headers, timeout=300).raise_for_status().json()
     return {row["name"]: row["cells"][0] for row in answer["rows"]}
 
 

@@ -78,7 +78,7 @@ class Folder:
         file = self.path / name
         return file.read_text().splitlines() if file.exists() else []
 
-    def wait_for(self, what: Callable[[], Any], seconds: float = 40.0) -> None:
+    def wait_for(self, what: Callable[[], Any], seconds: float = 300.0) -> None:
         end = time.monotonic() + seconds
         while not what():
             assert time.monotonic() < end, "it did not happen"

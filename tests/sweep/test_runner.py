@@ -92,7 +92,7 @@ def test_ctrl_c_stops_the_runs_politely_and_the_sweep_goes_on_later(folder: Fold
     folder.wait_for(lambda: len(folder.lines("started.txt")) == 2)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "go on with: stepscope sweep sweep.yaml" in said
     assert {run.status for run in runs(folder.path / "stepscope-runs")} == {"stopped"}
@@ -111,7 +111,7 @@ def test_a_run_that_ignores_ctrl_c_is_ended_all_the_same(folder: Folder) -> None
     time.sleep(0.5)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)  # at once to SIGTERM
-    said, _ = process.communicate(timeout=30)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 130, said
     assert not any(is_alive(pid, 0.0) for pid in folder.pids())
 
@@ -193,7 +193,7 @@ def test_two_of_one_sweep_at_once_are_refused(folder: Folder) -> None:
     assert "this sweep is being run already" in folder.sweep(code=3)
     assert states(folder) == {0: "running"}
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=300)
 
 
 def test_a_dry_run_prints_commands_and_touches_nothing(folder: Folder) -> None:
@@ -247,7 +247,7 @@ def test_a_sweep_under_nohup_does_not_end_with_its_terminal(folder: Folder) -> N
         signal.signal(signal.SIGHUP, handler)
     folder.wait_for(lambda: len(folder.lines("started.txt")) == 1)
     process.send_signal(signal.SIGHUP)
-    process.communicate(timeout=60)
+    process.communicate(timeout=300)
     assert process.returncode == 0
     assert states(folder) == {0: "finished"}
 
@@ -278,6 +278,6 @@ def test_a_reader_that_goes_away_does_not_end_the_sweep(folder: Folder) -> None:
     assert process.stdout is not None
     process.stdout.readline()
     process.stdout.close()  # as `| head -1` does
-    process.wait(timeout=60)
+    process.wait(timeout=300)
     assert folder.lines("done.txt") == ["0.1", "0.2", "0.3"]
     assert set(states(folder).values()) == {"finished"}

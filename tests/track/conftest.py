@@ -83,7 +83,7 @@ def run_script(tmp_path: Path) -> Callable[..., tuple[subprocess.CompletedProces
             capture_output=True,
             text=True,
             env=environment,
-            timeout=60,
+            timeout=300,
             cwd=tmp_path,
         )
         return done, [Recorded(path) for path in run_folders(store)]

@@ -104,7 +104,7 @@ print([log_artifact(writer, {{"f": content}}, name="model").version for content 
 writer.close()
 """
     if elsewhere:
-        subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", script], check=True, timeout=300)
     else:
         exec(script, {})
     writer = open_writer(run, attempt=1)

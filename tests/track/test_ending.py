@@ -99,7 +99,7 @@ def sigterm(tmp_path: Path, code: str) -> tuple[int, str]:
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGTERM)
-    out, _err = process.communicate(timeout=60)
+    out, _err = process.communicate(timeout=300)
     return process.returncode, out
 
 

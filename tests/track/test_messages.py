@@ -27,7 +27,7 @@ def on_a_terminal(folder: Path, **variables: str) -> str:
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=theirs,
-            timeout=60,
+            timeout=300,
             cwd=folder,
             check=True,
         )

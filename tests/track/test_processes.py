@@ -155,7 +155,7 @@ def launch(tmp_path: Path, size: int, code: str = RANK, skip: int | None = None,
         processes.append(
             subprocess.Popen([sys.executable, str(script)], env=environment, stdout=subprocess.PIPE, text=True)
         )
-    return [process.communicate(timeout=60)[0].strip() for process in processes]
+    return [process.communicate(timeout=300)[0].strip() for process in processes]
 
 
 def test_four_ranks_share_one_run(tmp_path: Path, recorded: Reader) -> None:

@@ -438,4 +438,4 @@ threads = [threading.Thread(target=lambda: found.append((len(all_analyses()), le
 [thread.join() for thread in threads]
 assert len(set(found)) == 1 and min(found[0]) > 20, found
 """
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=300)

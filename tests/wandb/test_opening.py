@@ -257,7 +257,7 @@ def test_a_forked_child_logs_to_the_run_and_not_the_parents_row(wandb: ModuleTyp
     run.log({"parent": 1}, commit=False)
     child = multiprocessing.get_context("fork").Process(target=_in_a_child)
     child.start()
-    child.join(20)
+    child.join(300)
     assert child.exitcode == 0
     time.sleep(0.1)
     run.finish()

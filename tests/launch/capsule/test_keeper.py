@@ -173,10 +173,10 @@ dist.destroy_process_group()
         env=here,
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=300,
     )
     replay = [sys.executable, "-m", "stepscope", "replay", "last", "--rank", "1", "--trust"]
-    done = subprocess.run(replay, cwd=tmp_path, env=here, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(replay, cwd=tmp_path, env=here, capture_output=True, text=True, timeout=300)
     assert "the same as recorded, to the bit" in done.stdout, done.stdout + done.stderr
     assert "backward of sqrt" in done.stdout
     assert done.returncode == 1

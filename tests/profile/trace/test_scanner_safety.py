@@ -44,7 +44,7 @@ def small_trace(tmp_path: Path) -> Path:
 
 def test_no_bytes_make_it_read_or_write_elsewhere(fuzzer: Path, small_trace: Path) -> None:
     done = subprocess.run(
-        [str(fuzzer), str(small_trace), "2"], capture_output=True, text=True, check=False, timeout=120
+        [str(fuzzer), str(small_trace), "2"], capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr[-4000:]
     rounds = int(done.stdout.split()[0])
