@@ -165,7 +165,9 @@ def test_without_a_debugger_the_port_is_named_and_a_taken_one_is_told(script: Pa
         taken.listen()
         port = taken.getsockname()[1]
         command = [sys.executable, "-m", "stepscope", "run", "--no-run", "--debugpy", str(port), script.name]
-        done = subprocess.run(command, cwd=script.parent, capture_output=True, text=True, env=environment(), timeout=300)
+        done = subprocess.run(
+            command, cwd=script.parent, capture_output=True, text=True, env=environment(), timeout=300
+        )
     assert done.returncode == 2
     assert f"cannot listen on 127.0.0.1:{port}" in done.stderr
     assert done.stdout == ""

@@ -90,7 +90,10 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Done, list
     plain = {**cases[1], "args": ["run", "--no-run", "train.py"]}
     broken = [{**plain, "break": [f"stepscope.launch.children:{part}"]} for part in ("Visitor", "Children")]
     answers = launch_all([*cases, *broken], torch=True)
-    found = {name: (one, json.loads(outputs[name].read_text())["findings"]) for name, one in zip(SCRIPTS, answers, strict=False)}
+    found = {
+        name: (one, json.loads(outputs[name].read_text())["findings"])
+        for name, one in zip(SCRIPTS, answers, strict=False)
+    }
     return {**found, "broken child": (answers[-2], []), "broken parent": (answers[-1], [])}
 
 

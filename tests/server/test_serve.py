@@ -214,7 +214,9 @@ def test_stopping_ends_open_streams_at_once(store: Path, settings: Settings) -> 
     ended = threading.Event()
 
     def listen(url: str, listening: threading.Event) -> None:
-        with httpx.stream("GET", f"{url}/api/live", headers={"authorization": f"Bearer {TOKEN}"}, timeout=300) as answer:
+        with httpx.stream(
+            "GET", f"{url}/api/live", headers={"authorization": f"Bearer {TOKEN}"}, timeout=300
+        ) as answer:
             for _ in answer.iter_lines():
                 listening.set()
         ended.set()
