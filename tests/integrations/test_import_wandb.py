@@ -16,6 +16,7 @@ from tests.integrations.imported import bring, python
 
 from stepscope.importers.landing import Landed
 from stepscope.records import End
+from stepscope.runs.format.blobs import blob_path
 from stepscope.runs.read.folder import RunFolder
 
 SCRIPT = """
@@ -182,7 +183,9 @@ def test_console_meters_and_artifacts(written: Written) -> None:
     np.testing.assert_array_equal(rss, np.array(truth) * 2**20)
     (artifact,) = written.run.artifacts
     assert (artifact.name, artifact.type, artifact.version, artifact.metadata) == ("model", "model", 0, {"epochs": 8})
-    assert [(file.path, file.size) for file in artifact.files] == [("weights.txt", 5)]
+    (file,) = artifact.files
+    assert (file.path, file.size, file.reference, artifact.aliases) == ("weights.txt", 5, None, ["latest", "best"])
+    assert blob_path(written.run.path, file.sha256).read_text() == "1 2 3"
 
 
 def test_media_are_the_files_that_wandb_wrote(written: Written) -> None:

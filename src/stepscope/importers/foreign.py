@@ -14,9 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stepscope.records import Console, Event, Media
+from stepscope.records import Artifact, Console, Event, Media
 
-__all__ = ["Columns", "ForeignRun", "Piece", "Restart", "Source", "Thing", "WideRow"]
+__all__ = ["Bundle", "Columns", "ForeignRun", "Piece", "Restart", "Source", "Thing", "WideRow"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,14 @@ class Thing:
 
 
 @dataclass(frozen=True)
+class Bundle:
+    """An artifact, and those of its files that are to be copied, by their SHA-256."""
+
+    artifact: Artifact
+    files: dict[str, Path]
+
+
+@dataclass(frozen=True)
 class Restart:
     """The training went back to `step` and goes on from there: what follows is another attempt of the run."""
 
@@ -55,7 +63,7 @@ class Restart:
     time: float
 
 
-Piece = Columns | WideRow | Thing | Restart | Event | Console
+Piece = Columns | WideRow | Thing | Bundle | Restart | Event | Console
 """An `End` among the events says how and when the run ended; without one it ends with its last piece."""
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StorageError
-from stepscope.importers.foreign import Columns, ForeignRun, Restart, Source, Thing, WideRow
+from stepscope.importers.foreign import Bundle, Columns, ForeignRun, Restart, Source, Thing, WideRow
 from stepscope.importers.lock import ImportLock
 from stepscope.records import Console, End, RunMeta
 from stepscope.runs.format.ids import new_run_id
@@ -179,6 +179,9 @@ class Landing:
             self._keep_thing(writer, piece)
             landed.media += 1
             return _possible(piece.media.time)
+        if isinstance(piece, Bundle):
+            self._keep_bundle(writer, piece)
+            return _possible(piece.artifact.time)
         if isinstance(piece, Console):
             writer.console(piece)
         else:
@@ -191,6 +194,12 @@ class Landing:
             writer.media(msgspec.structs.replace(thing.media, sha256=sha256, size=size))
         else:
             writer.media(thing.media, thing.data)
+
+    def _keep_bundle(self, writer: RunWriter, bundle: Bundle) -> None:
+        changed = [path for sha256, path in bundle.files.items() if writer.blob_file(path)[0] != sha256]
+        if changed:
+            raise BadData(f"{changed[0]} changed while it was read; import again")
+        writer.event(bundle.artifact)
 
     def _writer(self, run: ForeignRun, landed: Landed) -> RunWriter:
         known = self._writers.get(run.key)

@@ -1,29 +1,23 @@
-"""Definitions of metrics, alerts, artifacts and summaries of W&B, in our words."""
+"""Definitions of metrics, alerts and summaries of W&B, in our words."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, Literal
 
-import msgspec
-
 from stepscope.eventfiles.wire import pairs
 from stepscope.importers.wandb.messages import message, text
-from stepscope.records import Alert, Artifact, ArtifactFile, MetricRule, Severity
-from stepscope.runs.artifacts import digest_of
+from stepscope.records import Alert, MetricRule, Severity
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
-__all__ = ["alert", "artifact_of", "rule_of", "series_name", "summary_by_hand"]
+__all__ = ["alert", "rule_of", "series_name", "summary_by_hand"]
 
 _METRIC = {1: "name", 2: "glob", 4: "x", 7: "summary", 8: "goal", 10: "expanded"}
 _SUMMARIES: dict[int, Literal["min", "max", "mean", "last", "none", "first"]]
 _SUMMARIES = {1: "min", 2: "max", 3: "mean", 5: "last", 6: "none", 8: "first"}
 _GOALS: dict[int, Literal["min", "max"]] = {1: "min", 2: "max"}
 _LEVELS: dict[str, Severity] = {"INFO": "info", "WARN": "warning", "ERROR": "error"}
-_ARTIFACT = {4: "type", 5: "name", 7: "description", 8: "metadata", 11: "aliases*", 12: "manifest"}
-_ENTRY = {1: "path", 3: "ref", 4: "size", 5: "mime", 6: "local"}
-_INTERNAL = ("run_table", "wandb-history", "wandb-run-history", "job", "code")
 _DERIVED = ("min", "max", "mean", "best", "last", "first")
 
 
@@ -59,47 +53,6 @@ def alert(body: bytes, time: float, step: int) -> Alert:
         text=mask_text(text(found.get("text"))),
         level=_LEVELS.get(text(found.get("level")), "info"),
         step=step,
-    )
-
-
-def artifact_of(body: bytes, time: float, step: int, versions: dict[str, dict[str, int]]) -> Artifact | None:
-    """An artifact by its manifest: names, sizes and where each file lies; the files stay there."""
-    found = message(body, _ARTIFACT)
-    kind = text(found.get("type"))
-    if kind in _INTERNAL or kind.startswith("wandb-"):
-        return None
-    name = text(found.get("name"))[:200]
-    files = [_entry(each) for number, each in pairs(found.get("manifest", b"")) if number == 4]
-    digest = digest_of(files)
-    known = versions.setdefault(name, {})
-    try:
-        metadata = msgspec.json.decode(found.get("metadata") or b"{}")
-    except msgspec.DecodeError:
-        metadata = {}
-    if found.get("description"):
-        metadata = {"description": mask_text(text(found["description"])), **metadata}
-    return Artifact(
-        time=time,
-        name=name,
-        type=kind,
-        version=known.setdefault(digest, len(known)),
-        digest=digest,
-        files=files,
-        aliases=[text(alias) for alias in found.get("aliases", [])],
-        metadata=metadata if isinstance(metadata, dict) else {},
-        step=step,
-    )
-
-
-def _entry(data: Any) -> ArtifactFile:
-    found = message(data, _ENTRY) if isinstance(data, bytes) else {}
-    size = found.get("size", 0)
-    return ArtifactFile(
-        path=text(found.get("path")),
-        sha256="",
-        size=size if isinstance(size, int) else 0,
-        mime=text(found.get("mime")) or "application/octet-stream",
-        reference=mask_text(text(found.get("ref")) or text(found.get("local"))),
     )
 
 

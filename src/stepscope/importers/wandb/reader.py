@@ -13,7 +13,8 @@ from stepscope.importers.columns import Gathered
 from stepscope.importers.foreign import ForeignRun, Piece, Thing
 from stepscope.importers.printed import Printed
 from stepscope.importers.things import file_thing
-from stepscope.importers.wandb.events import alert, artifact_of, rule_of, summary_by_hand
+from stepscope.importers.wandb.artifacts import Artifacts
+from stepscope.importers.wandb.events import alert, rule_of, summary_by_hand
 from stepscope.importers.wandb.facts import nested
 from stepscope.importers.wandb.history import History
 from stepscope.importers.wandb.log import START, LogFile
@@ -45,7 +46,7 @@ class Reader:
         self._heard_console = False
         self._summary: dict[str, Any] = {}
         self._told_summary: dict[str, Any] = {}
-        self._versions: dict[str, dict[str, int]] = {}
+        self._artifacts = Artifacts(files)
         self._saved: set[str] = set()
         self._runs = 0
         self._preempted = False
@@ -74,7 +75,7 @@ class Reader:
             pass
         self._told_summary = self._by_hand()
         self._told_end = bool(cursor.get("ended"))
-        self.lost, self._log.lost, self._history.lost = [], [], []
+        self.lost, self._log.lost, self._history.lost, self._artifacts.lost = [], [], [], []
 
     def read(self) -> Iterator[Piece]:
         """All that is new, the end of the run with it if there is one."""
@@ -91,8 +92,9 @@ class Reader:
             self._told_summary = summary
             yield SummaryUpdate(time=self._history.time, values=masked(_dotted(changed)))
         yield from self._ending(is_new)
-        self.lost += self._log.lost + [f"{self._path}: {reason}" for reason in self._history.lost]
-        self._log.lost, self._history.lost = [], []
+        reasons = [*self._history.lost, *self._artifacts.lost]
+        self.lost += self._log.lost + [f"{self._path}: {reason}" for reason in reasons]
+        self._log.lost, self._history.lost, self._artifacts.lost = [], [], []
 
     def _by_hand(self) -> dict[str, Any]:
         return summary_by_hand(self._summary, self._history.last)
@@ -185,7 +187,7 @@ class Reader:
         yield alert(body, self._history.time, self._history.step)
 
     def _take_artifact(self, body: bytes) -> Iterator[Piece]:
-        made = artifact_of(body, self._history.time, self._history.step, self._versions)
+        made = self._artifacts.of(body, self._history.time, self._history.step)
         if made is not None:
             yield made
 
