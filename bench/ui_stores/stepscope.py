@@ -11,7 +11,7 @@ from pathlib import Path
 from ui_stores.cases import Case, value
 
 REQUIREMENTS: list[str] = []
-CHART = '[role="img"][aria-label*="Last values"]'
+CHART = '[data-drawn][aria-label*="Last values"]'
 ROW = "[data-run]"
 MOST_POINTS = 10**9
 

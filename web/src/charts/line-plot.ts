@@ -7,6 +7,7 @@ import type { Range } from "../lib/chart-line";
 import { type Axes, type Box, projection, xAt } from "../lib/chart-project";
 import { type AxisKind, tickLabels, ticks } from "../lib/chart-ticks";
 import { type DrawnLine, dot, drawLines } from "./draw-lines";
+import { DrawQueue } from "./draw-queue";
 import { type Inks, readInks, sharpContext } from "./inks";
 
 export interface Scene {
@@ -34,11 +35,16 @@ const MOST_DOTS = 40;
 const Y_SIZE = 48;
 const X_SIZE = 26;
 
+const queue = new DrawQueue();
+addEventListener("beforeprint", () => queue.flush());
+
 export class LinePlot {
   private plot: uPlot;
   private inks: Inks;
   private readonly overlay: HTMLCanvasElement;
   private scene: Scene;
+  /** What the plot was made for. */
+  private made: Axes;
 
   constructor(
     private readonly host: HTMLElement,
@@ -47,6 +53,7 @@ export class LinePlot {
     private height: number,
   ) {
     this.scene = scene;
+    this.made = scene.axes;
     this.inks = readInks();
     this.plot = this.make();
     this.overlay = document.createElement("canvas");
@@ -62,6 +69,7 @@ export class LinePlot {
   }
 
   get canvas(): HTMLCanvasElement {
+    queue.now(this);
     return this.plot.ctx.canvas;
   }
 
@@ -79,16 +87,19 @@ export class LinePlot {
     return projection(this.scene.axes, this.box).y(value);
   }
 
-  update(scene: Scene): void {
-    const before = this.scene;
+  /** Shows another scene soon; `first` before other plots that wait. */
+  update(scene: Scene, first = false): void {
     this.scene = scene;
-    if (scene.axes.logX !== before.axes.logX || scene.axes.logY !== before.axes.logY) {
-      this.plot.destroy();
-      this.plot = this.make();
-      this.host.append(this.overlay);
-      return;
-    }
-    this.rescale();
+    queue.ask(this, () => this.show(), first);
+  }
+
+  private show(): void {
+    const { logX, logY } = this.scene.axes;
+    if (logX === this.made.logX && logY === this.made.logY) return this.rescale();
+    this.plot.destroy();
+    this.made = this.scene.axes;
+    this.plot = this.make();
+    this.host.append(this.overlay);
   }
 
   /** The theme changed. */
@@ -145,6 +156,7 @@ export class LinePlot {
   }
 
   destroy(): void {
+    queue.drop(this);
     this.plot.destroy();
     this.overlay.remove();
   }
@@ -222,6 +234,8 @@ export class LinePlot {
     drawLines(ctx, this.scene.lines, projection(this.scene.axes, box), box, { band: this.scene.band, window: this.scene.axes.x });
     if (this.scene.mark !== null && this.scene.mark !== undefined) this.drawMark(ctx, this.scene.mark, box);
     ctx.restore();
+    // Says that the lines are on the canvas, not only on their way.
+    if (this.scene.lines.length > 0 && this.host.dataset.drawn === undefined) this.host.dataset.drawn = "";
   }
 
   private drawMark(ctx: CanvasRenderingContext2D, mark: number, box: Box): void {

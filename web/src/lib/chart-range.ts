@@ -18,25 +18,35 @@ export interface RangeOptions {
   window: Range;
 }
 
-/** The drawn numbers inside the window. */
-function drawnValues(lines: readonly PlotLine[], options: RangeOptions): number[] {
-  const out: number[] = [];
+/** Calls back for each column of drawn numbers, with the part of it that lies in the window. */
+function eachColumn(lines: readonly PlotLine[], { band, window }: Pick<RangeOptions, "band" | "window">, visit: (values: Float64Array, from: number, to: number) => void): void {
   for (const line of lines) {
-    const [from, to] = windowOf(line.x, options.window);
-    const columns = options.band ? [line.low, line.high] : line.smooth ? [line.smooth] : [];
+    let [from, to] = windowOf(line.x, window);
+    // The neighbours just outside the window are drawn, but must not stretch the axis.
+    while (from < to && !((line.x[from] as number) >= window[0])) from++;
+    while (to > from && !((line.x[to - 1] as number) <= window[1])) to--;
+    if (band) {
+      visit(line.low, from, to);
+      visit(line.high, from, to);
+    } else if (line.smooth) visit(line.smooth, from, to);
     // The band of a smoothed group is that of its smoothed lines: the raw mean behind it may leave it.
-    if (!options.band || (line.smooth && isGroup(line.run))) columns.push(line.value);
-    for (const values of columns) {
-      for (let i = from; i < to; i++) {
-        const v = values[i] as number;
-        const x = line.x[i] as number;
-        // The neighbours just outside the window are drawn, but must not stretch the axis.
-        if (x < options.window[0] || x > options.window[1]) continue;
-        if (Number.isFinite(v) && (!options.log || v > 0)) out.push(v);
-      }
-    }
+    if (!band || (line.smooth && isGroup(line.run))) visit(line.value, from, to);
   }
-  return out;
+}
+
+/** The drawn numbers inside the window. */
+function drawnValues(lines: readonly PlotLine[], options: RangeOptions): Float64Array {
+  let most = 0;
+  eachColumn(lines, options, (_, from, to) => (most += to - from));
+  const out = new Float64Array(most);
+  let n = 0;
+  eachColumn(lines, options, (values, from, to) => {
+    for (let i = from; i < to; i++) {
+      const v = values[i] as number;
+      if (Number.isFinite(v) && (!options.log || v > 0)) out[n++] = v;
+    }
+  });
+  return out.subarray(0, n);
 }
 
 /** The value below which the fraction `q` of the sorted numbers lies. */
@@ -50,8 +60,8 @@ export function quantile(sorted: ArrayLike<number>, q: number): number {
 }
 
 /** Cuts off what lies far outside the middle 95 % of the numbers, and nothing when nothing does. */
-export function robustExtent(values: readonly number[]): Range {
-  const sorted = Float64Array.from(values).sort();
+export function robustExtent(values: ArrayLike<number>): Range {
+  const sorted = new Float64Array(values).sort();
   const low = quantile(sorted, 0.025);
   const high = quantile(sorted, 0.975);
   const slack = (high - low) * 0.5;
@@ -60,10 +70,11 @@ export function robustExtent(values: readonly number[]): Range {
   return [min < low - slack ? low - slack * 0.2 : min, max > high + slack ? high + slack * 0.2 : max];
 }
 
-function extent(values: readonly number[]): Range {
+function extent(values: Float64Array): Range {
   let lo = Number.POSITIVE_INFINITY;
   let hi = Number.NEGATIVE_INFINITY;
-  for (const v of values) {
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i] as number;
     if (v < lo) lo = v;
     if (v > hi) hi = v;
   }
@@ -97,7 +108,7 @@ export function valueRange(lines: readonly PlotLine[], options: RangeOptions): R
   return padded([10 ** lo, 10 ** hi], true);
 }
 
-function withoutExtremes(values: readonly number[], whole: Range): Range {
+function withoutExtremes(values: Float64Array, whole: Range): Range {
   const robust = robustExtent(values);
   const span = robust[1] - robust[0];
   if (!(span > 0 && whole[1] - whole[0] > EXTREME * span)) return whole;

@@ -160,7 +160,7 @@ function follow(scope: ChartScope, info: PanelInfo, scene: ReadonlySignal<PanelS
     const repaint = dark !== isDark.value;
     dark = isDark.value;
     if (repaint) plot.current?.repaint();
-    plot.current?.update(next);
+    plot.current?.update(next, hover.peek()?.source === self);
   });
   // The panel under the mouse says what is meant; all panels over the same x draw it.
   const point = effect(() => {
