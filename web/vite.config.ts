@@ -1,4 +1,5 @@
 import { defineConfig } from "vite";
+import { withTheFirstPage } from "./vite.chunks";
 import { figureFrame } from "./vite.figure";
 
 // The built app lies inside the Python package, so a wheel carries it and its users never need Node.
@@ -10,6 +11,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: "es2022",
+    rolldownOptions: { output: { codeSplitting: { groups: [withTheFirstPage()] } } },
   },
   plugins: [figureFrame()],
   server: {

@@ -28,12 +28,16 @@ export const info = signal<Info | null>(null);
 const INFO_MS = 4000;
 const SHORTCUT = /mac|iphone|ipad/i.test(navigator.platform) ? "⌘K" : "Ctrl K";
 
-async function readInfo(): Promise<void> {
-  try {
-    info.value = await call("GET /api/info", {});
-  } catch {
-    // The page below shows its own error, with a way to try again; the bar keeps what it knew.
-  }
+let reading: Promise<void> | null = null;
+
+function readInfo(): Promise<void> {
+  reading ??= call("GET /api/info", {})
+    .then(
+      (answer) => void (info.value = answer),
+      () => undefined, // The page below shows its own error, with a way to try again; the bar keeps what it knew.
+    )
+    .finally(() => (reading = null));
+  return reading;
 }
 
 /** Reads it again when the store has changed, at most every few seconds: only the list of projects depends on it. */
@@ -44,7 +48,8 @@ function followInfo(): () => void {
     timer ??= setTimeout(
       () => {
         timer = undefined;
-        void readInfo();
+        // The first event often comes while the first answer is on its way, and then tells nothing new.
+        void Promise.resolve(reading).then(() => (event.version === info.peek()?.catalogue_version ? undefined : readInfo()));
       },
       info.peek() === null || info.peek()?.runs === 0 ? 0 : INFO_MS,
     );

@@ -1,5 +1,6 @@
 /** Typed calls to the server. The routes and their types are generated from the server's schema. */
 
+import { takeEarly } from "./early";
 import type { Problem, Routes } from "./schema";
 
 /** What the server said when it refused, or why no answer came. */
@@ -81,7 +82,8 @@ async function fromServer(route: keyof Routes, request: unknown, options: CallOp
     (init.headers as Record<string, string>)["Content-Type"] = "application/json";
   }
   try {
-    return await fetch(url, init);
+    const early = await takeEarly(method, url, (init.body as string | undefined) ?? null)?.catch(() => null);
+    return early ?? (await fetch(url, init));
   } catch (fault) {
     if (fault instanceof DOMException && fault.name === "AbortError") throw fault;
     throw new ApiError("The server does not answer. Is `stepscope ui` still running?", 0);

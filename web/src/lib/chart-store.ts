@@ -45,7 +45,7 @@ export type Fetch = (request: SeriesRequest, signal: AbortSignal) => Promise<Ans
 const BLANK: PanelLines = { lines: [], missing: [], loading: true, fresh: true, error: null };
 const ENTRIES_KEPT = 3;
 const PANELS_KEPT = 80;
-const REST_MS = 25;
+const REST_MS = 8;
 const AGAIN_MS = 400;
 
 export class SeriesStore {

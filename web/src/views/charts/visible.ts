@@ -50,11 +50,11 @@ export function useSize(ref: RefObject<HTMLElement>): { width: number; height: n
   useEffect(() => {
     const element = ref.current;
     if (!element) return;
-    const watch = new ResizeObserver(([entry]) => {
-      const width = Math.round(entry?.contentRect.width ?? 0);
-      const height = Math.round(entry?.contentRect.height ?? 0);
+    const tell = (width: number, height: number): void => {
       if (width > 0 && height > 0) setSize((old) => (old?.width === width && old.height === height ? old : { width, height }));
-    });
+    };
+    tell(element.clientWidth, element.clientHeight); // the observer would come a frame later
+    const watch = new ResizeObserver(([entry]) => tell(Math.round(entry?.contentRect.width ?? 0), Math.round(entry?.contentRect.height ?? 0)));
     watch.observe(element);
     return () => watch.disconnect();
   }, [ref]);
