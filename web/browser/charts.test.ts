@@ -272,6 +272,8 @@ describe.skipIf(noBrowser)("charts", () => {
     await drawn(fresh.page, "loss");
     expect(keys[0]).toEqual(expect.arrayContaining(["loss", "grad_norm"]));
     expect(keys.flat()).not.toContain("train/kl");
+    // What was asked for before the app was there is what the app asks: nothing of it was in vain.
+    expect(await fresh.page.evaluate(() => Object.keys((window as { stepscopeEarly?: object }).stepscopeEarly ?? { nothing: 0 }))).toEqual([]);
     await fresh.context.close();
     await expect.poll(() => page.title()).toContain("Charts");
   });
