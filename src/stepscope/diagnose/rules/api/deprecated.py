@@ -44,8 +44,6 @@ _REMOVED = {
 }
 _OLD_CALLS = {
     "F.upsample": "F.interpolate",
-    "F.sigmoid": "torch.sigmoid",
-    "F.tanh": "torch.tanh",
     "torch.cuda.amp.autocast": "torch.amp.autocast('cuda')",
     "torch.cuda.amp.GradScaler": "torch.amp.GradScaler('cuda')",
     "torch.set_default_tensor_type": "torch.set_default_dtype",

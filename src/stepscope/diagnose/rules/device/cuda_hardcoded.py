@@ -67,7 +67,9 @@ def _hardcoded(node: ast.Call) -> bool:
 
 
 def _is_chosen(file: SourceFile, node: ast.AST) -> bool:
-    """Inside a condition that asks for it."""
+    """Inside a condition that asks for it, or in a method `cuda` of one's own: who calls that has chosen."""
     outer = [node, *file.up(node)]
-    tests = [one.test for one in outer if isinstance(one, (ast.If, ast.IfExp))]
-    return any("available" in ast.unparse(test) or "cuda" in ast.unparse(test) for test in tests)
+    if any(isinstance(one, ast.FunctionDef) and one.name == "cuda" for one in outer):
+        return True
+    tests = [ast.unparse(one.test) for one in outer if isinstance(one, (ast.If, ast.IfExp))]
+    return any(word in test.lower() for test in tests for word in ("available", "cuda", "gpu"))

@@ -36,9 +36,12 @@ def requires_grad_typo(run: Evidence) -> Iterator[Proof]:
 
 
 def _misspelt(file: SourceFile) -> Iterator[Proof]:
+    read = {node.attr for node in file.walk(ast.Attribute) if isinstance(node.ctx, ast.Load)}
     for node in file.walk(ast.Assign):
         for target in node.targets:
             if not isinstance(target, ast.Attribute) or target.attr == _RIGHT or not _is_bool(node.value):
+                continue
+            if _is_own(file, target, node) or (target.attr in read and target.attr != "requires_grad_"):
                 continue
             if difflib.SequenceMatcher(None, target.attr.lower(), _RIGHT).ratio() < 0.85:
                 continue
@@ -54,6 +57,11 @@ def _misspelt(file: SourceFile) -> Iterator[Proof]:
                 evidence={"attribute": target.attr},
                 fix=f"{what}.requires_grad_({value})" if method else f"{what}.{_RIGHT} = {value}",
             )
+
+
+def _is_own(file: SourceFile, target: ast.Attribute, node: ast.AST) -> bool:
+    """`self._requires_grad = False`: a private note of a module, as speech models keep; nobody mistypes that."""
+    return target.attr.startswith("_") and not _in_a_loop(file, node)
 
 
 def _is_bool(node: ast.AST) -> bool:

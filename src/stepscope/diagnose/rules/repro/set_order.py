@@ -45,20 +45,21 @@ def set_order(run: Evidence) -> Iterator[Proof]:
                     )
 
 
-def _unordered(file: SourceFile, node: ast.expr, call: ast.Call) -> str | None:
-    """The unordered thing this expression is, directly or through one name or `list(...)`."""
+def _unordered(file: SourceFile, node: ast.expr, call: ast.Call, through: frozenset[str] = frozenset()) -> str | None:
+    """The unordered thing this expression is, directly or through names or `list(...)`."""
     if isinstance(node, (ast.Set, ast.SetComp)):
         return "set"
     name = called_name(node)
     if name == "list" and isinstance(node, ast.Call) and node.args:
-        return _unordered(file, node.args[0], call)
+        return _unordered(file, node.args[0], call, through)
     if name in _UNORDERED:
         return name
     if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-        return _unordered(file, node.generators[0].iter, call)
-    if isinstance(node, (ast.Name, ast.Attribute)) and dotted(node):
-        value = _last_assigned(file, dotted(node), call)
-        return None if value is None else _unordered(file, value, call)
+        return _unordered(file, node.generators[0].iter, call, through)
+    name = dotted(node)
+    if name and name not in through:  # two names can be made of each other
+        value = _last_assigned(file, name, call)
+        return None if value is None else _unordered(file, value, call, through | {name})
     return None
 
 

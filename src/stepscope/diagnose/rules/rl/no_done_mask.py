@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
@@ -72,18 +73,17 @@ def _unused_flags(scope: ast.AST, nodes: list[ast.AST]) -> list[tuple[str, ast.A
     for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and _DONE.match(node.id):
             bound.setdefault(node.id, node)
-    read = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    if not bound:
+        return []
+    reads = Counter(n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
     # `dones = torch.tensor(dones)` reads what it binds, and nothing more
     for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
-            inside = [n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)]
-            reads = sum(
-                isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(scope)
-            )
-            if name in bound and name in inside and reads == inside.count(name):
-                read.discard(name)
-    return [(name, node) for name, node in bound.items() if name not in read]
+            inside = sum(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.value)) if name in bound else 0
+            if inside and inside == reads[name]:
+                del reads[name]
+    return [(name, node) for name, node in bound.items() if not reads[name]]
 
 
 def _is_bootstrap(node: ast.AST) -> bool:
