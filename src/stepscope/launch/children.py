@@ -15,18 +15,24 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.launch.crash_story import story_of
 from stepscope.launch.endings import without_our_frames
+from stepscope.launch.rank_notes import claims, finding_key, is_lost_connection
+from stepscope.launch.status import raw_write
 
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.diagnose.settings import Settings
+    from stepscope.launch.rank_log import RankLog
     from stepscope.record.restore import Installed
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records import Finding
 
 __all__ = ["Children", "Note"]
 
@@ -44,13 +50,16 @@ _LIBRARIES = tuple(
 class Children:
     """The parent's side: gives each process its note, and gathers what they wrote when the script is over."""
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: Settings | None = None, prefix: Callable[[], str] = str) -> None:
         self._settings = settings
+        self._prefix = prefix
         self._folder: str | None = None
         self._pid = os.getpid()
         self._started = 0
         self.steps = 0
         """The most steps one of them took; known after `gather`."""
+        self.on_ranks: Callable[[str], None] = lambda folder: None
+        """Called with the folder before the script is started again for the other ranks of this process."""
 
     def install(self, installed: Installed) -> None:
         import multiprocessing.process
@@ -73,10 +82,28 @@ class Children:
             return
         if not hasattr(type(process), _DOOR):  # a Python that has no such door: its processes are not watched
             return
+        self._started += 1
+        setattr(process, _DOOR, Note(self._meeting_place(), self._settings, self._prefix()))
+
+    def _meeting_place(self) -> str:
         if self._folder is None:
             self._folder = tempfile.mkdtemp(prefix="stepscope-")  # only we can read it
+        return self._folder
+
+    def rank_command(self, command: list[str]) -> list[str]:
+        """The command by which a trainer starts this script again, as another rank; led through us, to be watched."""
+        from stepscope.launch.as_rank import command_of, leave_note
+
+        if os.getpid() != self._pid or command[0] != sys.executable or self._started >= _MOST:
+            return command
+        first = self._folder is None
+        folder = self._meeting_place()
+        if not leave_note(folder, Note(folder, self._settings, self._prefix(), tells=True)):
+            return command
         self._started += 1
-        setattr(process, _DOOR, Note(self._folder, self._settings))
+        if first:
+            self.on_ranks(folder)
+        return command_of(command, folder)
 
     def gather(self, engine: Engine) -> str | None:
         """Give the engine what the processes found and wrote down. What there is to say of a crash in one of them."""
@@ -102,14 +129,17 @@ class Children:
 
 
 class Note:
-    """What a process is given: where to write, and which rules are wanted. Goes with it by fork or by pickle.
+    """What a process is given: where to write, which rules are wanted, and what goes before names that we log.
 
-    It stands in for the process's own `_after_fork`, which it calls first.
+    It goes with the process by fork or by pickle, and stands in for its own `_after_fork`, which it calls first.
     """
 
-    def __init__(self, folder: str, settings: Any) -> None:
+    def __init__(self, folder: str, settings: Any, prefix: str = "", *, tells: bool = False) -> None:
         self.folder = folder
         self.settings = settings
+        self.prefix = prefix
+        self.tells = tells
+        """The process has a terminal of its own to tell a crash to: that which gathers may not live to hear of it."""
 
     def __call__(self) -> None:
         import multiprocessing
@@ -180,47 +210,41 @@ class Visitor:
         self.engine: Engine = Engine(
             Evidence(self.watcher),
             settings=note.settings,
-            on_finding=lambda finding: self.notes.write(Found(finding)),
+            on_finding=lambda finding: self._tell_finding(finding) if self._tells else self.notes.write(Found(finding)),
         )
+        self._tells = False
         self.watcher.on_moment = self.engine.moment
         self._over = False
+        self._note = note
+        self._log: RankLog | None = None
+
+    def watch(self) -> None:
+        self.watcher.start()
+        fence.fenced("following the training of a rank")(self._follow)()
 
     def begin(self) -> None:
+        """Watch until multiprocessing ends the process."""
         from multiprocessing.util import Finalize
 
         global _visitor
         _visitor = self
-        self.watcher.start()
-        fence.fenced("following a trainer")(self._follow_trainers)()
+        self.watch()
         # Before every other finalizer (queues, managers): the target's exception is still at hand then.
         Finalize(None, self.end, exitpriority=1000)
 
-    def _follow_trainers(self) -> None:
-        """A trainer's rank: its stages for the rules, and what rank 0 logs for the run of the parent."""
-        from stepscope.launch.imports import Imports
-        from stepscope.launch.loop import Loop
-        from stepscope.launch.roles import Roles
-        from stepscope.launch.trainers import Boundaries, follow_trainers
-        from stepscope.record.restore import Installed
-        from stepscope.track.session import current
+    def _follow(self) -> None:
+        from stepscope.launch.rank_log import RankLog
 
-        def log(values: Any, step: int | None) -> None:
-            run = current()
-            if run is not None:
-                run.log(values, step)
-
-        imports = Imports()
-        imports.install()
-        boundaries = Boundaries(Loop(), Roles(), log, lambda values: None)
-        boundaries.facts = self.watcher.trainer
-        follow_trainers(imports, Installed(), boundaries)
+        log = RankLog(self.watcher, self._note.prefix)
+        log.begin()
+        self._log = log
 
     def end(self) -> None:
         """The target has returned, or has raised what is being handled now."""
-        self._end(sys.exc_info()[1])
+        self.conclude(sys.exc_info()[1])
 
     @fence.fenced("the last look")
-    def _end(self, error: BaseException | None) -> None:
+    def conclude(self, error: BaseException | None) -> None:
         if self._over or os.getpid() != self.watcher._pid:
             return
         self._over = True
@@ -230,9 +254,12 @@ class Visitor:
             if self._has_worked():
                 self.engine.finish()
         else:
+            self._tells = self._note.tells and not is_lost_connection(error) and claims(self._note.folder, "crash")
             explained = bool(fence.fenced("explaining the crash", [])(self.engine.crashed)(error))
             fence.fenced("showing what was there at the crash")(self._tell)(error, explained)
             self.watcher.stop()
+        if self._log is not None:
+            self._log.end()
 
     def _has_worked(self) -> bool:
         """Whether it has done anything with torch: asking the rules about a process of another kind is for nothing."""
@@ -240,16 +267,26 @@ class Visitor:
         return bool(watcher.trail.ops or watcher.step or watcher.batches or watcher.steps.backward_count)
 
     def _tell(self, error: BaseException, explained: bool) -> None:
-        from stepscope.diagnose.crash.explain import explain
-        from stepscope.diagnose.show import terminal_width, wants_color
         from stepscope.record.watch.ranks import Crashed
 
-        crash = self.engine.evidence.crash
-        told = None if crash is None else explain(crash)
-        said = ""
-        if told is not None and not told.is_empty:
-            said = told.text(color=wants_color(sys.stderr), width=terminal_width(sys.stderr))
+        said = story_of(self.engine.evidence.crash)
+        if self._tells and said:
+            raw_write(sys.stderr, said + "\n")
         self.notes.write(Crashed(f"{type(error).__name__}: {error}"[:2000], said, explained, time.time()))
+
+    def _tell_finding(self, finding: Finding) -> None:
+        """A finding about the crash, said here and written into the run from here."""
+        from stepscope.diagnose.excerpt import with_source
+        from stepscope.diagnose.show import render, terminal_width, wants_color
+        from stepscope.records import FindingEvent
+        from stepscope.track.session import current
+
+        finding = with_source(finding)
+        color, width = wants_color(sys.stderr), terminal_width(sys.stderr)
+        raw_write(sys.stderr, render(finding, color=color, width=width, root=Path.cwd()) + "\n")
+        run = current()
+        if run is not None and claims(self._note.folder, finding_key(finding)):
+            run._writer.event(FindingEvent(time=time.time(), finding=finding))
 
 
 def _print_exc(limit: int | None = None, file: Any = None, chain: bool = True) -> None:

@@ -105,6 +105,7 @@ class Session:
         self._over = False
         self.judged: ScriptVerdict | None = None
         """Once it is over."""
+        self.says_verdict = True
         self._pid = os.getpid()
 
     def _deep(self, profiling: Profiling, *, auto: bool = False) -> Deep:
@@ -384,7 +385,7 @@ class Session:
         if self.options.limits.overfit_batches is not None:
             self.reporter.note(self.logbook.overfit_verdict(self.options.limits.overfit_batches))
         if self.options.check:
-            if self.judged is not None:
+            if self.judged is not None and self.says_verdict:
                 self.reporter.say(verdict_text(self.judged, self.script.name, self.reporter.findings))
             return
         for mistake in self.settings.mistaken_comments([self.script.path]):

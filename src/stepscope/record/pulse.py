@@ -8,6 +8,7 @@ the step and are read when a later step begins, so that the training never waits
 from __future__ import annotations
 
 import math
+import os
 import time
 import weakref
 from collections import deque
@@ -42,6 +43,7 @@ _FEW = 1 << 17
 _MOST_ROWS = 16
 _has_foreach_copy = hasattr(torch, "_foreach_copy_")
 _rows: dict[Any, tuple[Any, Any]] = {}
+_felt: weakref.WeakSet[Pulse] = weakref.WeakSet()
 _not_together: set[int] = set()
 """So many gradients could not be measured in one call before: that is not tried, and does not fail, at every step."""
 
@@ -117,6 +119,7 @@ class Pulse:
 
     def start(self) -> Pulse:
         self._on = True
+        _felt.add(self)
         self._stand_at_the_door()
         before, after = fence.fenced("the pulse")(self._before_step), fence.fenced("the pulse")(self._after_step)
         self._installed.add(torch_optimizer.register_optimizer_step_pre_hook(before).remove)
@@ -247,6 +250,16 @@ class Pulse:
             self.beats.append(beat)
             if self._on_beat is not None:
                 fence.call("listening to the pulse", self._on_beat, beat)
+
+
+def _after_fork() -> None:
+    """A forked child has listeners of its own, or none: those of its parent would count its steps as theirs."""
+    for pulse in _felt:
+        pulse._on = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=fence.fenced("following a fork")(_after_fork))
 
 
 def total_norm(gradients: list[Any] | tuple[Any, ...]) -> Any:

@@ -62,6 +62,8 @@ class Boundaries:
         """The user has asked the trainer for the CPU, in so many words."""
         self.has_results = False
         """Since the stage began the trainer has logged something: an evaluation has results of its own."""
+        self.rank_command: Callable[[list[str]], list[str]] = list
+        """Gives the command by which a trainer starts the script again for another rank, so that it is watched too."""
         self._loop = loop
         self._roles = roles
         self._log = log

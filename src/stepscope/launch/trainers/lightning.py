@@ -29,6 +29,14 @@ def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> No
         imports.when(package, lambda module: _Follower(installed, boundaries).hook(module))
 
 
+def fabric_of(package: ModuleType) -> Any:
+    """The module of Lightning's smaller half that starts ranks, for Fabric itself."""
+    from importlib import import_module
+
+    fabric = "lightning.fabric" if package.__name__.startswith("lightning.") else "lightning_fabric"
+    return import_module(f"{fabric}.strategies.launchers.subprocess_script")
+
+
 class _Follower:
     def __init__(self, installed: Installed, boundaries: Boundaries) -> None:
         self._installed = installed
@@ -51,6 +59,27 @@ class _Follower:
         self._hear(connector)
         connector = part("trainer.connectors.accelerator_connector")._AcceleratorConnector
         around(self._installed, connector, "__init__", self._choose)
+        for launcher in (fabric_of(package), part("strategies.launchers.subprocess_script")):
+            self._lead_ranks(launcher)
+
+    def _lead_ranks(self, launcher: Any) -> None:
+        """With `ddp` the script is started again for every rank but the first; those are watched too."""
+        boundaries = self._boundaries
+        basic, hydra = (getattr(launcher, f"_{kind}_subprocess_cmd", None) for kind in ("basic", "hydra"))
+
+        def led(command: Any) -> Any:
+            given = fence.call("leading a rank of Lightning's", boundaries.rank_command, list(command))
+            return command if given is None else given
+
+        if basic is not None:
+            self._installed.patch(launcher, basic.__name__, wraps(basic)(lambda: led(basic())))
+        if hydra is not None:
+
+            def with_folder(*args: Any, **kwargs: Any) -> Any:
+                command, folder = hydra(*args, **kwargs)
+                return led(command), folder
+
+            self._installed.patch(launcher, hydra.__name__, wraps(hydra)(with_folder))
 
     # -- stages ---------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,104 @@
+"""`python -m stepscope.launch.as_rank NOTES train.py ...`: one more rank of a script that `stepscope run` has started.
+
+Lightning's `ddp` starts the script again for every rank but the first, by a command of its own. That command is led
+through here, so that all ranks are watched. What such a rank finds goes to the first one by its notes; a crash it tells
+itself, because the others are killed soon after.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepscope import fence
+from stepscope.launch.launch import launch
+from stepscope.launch.options import Options
+from stepscope.launch.script import Script, find_module, find_script
+from stepscope.launch.session import Session
+from stepscope.track import session as tracked
+
+if TYPE_CHECKING:
+    from stepscope.launch.children import Note, Visitor
+
+__all__ = ["command_of", "leave_note", "main", "read_note"]
+
+NOTE = "note"
+
+
+def command_of(command: list[str], folder: str) -> list[str]:
+    """The command of a rank, led through this module.
+
+    >>> command_of(["python", "train.py", "--lr", "1"], "/tmp/notes")
+    ['python', '-m', 'stepscope.launch.as_rank', '/tmp/notes', 'train.py', '--lr', '1']
+    """
+    return [command[0], "-m", __spec__.name, folder, *command[1:]]
+
+
+class _RankSession(Session):
+    """What stands around the script of such a rank: only the watch, and notes."""
+
+    def __init__(self, script: Script, options: Options, note: Note) -> None:
+        super().__init__(script, options)
+        self._note = note
+        self._visitor: Visitor | None = None
+
+    def begin(self) -> None:
+        self.imports.install()
+        self.imports.when("torch", self._watched)
+
+    def _watched(self, torch: Any) -> None:
+        from stepscope.launch.children import Visitor
+
+        if os.getpid() == self._pid:
+            self._visitor = Visitor(self._note)
+            self._visitor.watch()
+
+    def conclude(self, error: BaseException | None) -> None:
+        if self._over or os.getpid() != self._pid:
+            return
+        self._over = True
+        if self._visitor is not None:
+            self._visitor.conclude(error)
+        self.imports.remove()
+
+    def close(self, error: BaseException | None) -> None:
+        tracked.finish()
+
+
+def main(words: list[str]) -> None:
+    """Run the script of this command line to its end, as Python would."""
+    folder, first, *rest = words
+    script = find_module(rest[0], rest[1:]) if first == "-m" else find_script(first, rest)
+    note = read_note(folder)
+    options = Options(record=False, quiet=True, diagnose=False)
+    if note is None:  # it is the script that matters
+        launch(script, options)
+    else:
+        launch(script, options, lambda script, options: _RankSession(script, options, note))
+
+
+@fence.fenced("leaving a note for the other ranks")
+def leave_note(folder: str, note: Note) -> bool:
+    """Write down what the other ranks need to know; whether it is there."""
+    with open(os.path.join(folder, NOTE), "wb") as file:
+        pickle.dump(note, file)
+    return True
+
+
+@fence.fenced("reading the note of the first rank")
+def read_note(folder: str) -> Note | None:
+    """What the first rank wrote, into a folder that only its user can write to."""
+    from stepscope.record.watch.ranks import is_private
+
+    if not is_private(Path(folder)):
+        return None
+    with open(os.path.join(folder, NOTE), "rb") as file:
+        note: Note = pickle.load(file)
+    return note
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,26 @@
+"""The failing operation, the way through the layers and each frame's tensors: what stands above a traceback."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from stepscope.track import ranks
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.crash.crash import Crash
+
+__all__ = ["story_of"]
+
+
+def story_of(crash: Crash | None) -> str:
+    """What there is to say of a crash, for the terminal; of one rank among several it names the rank."""
+    from stepscope.diagnose.crash.explain import explain
+    from stepscope.diagnose.show import terminal_width, wants_color
+
+    told = None if crash is None else explain(crash)
+    if told is None or told.is_empty:
+        return ""
+    text = told.text(color=wants_color(sys.stderr), width=terminal_width(sys.stderr))
+    place = ranks.place()
+    return f"rank {place.rank} of {place.world_size} failed\n{text}" if place.world_size > 1 else text
