@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "runs": GROUND,
     "track": GROUND | {"runs"},
     "eventfiles": GROUND,
-    "importers": GROUND | {"runs", "track", "eventfiles", "inspect"},
+    "importers": GROUND | {"runs", "track", "eventfiles", "inspect", "profile"},
     "export": GROUND | {"runs", "eventfiles"},
     "record": GROUND | {"runs"},
     "inspect": GROUND | {"runs", "record"},

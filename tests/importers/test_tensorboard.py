@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -18,6 +19,8 @@ from stepscope.eventfiles.wire import message, put_bytes, put_double, put_float,
 from stepscope.importers.detect import find_sources
 from stepscope.importers.landing import Landed, Landing
 from stepscope.importers.tensorboard import TensorBoardSource, named_folders
+from stepscope.profile.profile import profiles_in
+from stepscope.profile.store import read_meta
 from stepscope.runs.catalogue.run_list import runs
 from stepscope.runs.compact.compact import compact
 from stepscope.runs.read.folder import RunFolder
@@ -289,3 +292,46 @@ def _wait_for(store: Path, count: int) -> None:
             return
         time.sleep(0.02)
     raise AssertionError(f"{count} points did not come")
+
+
+def trace(path: Path, name: str = "aten::add") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    event = {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": 10, "dur": 5}
+    path.write_text(json.dumps({"traceEvents": [event]}))
+    return path
+
+
+def test_traces_of_profilers_become_profiles_of_the_run(tmp_path: Path) -> None:
+    logs, store = tmp_path / "logs", tmp_path / "store"
+    log(logs / "a", points("loss", range(3)))
+    log(logs / "b", points("loss", range(3)))
+    trace(logs / "a" / "host_1.1700000000.pt.trace.json")
+    trace(logs / "b" / "plugins" / "profile" / "2026_01_01" / "one.trace.json", "aten::mul")
+    trace(logs / "b" / "plugins" / "profile" / "2026_01_01" / "two.trace.json", "aten::mul")
+    (logs / "a" / "broken.pt.trace.json").write_text("no trace")
+    landed, found = look(logs, store)
+    assert {name: len(profiles_in(run.path)) for name, run in found.items()} == {"a": 1, "b": 1}
+    (both,) = profiles_in(found["b"].path)
+    assert [file.rank for file in read_meta(both).files] == [0, 1]
+    assert len(landed.troubles) == 1
+    assert "broken.pt.trace.json" in landed.troubles[0]
+    assert look(logs, store)[0].runs == []
+    trace(logs / "a" / "host_1.1700000009.pt.trace.json")
+    assert len(profiles_in(look(logs, store)[1]["a"].path)) == 2
+
+
+def test_a_session_that_failed_is_a_failed_run(tmp_path: Path) -> None:
+    started, group = put_bytes(3, put_text(4, "wide nets")), put_bytes(4, put_int(1, 2))
+    records = [("_hparams_/session_start_info", started), ("_hparams_/session_end_info", group)]
+    values = [
+        put_text(1, tag) + put_bytes(9, put_bytes(1, put_text(1, "hparams") + put_bytes(2, content)))
+        for tag, content in records
+    ]
+    log(
+        tmp_path / "logs" / "x",
+        points("loss", range(3)) + b"".join(write.event(START + 9, 0, value) for value in values),
+    )
+    log(tmp_path / "logs" / "y", points("loss", range(3)))
+    _, found = look(tmp_path / "logs", tmp_path / "store")
+    assert {name: run.status for name, run in found.items()} == {"x": "failed", "y": "finished"}
+    assert found["x"].config == {"hparams_group": "wide nets"}

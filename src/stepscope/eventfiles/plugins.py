@@ -20,6 +20,8 @@ class HParams:
     """The session's hyperparameters."""
     metrics: list[str] = field(default_factory=list)
     description: str = ""
+    group: str = ""
+    """Sessions of one group are the same hyperparameters, tried again."""
     status: int | None = None
     """How the session ended: 1 success, 2 failure, 3 running."""
 
@@ -41,6 +43,8 @@ def decode_hparams(content: bytes) -> HParams:
                 if inner == 1:
                     key, value = _entry(entry)
                     found.values[key] = value
+                elif inner == 4:
+                    found.group = text_of(entry)
         elif number == 4:
             numbers = [value for n, _, value in fields(part) if n == 1 and isinstance(value, int)]
             found.status = numbers[-1] if numbers else 0

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from stepscope.records import Artifact, Console, Event, Media
 
-__all__ = ["Bundle", "Columns", "ForeignRun", "Piece", "Restart", "Source", "Thing", "WideRow"]
+__all__ = ["Bundle", "Columns", "ForeignRun", "Piece", "Restart", "Source", "Thing", "Traces", "WideRow"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,15 @@ class Bundle:
 
 
 @dataclass(frozen=True)
+class Traces:
+    """What a profiler wrote in one session, as a profile of the run; several files are its ranks."""
+
+    id: str
+    files: list[Path]
+    time: float
+
+
+@dataclass(frozen=True)
 class Restart:
     """The training went back to `step` and goes on from there: what follows is another attempt of the run."""
 
@@ -63,7 +72,7 @@ class Restart:
     time: float
 
 
-Piece = Columns | WideRow | Thing | Bundle | Restart | Event | Console
+Piece = Columns | WideRow | Thing | Bundle | Traces | Restart | Event | Console
 """An `End` among the events says how and when the run ended; without one it ends with its last piece."""
 
 

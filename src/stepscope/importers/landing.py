@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from stepscope.errors import BadData, StorageError
-from stepscope.importers.foreign import Bundle, Columns, ForeignRun, Restart, Source, Thing, WideRow
+from stepscope.errors import BadData, StepscopeError, StorageError
+from stepscope.importers.foreign import Bundle, Columns, ForeignRun, Restart, Source, Thing, Traces, WideRow
 from stepscope.importers.lock import ImportLock
 from stepscope.records import Console, End, RunMeta
 from stepscope.runs.format.ids import new_run_id
@@ -182,6 +182,9 @@ class Landing:
         if isinstance(piece, Bundle):
             self._keep_bundle(writer, piece)
             return _possible(piece.artifact.time)
+        if isinstance(piece, Traces):
+            self._keep_traces(writer.path, piece, landed)
+            return 0.0
         if isinstance(piece, Console):
             writer.console(piece)
         else:
@@ -200,6 +203,20 @@ class Landing:
         if changed:
             raise BadData(f"{changed[0]} changed while it was read; import again")
         writer.event(bundle.artifact)
+
+    def _keep_traces(self, run: Path, traces: Traces, landed: Landed) -> None:
+        """Open the traces once and keep their tables; what is no trace is told and left out."""
+        from stepscope.profile.open import open_profile
+        from stepscope.profile.store import PROFILES, read_meta, write_meta
+
+        into = run / PROFILES / traces.id
+        try:
+            open_profile(traces.files, into=into)
+            write_meta(into, msgspec.structs.replace(read_meta(into), created=traces.time))
+        except StepscopeError as fault:
+            landed.troubles.append(f"{traces.files[0]}: {fault}")
+            return
+        landed.media += 1
 
     def _writer(self, run: ForeignRun, landed: Landed) -> RunWriter:
         known = self._writers.get(run.key)

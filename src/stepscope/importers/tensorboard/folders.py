@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stepscope.eventfiles.reader import first_events, is_event_file
+from stepscope.importers.tensorboard.traces import SESSION, is_trace
 from stepscope.runs.format.ids import is_run_id
 
 __all__ = ["LogFolder", "Part", "find_folders", "has_event_files"]
@@ -39,6 +40,8 @@ class LogFolder:
     key: str
     path: Path
     parts: list[Part] = field(default_factory=list)
+    traces: list[Path] = field(default_factory=list)
+    """What profilers wrote there, or below in folders that are no runs."""
 
 
 def has_event_files(path: Path) -> bool:
@@ -58,10 +61,13 @@ def find_folders(root: Path, peeked: dict[Path, Peek]) -> list[LogFolder]:
     if root.is_file():
         return [LogFolder(root.name, root.parent, [Part(root, root.name)])]
     folders: dict[Path, list[str]] = {}
+    traced: dict[Path, list[str]] = {}
     for count, (folder, _, files) in enumerate(_walk(root)):
         mine = sorted(filter(is_event_file, files))
         if mine:
             folders[Path(folder)] = mine
+        if any(map(is_trace, files)):
+            traced[Path(folder)] = sorted(filter(is_trace, files))
         if count >= _MOST_FOLDERS:
             break
     runs = {
@@ -69,6 +75,11 @@ def find_folders(root: Path, peeked: dict[Path, Peek]) -> list[LogFolder]:
         for folder, files in folders.items()
     }
     _fold(runs, peeked)
+    for place, names in traced.items():
+        owner = place.parents[2] if place.parent.parts[-2:] == SESSION else place
+        run = runs.get(owner) or runs.get(_above(owner, runs) or owner)
+        if run is not None:
+            run.traces += [place / name for name in names]
     return [runs[folder] for folder in sorted(runs)]
 
 

@@ -16,6 +16,7 @@ from stepscope.importers.foreign import Columns, ForeignRun, Piece, Restart
 from stepscope.importers.tensorboard.folders import LogFolder, Part, Peek, find_folders
 from stepscope.importers.tensorboard.projector import embeddings
 from stepscope.importers.tensorboard.things import Things
+from stepscope.importers.tensorboard.traces import traces
 
 __all__ = ["TensorBoardSource"]
 
@@ -82,6 +83,7 @@ class TensorBoardSource:
             yield from self._read_part(part, state, things)
         yield from things.rest()
         yield from embeddings(folder.path, state, run.created)
+        yield from traces(folder.path, folder.traces, state, self._troubles)
         self._troubles.extend(things.troubles())
 
     def _read_part(self, part: Part, state: dict[str, Any], things: Things) -> Iterator[Piece]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -32,13 +33,14 @@ from stepscope.importers.foreign import Piece, Thing
 from stepscope.importers.tensorboard.graphs import graph_things, traced_things
 from stepscope.importers.tensorboard.meshes import Meshes
 from stepscope.importers.things import several, things_of
-from stepscope.records import ConfigUpdate, Console, Media, NotesChange
+from stepscope.records import ConfigUpdate, Console, End, Media, NotesChange
 from stepscope.runs.format.image_head import image_size, mime_of
 from stepscope.track.media.table import Table
 from stepscope.track.media.text import Markdown
 
 __all__ = ["Things"]
 
+_FAILED = 2
 _TEXT_SUFFIX = "/text_summary"
 _BINARY = "application/octet-stream"
 
@@ -226,11 +228,19 @@ def _histogram(histogram: Histogram, tag: str, event: Event) -> list[Piece]:
 def _hparams(metadata: Metadata, event: Event) -> list[Piece]:
     found = decode_hparams(metadata.content)
     made: list[Piece] = []
-    if found.values:
-        made.append(ConfigUpdate(time=event.time, values=found.values))
+    values = found.values | ({"hparams_group": found.group} if found.group and _is_word(found.group) else {})
+    if values:
+        made.append(ConfigUpdate(time=event.time, values=values))
     if found.description:
         made.append(NotesChange(time=event.time, text=found.description))
+    if found.status == _FAILED:  # success says nothing: PyTorch writes it at once, before the training goes on
+        made.append(End(time=event.time, status="failed", error="the session ended with a failure (hparams)"))
     return made
+
+
+def _is_word(group: str) -> bool:
+    """A group somebody named; by itself TensorBoard takes a sum of the values."""
+    return re.fullmatch(r"[0-9a-f]{64}", group) is None
 
 
 def _layout(tensor: Tensor, event: Event) -> list[Piece]:
