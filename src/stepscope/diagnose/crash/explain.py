@@ -13,6 +13,7 @@ from pathlib import Path
 from stepscope import fence
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
+from stepscope.diagnose.crash.ranges import DEVICE_STOPPED
 from stepscope.diagnose.crash.tensors import Shown, named_tensors, short, show
 from stepscope.diagnose.show import place_of
 from stepscope.plain_text import clean
@@ -56,11 +57,15 @@ class Explanation:
     layer: str = ""
     layers: list[LayerRow] = field(default_factory=list)
     frames: list[FrameView] = field(default_factory=list)
+    late: bool = False
+    """A device reported it some operations after it happened."""
 
     @property
     def is_empty(self) -> bool:
         """Nothing to add to the traceback: no tensor was in sight."""
-        return not self.operands and not self.layers and not any(frame.tensors for frame in self.frames)
+        return (
+            not self.late and not self.operands and not self.layers and not any(frame.tensors for frame in self.frames)
+        )
 
     def text(self, *, color: bool = False, width: int = 120, root: Path | None = None) -> str:
         """The explanation as lines; plain when piped."""
@@ -75,6 +80,8 @@ def explain(crash: Crash) -> Explanation:
 
 
 def _explain(crash: Crash) -> Explanation:
+    if crash.says(DEVICE_STOPPED):  # what runs now is not what failed, and no tensor of the device can be read
+        return Explanation(headline=type(crash.error).__name__, late=True, frames=[_view(f) for f in crash.own[-1:]])
     found = crash.operation
     layer = crash.layer
     site = None if layer is None else layer.site
@@ -132,6 +139,8 @@ def _view(frame: Frame) -> FrameView:
 
 
 def _lines(told: Explanation, root: Path) -> Iterator[str]:
+    if told.late:
+        yield "the device stopped some operations earlier; with CUDA_LAUNCH_BLOCKING=1 the traceback ends at the cause"
     if told.op:
         yield f"what failed: {clean(told.op)}"
         wide = max((len(operand.name) for operand in told.operands), default=0)

@@ -15,7 +15,7 @@ import torch
 from torch.utils.data import DataLoader, Subset, TensorDataset
 
 from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before, node_site, scope_of
-from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.crash import Crash, Ghost
 from stepscope.diagnose.crash.frames import MISSING, Frame, held_by
 from stepscope.diagnose.crash.syntax import said, tree_of
 from stepscope.record.sites import site_at
@@ -43,12 +43,12 @@ class Step:
     text: str = ""
 
 
-def story(crash: Crash, tensor: torch.Tensor) -> list[Step]:
+def story(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
     """The tensor's past, nearest first; empty when nothing is known."""
     return _own_story(crash, tensor) or _from_loaders(crash, tensor)
 
 
-def _own_story(crash: Crash, tensor: torch.Tensor) -> list[Step]:
+def _own_story(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
     """Its past as the trail or its variable tells it, without guessing at the loaders."""
     origin = crash.origin(tensor)
     found: list[Step] = []
@@ -158,7 +158,7 @@ class _Reader:
                 yield from self.of_expression(given, caller, caller.line, caller.file, depth + 1)
 
 
-def _from_loaders(crash: Crash, tensor: torch.Tensor) -> list[Step]:
+def _from_loaders(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
     for dataset in crash.datasets:
         found = list(dataset_steps(crash, dataset, tensor))
         if found:
@@ -166,7 +166,7 @@ def _from_loaders(crash: Crash, tensor: torch.Tensor) -> list[Step]:
     return []
 
 
-def dataset_steps(crash: Crash, dataset: Any, tensor: torch.Tensor | None = None) -> Iterator[Step]:
+def dataset_steps(crash: Crash, dataset: Any, tensor: torch.Tensor | Ghost | None = None) -> Iterator[Step]:
     """Where a dataset's samples are made: its tensors' own past, or its `__getitem__` and `__init__`."""
     while isinstance(dataset, Subset):
         dataset = dataset.dataset

@@ -9,14 +9,16 @@ from typing import Any
 import torch
 from torch import nn
 
-from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.crash import Crash, Ghost
 from stepscope.diagnose.crash.provenance import MAKERS, story
 from stepscope.diagnose.crash.tensors import extremes
+from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
-__all__ = ["RangeFault", "Swap", "range_fault", "swapped_arguments"]
+__all__ = ["DEVICE_STOPPED", "RangeFault", "Swap", "range_fault", "swapped_arguments"]
 
-_SIGNS = (r"out of (range|bounds)", r"valid range \[", r"class values must be smaller", r"device-side assert")
+DEVICE_STOPPED = r"device-side assert"
+_SIGNS = (r"out of (range|bounds)", r"valid range \[", r"class values must be smaller", DEVICE_STOPPED)
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Swap:
 @dataclass(frozen=True)
 class RangeFault:
     kind: str
-    tensor: torch.Tensor | None = None
+    tensor: torch.Tensor | Ghost | None = None
     size: int = 0
     low: int = 0
     high: int = 0
@@ -40,6 +42,11 @@ class RangeFault:
     swap: Swap | None = None
     output: Any = None
     """The scores the labels were compared with."""
+    site: Site | None = None
+    """Where the numbers were used."""
+    root: nn.Module | None = None
+    path: str = ""
+    """The layer that used them, inside its model."""
 
 
 def range_fault(crash: Crash) -> RangeFault | None:
@@ -52,7 +59,31 @@ def range_fault(crash: Crash) -> RangeFault | None:
 def _decide(crash: Crash) -> RangeFault | None:
     if not isinstance(crash.error, (IndexError, RuntimeError)) or not crash.says(*_SIGNS):
         return None
-    return _of_embedding(crash) or _of_labels(crash)
+    return _of_embedding(crash) or _of_labels(crash) or _of_device(crash)
+
+
+def _of_device(crash: Crash) -> RangeFault | None:
+    """What a device stopped for, some ops before it was noticed: the watch has looked at the numbers in time."""
+    seen = None if crash.watcher is None or not crash.says(DEVICE_STOPPED) else crash.watcher.indices.broken
+    if seen is None or seen.which not in ("ids", "labels"):
+        return None
+    tensor, low, high = Ghost(seen.origin), int(seen.low), int(seen.high)
+    site = None if seen.place is None else site_at(seen.place)
+    if seen.which == "labels":
+        output = None if seen.other is None else Ghost(seen.other)
+        return RangeFault("label-range", tensor, seen.size, low, high, output=output, site=site)
+    visit = seen.visit
+    module = None if visit is None else visit.module()
+    if visit is None or not isinstance(module, (nn.Embedding, nn.EmbeddingBag)):
+        return RangeFault(_kind(crash, tensor, low, high, seen.size), tensor, seen.size, low, high, site=site)
+    kind = _kind(crash, tensor, low, high, module.num_embeddings)
+    root = visit.root.module()
+    return RangeFault(kind, tensor, seen.size, low, high, module, site=site, root=root, path=visit.path)
+
+
+def _kind(crash: Crash, ids: torch.Tensor | Ghost, low: int, high: int, size: int) -> str:
+    one_too_far = low >= 0 and high == size and not _counts_positions(crash, ids)
+    return "vocab-off-by-one" if one_too_far else "embedding-range"
 
 
 def _of_embedding(crash: Crash) -> RangeFault | None:
@@ -73,12 +104,12 @@ def _of_embedding(crash: Crash) -> RangeFault | None:
     swap = swapped_arguments(crash)
     if swap is not None:
         return RangeFault("swapped-ids", ids, size, low, high, module, swap)
-    if low >= 0 and high == size and not _counts_positions(crash, ids):
-        return RangeFault("vocab-off-by-one", ids, size, low, high, module)
-    return RangeFault("embedding-range", ids, size, low, high, module)
+    root, path = (None, "") if layer is None or module is None else (layer.root, layer.path)
+    kind = _kind(crash, ids, low, high, size)
+    return RangeFault(kind, ids, size, low, high, module, site=crash.site, root=root, path=path)
 
 
-def _counts_positions(crash: Crash, ids: torch.Tensor) -> bool:
+def _counts_positions(crash: Crash, ids: torch.Tensor | Ghost) -> bool:
     """Whether the ids are positions (an `arange`), not values of the data."""
     makers = [step.op for step in story(crash, ids) if step.op in MAKERS]
     return makers[:1] == ["arange"]
@@ -97,7 +128,7 @@ def _of_labels(crash: Crash) -> RangeFault | None:
             continue
         low, high = int(found[0]), int(found[1])
         if high >= classes or low < 0:
-            return RangeFault("label-range", target, classes, low, high, output=output)
+            return RangeFault("label-range", target, classes, low, high, output=output, site=crash.site)
     return None
 
 

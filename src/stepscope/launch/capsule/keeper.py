@@ -121,6 +121,8 @@ class Keeper(Witness):
         if not (turn.used or turn.batches) or _in_a_loader(error.__traceback__):
             return None
         said = f"{type(error).__name__}: {error}"
+        if "device-side assert" in said:  # the device is lost, and with it the weights and whatever else was on it
+            return None
         return self._keep("error", frames_of(error.__traceback__), error=said)
 
     @fence.fenced("keeping the step in a capsule")

@@ -115,6 +115,7 @@ class Trail:
         self.failures: list[Callable[[Call, BaseException], None]] = []
         """Who wants to hear of an op that raised."""
         self._by_name: dict[str, list[Callable[[Call], None]]] = {}
+        self._before: dict[str, list[Callable[[Call], None]]] = {}
 
     @property
     def on(self) -> bool:
@@ -125,6 +126,10 @@ class Trail:
             self._all.append(callback)
         for name in ops:
             self._by_name.setdefault(name, []).append(callback)
+
+    def listen_before(self, ops: frozenset[str], callback: Callable[[Call], None]) -> None:
+        for name in ops:
+            self._before.setdefault(name, []).append(callback)
 
     # On and off
 
@@ -208,6 +213,8 @@ class Trail:
         call.place = own_place(frame)
         call.visit = self._watcher.visits.innermost
         call.result = frozen
+        for callback in self._before.get(name, ()):
+            callback(call)
         return call
 
     def end(self, call: Call, result: Any) -> None:

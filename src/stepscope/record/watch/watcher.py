@@ -36,6 +36,7 @@ from stepscope.record.watch.finite import Finite
 from stepscope.record.watch.flow import Flow
 from stepscope.record.watch.forwards import Forwards
 from stepscope.record.watch.habits import Habits
+from stepscope.record.watch.indices import Indices
 from stepscope.record.watch.keeping import Keeping
 from stepscope.record.watch.layers import Layers
 from stepscope.record.watch.loaders import Loader, Loaders
@@ -58,6 +59,7 @@ from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.trainer import Trainer
 from stepscope.record.watch.trials import Trials
 from stepscope.record.watch.visits import Visits
+from stepscope.record.watch.warning_places import place_warnings
 from stepscope.record.watch.witness import Witness
 from stepscope.record.watch.wraps import Wraps
 
@@ -109,6 +111,7 @@ class Watcher:
         self.devices = Devices(self)
         self.keeping = Keeping(self)
         self.habits = Habits(self)
+        self.indices = Indices(self)
         self.compiling = Compiling(self)
         self.losses = Losses(self)
         self.contractions = Contractions(self)
@@ -147,6 +150,7 @@ class Watcher:
             self.devices,
             self.keeping,
             self.habits,
+            self.indices,
             self.compiling,
             self.losses,
             self.contractions,
@@ -191,12 +195,15 @@ class Watcher:
         for witness in self.witnesses:
             if type(witness).op is not Witness.op:
                 self.trail.listen(witness.ops, _guarded(witness.op))
+            if type(witness).before_op is not Witness.before_op:
+                self.trail.listen_before(witness.before_ops, _guarded(witness.before_op))
         self.trail.failures = self._those_with("op_failed")
         self._on = True
         _running.add(self)
         self.visits.install(self._installed)
         for witness in self.witnesses:
             fence.fenced(f"watching {type(witness).__name__.lower()}")(witness.install)(self._installed)
+        fence.fenced("placing warnings")(place_warnings)(self._installed)
         self._watch_compile()
         self.look_closely(True)
         return self

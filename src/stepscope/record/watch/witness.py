@@ -25,6 +25,8 @@ class Witness:
 
     ops: ClassVar[frozenset[str]] = frozenset()
     """The ops `op` wants to hear of; empty for all of them when `op` is overridden."""
+    before_ops: ClassVar[frozenset[str]] = frozenset()
+    """The ops `before_op` wants to hear of."""
     sampled: ClassVar[bool] = False
     """Its facts are of a kind that shows early or in any step: in a long run it hears of every tenth step only."""
 
@@ -36,6 +38,9 @@ class Witness:
 
     def op(self, call: Call) -> None:
         """An op has run (while the trail is on)."""
+
+    def before_op(self, call: Call) -> None:
+        """An op is about to run (while the trail is on)."""
 
     def op_failed(self, call: Call, error: BaseException) -> None:
         """An op has raised (while the trail is on); `call` has its live inputs."""

@@ -25,13 +25,13 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
     fault = None if crash is None else range_fault(crash)
     if crash is None or fault is None or fault.kind != "embedding-range" or fault.tensor is None:
         return
-    layer = crash.layer
-    site = None if layer is None or fault.module is None else own_line(layer.root, layer.path)
-    name = "the embedding" if layer is None or fault.module is None else layer.name
+    site = None if fault.root is None else own_line(fault.root, fault.path)
+    kind = type(fault.module).__name__
+    name = "the embedding" if fault.module is None else f"{fault.path} ({kind})" if fault.path else kind
     bad = f"{fault.low}" if fault.low < 0 else f"{fault.high}"
     right = fault.high + 1
     yield Proof(
-        where=crash.site if fault.low < 0 else site or crash.site,
+        where=fault.site if fault.low < 0 else site or fault.site,
         message=f"{name} has {fault.size} rows, 0 to {fault.size - 1}, and was asked for row {bad}",
         label=f"ids {fault.low} to {fault.high}, table of {fault.size}",
         evidence={
@@ -43,5 +43,5 @@ def embedding_range(run: Evidence) -> Iterator[Proof]:
         fix="ids must not be negative; mask or shift them first"
         if fault.low < 0
         else f"num_embeddings must be at least {right} for these ids, or the ids must stay below {fault.size}",
-        related=[(crash.site, "the ids come in here")],
+        related=[(fault.site, "the ids come in here")],
     )

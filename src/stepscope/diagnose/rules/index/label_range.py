@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
-from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.crash import Crash, Ghost
 from stepscope.diagnose.crash.mainline import producer
 from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.provenance import MAKERS, story
@@ -45,12 +45,12 @@ def label_range(run: Evidence) -> Iterator[Proof]:
         if low < 0:
             fix = f"map {low} to a class, or give the loss ignore_index={low} if it means 'no label'"
         yield Proof(
-            where=labels or crash.site,
+            where=labels or fault.site,
             message=f"the labels {what}: {low} to {high}, and {fault.size} outputs mean 0 to {fault.size - 1}",
             label=f"labels {low} to {high}",
             evidence=evidence,
             fix=fix,
-            related=[(crash.site, "it fails here")],
+            related=[(fault.site, "it fails here")],
         )
         return
     path, site = layer
@@ -76,7 +76,7 @@ def _whole_range(crash: Crash, fault: RangeFault) -> tuple[int, int]:
     return low, high
 
 
-def _labels_made(crash: Crash, labels: torch.Tensor) -> Site | None:
+def _labels_made(crash: Crash, labels: torch.Tensor | Ghost) -> Site | None:
     makers = {*MAKERS, "integers", "random_integers", "return", "add"}
     steps = [step for step in story(crash, labels) if step.site is not None]
     return next((step.site for step in steps if step.op in makers), steps[-1].site if steps else None)
@@ -86,7 +86,7 @@ def _last_layer(crash: Crash, fault: RangeFault) -> tuple[str, Site] | None:
     for _, model, _ in crash.values():
         if isinstance(model, nn.Module) and fault.output is not None:
             made = producer(crash, fault.output, model)
-            site = None if made is None else own_line(model, made[0]) or crash.site
+            site = None if made is None else own_line(model, made[0]) or fault.site
             if made is not None and site is not None:
                 return made[0], site
     return None

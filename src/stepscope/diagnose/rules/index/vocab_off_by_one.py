@@ -35,11 +35,10 @@ def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
     fault = None if crash is None else range_fault(crash)
     if crash is None or fault is None or fault.kind != "vocab-off-by-one" or fault.tensor is None:
         return
-    layer = crash.layer
-    built = None if layer is None or fault.module is None else built_at(layer.root, layer.path)
+    built = None if fault.root is None else built_at(fault.root, fault.path)
     made = _inclusive(crash, fault.tensor, fault.size)
     yield Proof(
-        where=made or built or crash.site,
+        where=made or built or fault.site,
         message=f"the ids go up to {fault.high}, and a table of {fault.size} rows ends at {fault.size - 1}",
         label=f"ids {fault.low} to {fault.high}",
         evidence={"rows": fault.size, "smallest_id": fault.low, "largest_id": fault.high},

@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.crash.dtypes import loss_call
 from stepscope.diagnose.crash.provenance import made_at
+from stepscope.diagnose.crash.ranges import DEVICE_STOPPED
 from stepscope.diagnose.crash.tensors import extremes
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.record.sites import site_at
 
 
 @rule("loss.bce-out-of-range", severity="error", needs="crash")
@@ -23,12 +25,21 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
         loss = nn.BCEWithLogitsLoss()(model(x), y)
     """
     crash = run.crash
-    if crash is None or not crash.says(r"all elements of (input|target) should be between 0 and 1"):
+    seen = None if crash is None or not crash.says(DEVICE_STOPPED) else run.watcher.indices.broken
+    if crash is None:
         return
-    which = "target" if crash.says(r"elements of target") else "input"
-    call = loss_call(crash, "binary_cross_entropy")
-    tensor = None if call is None else (call[3] if which == "target" else call[1]).thing
-    found = extremes(tensor) if tensor is not None and hasattr(tensor, "is_quantized") else None
+    site = crash.site
+    found: tuple[float, float] | None
+    if seen is not None and seen.op == "binary_cross_entropy":  # a device, lost by now; the watch had looked before
+        which, found = seen.which, (seen.low, seen.high)
+        site = site if seen.place is None else site_at(seen.place)
+    elif crash.says(r"all elements of (input|target) should be between 0 and 1"):
+        which = "target" if crash.says(r"elements of target") else "input"
+        call = loss_call(crash, "binary_cross_entropy")
+        tensor = None if call is None else (call[3] if which == "target" else call[1]).thing
+        found = extremes(tensor) if tensor is not None and hasattr(tensor, "is_quantized") else None
+    else:
+        return
     span = "" if found is None else f"{found[0]:.3g} to {found[1]:.3g}"
     layer = crash.layer
     built = None if layer is None or type(layer.module).__name__ != "BCELoss" else made_at(crash, layer.module)
@@ -37,10 +48,10 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
     else:
         fix = "use BCEWithLogitsLoss (or binary_cross_entropy_with_logits), or end the model with a sigmoid"
     yield Proof(
-        where=built or crash.site,
+        where=built or site,
         message=f"the {which} of binary cross entropy must lie between 0 and 1" + (f", it is {span}" if span else ""),
         label=span,
         evidence={"which": which, "range": list(found) if found else None},
         fix=fix,
-        related=[] if built is None else [(crash.site, "it is computed here")],
+        related=[] if built is None else [(site, "it is computed here")],
     )
