@@ -219,8 +219,8 @@ class Visitor:
         self._log: RankLog | None = None
 
     def watch(self) -> None:
-        self.watcher.start()
         fence.fenced("following the training of a rank")(self._follow)()
+        self.watcher.start()
 
     def begin(self) -> None:
         """Watch until multiprocessing ends the process."""
