@@ -316,14 +316,18 @@ def test_help_and_mistakes_are_told_in_a_line(magics: tuple[Path, list[Any]]) ->
 
 def test_check_names_the_lines_as_the_notebook_counts_them(magics: tuple[Path, list[Any]]) -> None:
     _, cells = magics
-    (finding,) = outputs(cells[1], "display_data")
+    finding, verdict = outputs(cells[1], "display_data")
     line = next(number for number, text in enumerate(CHECK.splitlines(), 1) if "loss.backward()" in text)
     assert f"this notebook, line {line} of the cell" in html_of(finding)
     assert "opt.no-zero-grad" in html_of(finding)
     assert "loss.backward()" in html_of(finding)
-    assert "stepscope check of this cell: 1 error" in text_of(cells[1])
+    assert verdict.data["text/plain"].startswith("stepscope check of this cell: 1 error\n  tried ")
+    assert "<b>1 error</b>" in html_of(verdict)
+    assert "one batch can be learnt by heart" in html_of(verdict)
+    assert "stepscope check" not in text_of(cells[1])  # said once
 
-    (crash,) = outputs(cells[2], "display_data")
+    crash, verdict = outputs(cells[2], "display_data")
+    assert "it does not run; 1 error" in html_of(verdict)
     assert "this notebook, line 2 of the cell" in html_of(crash)
     assert "in_features should be 8" in html_of(crash)
     (error,) = outputs(cells[2], "error")
@@ -349,7 +353,10 @@ def test_a_run_in_a_cell_is_recorded_with_its_findings(magics: tuple[Path, list[
     (finding,) = [one for one in found.findings if one.severity != "info"]
     assert finding.rule == "opt.lr-too-high"
     assert finding.line == 4
-    panel = html_of(outputs(cells[5], "display_data")[0])
+    (shown,) = outputs(cells[5], "display_data")  # its findings stand in the panel, with their source
+    panel = html_of(shown)
+    assert panel.count("opt.lr-too-high") == 1
+    assert f"{finding.line:>4}  " in panel
     assert "watched" in panel
     assert "the learning rate 5 is too high" in panel
 

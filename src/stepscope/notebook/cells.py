@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.errors import UsageError
+from stepscope.notebook import panel
 from stepscope.runs.store import usual_store
 
 if TYPE_CHECKING:
@@ -104,7 +105,8 @@ def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: st
     here = os.getcwd()
     options = Options(check=not whole, quiet=True, capsule=False, name=name)
     session = Session(Script(cell.file, ("cell",), here), options)
-    _show_in_notebook(session, display, cell.file)
+    _show_in_notebook(session, display, cell.file, in_panel=whole)
+    session.says_verdict = False
     fence.fenced("preparing the check")(session.begin)()
     error: BaseException | None = None
     try:
@@ -112,19 +114,22 @@ def check_cell(shell: Any, code: str, display: Display, *, whole: bool, name: st
     except BaseException as fault:
         error = None if is_stop(fault) else fault
     fence.fenced("concluding")(session.conclude)(error)
+    if session.judged is not None and not whole:
+        fence.call("showing the verdict", display, session.judged)
     fence.fenced("closing the run")(session.close)(error)
     if error is not None:
         raise without_our_frames(error)
     return session.reporter.findings
 
 
-def _show_in_notebook(session: Session, display: Display, file: str) -> None:
-    """Findings under the cell as they are proven, with their source; other words as plain output."""
+def _show_in_notebook(session: Session, display: Display, file: str, in_panel: bool) -> None:
+    """Findings under the cell as they are proven, with their source, unless the run's panel has them; other words as
+    plain output."""
     reporter = session.reporter
 
     def take(finding: Finding) -> None:
         kept = reporter.keep(finding)
-        if kept.severity != "info":
+        if kept.severity != "info" and not (in_panel and panel.is_shown()):
             fence.call("showing a finding", display, kept)
 
     def say(text: str) -> None:
@@ -136,5 +141,5 @@ def _show_in_notebook(session: Session, display: Display, file: str) -> None:
 
 def stores(words: list[str]) -> tuple[Path, ...]:
     """The folders that were named, else the usual one."""
-    named = words or [usual_store()]
+    named = words or [str(usual_store())]
     return tuple(Path(word).expanduser().absolute() for word in named)

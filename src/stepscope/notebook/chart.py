@@ -10,8 +10,11 @@ from stepscope.notebook.parts import COLOURS, number, safe
 
 __all__ = ["ChartLine", "chart_group", "chart_svg", "spark_svg"]
 
-WIDTH, HEIGHT = 244, 118
-_LEFT, _RIGHT, _TOP, _BOTTOM = 6.0, 238.0, 34.0, 100.0
+WIDTH, HEIGHT = 228, 118
+"""Four stand beside each other under a cell of JupyterLab on a usual screen."""
+WIDE = 520
+"""One alone."""
+_LEFT, _TOP, _BOTTOM = 6.0, 34.0, 100.0
 _SMALL = 'font-size="10" fill="currentColor" fill-opacity=".7"'
 
 
@@ -30,11 +33,11 @@ class ChartLine:
     """The first and last step; a stretch's own place is its middle."""
 
 
-def chart_svg(title: str, lines: Sequence[ChartLine]) -> str:
+def chart_svg(title: str, lines: Sequence[ChartLine], width: int = WIDTH) -> str:
     """The chart as an `<svg>` of its own size; its text has the colour of the page."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'role="img" style="max-width:100%">{chart_group(title, lines)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}" '
+        f'role="img" style="max-width:100%">{chart_group(title, lines, width=width)}</svg>'
     )
 
 
@@ -52,24 +55,25 @@ def spark_svg(values: Sequence[float | None], width: int = 110, height: int = 20
     )
 
 
-def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float = 0) -> str:
+def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float = 0, width: int = WIDTH) -> str:
     """The same inside another drawing."""
+    right = width - _LEFT
     values = [one for line in lines for side in (line.low, line.high) for one in side if math.isfinite(one)]
     places = [one for line in lines for one in (line.ends or (*line.x, *line.bad))]
     log = bool(values) and min(values) > 0 and max(values) > 300 * min(values)
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    across = _Way(min(places, default=0.0), max(places, default=1.0), _LEFT, _RIGHT)
+    across = _Way(min(places, default=0.0), max(places, default=1.0), _LEFT, right)
     up = _Way(low, high, _BOTTOM - 3, _TOP + 3, log)
     parts = [f'<g transform="translate({x:g} {y:g})" font-family="system-ui,sans-serif">', _head(title, lines)]
-    parts.append(f'<path d="M{_LEFT} {_BOTTOM}H{_RIGHT}" stroke="currentColor" stroke-opacity=".3" fill="none"/>')
+    parts.append(f'<path d="M{_LEFT} {_BOTTOM}H{right}" stroke="currentColor" stroke-opacity=".3" fill="none"/>')
     for at, line in enumerate(lines):
         parts.append(_drawn(line, COLOURS[at % len(COLOURS)], across, up))
     if values:
-        words = f"{number(low)} to {number(high)}" + (", log" if log else "")
+        words = number(low) if low == high else f"{number(low)} to {number(high)}" + (", log" if log else "")
         parts.append(f'<text x="{_LEFT}" y="{HEIGHT - 5}" {_SMALL}>{words}</text>')
     if places:
         last = f"step {across.high:,.0f}"
-        parts.append(f'<text x="{_RIGHT}" y="{HEIGHT - 5}" text-anchor="end" {_SMALL}>{last}</text>')
+        parts.append(f'<text x="{right}" y="{HEIGHT - 5}" text-anchor="end" {_SMALL}>{last}</text>')
     return "".join(parts) + "</g>"
 
 

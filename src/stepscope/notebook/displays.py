@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from stepscope.profile.profile import Profile
     from stepscope.records import Finding
     from stepscope.records.profile import ProfileDiff, Sheet, StepParts
+    from stepscope.records.verdict import ScriptVerdict
     from stepscope.runs.catalogue.run_list import RunList
     from stepscope.runs.points.series import Series
     from stepscope.runs.read.folder import RunFolder
@@ -124,12 +125,14 @@ def framed(thing: Any) -> str:
 
 
 def series(one: Series) -> str:
-    from stepscope.notebook.chart import chart_svg
+    from stepscope.notebook.chart import WIDE, chart_svg
     from stepscope.notebook.glance import line_of
 
     if not len(one):
         return box(f"<b>{safe(one.name)}</b> {soft('no points')}")
-    return box(f"<div><b>{safe(one.name)}</b> {soft(safe(one._in_words()))}</div>", chart_svg("", [line_of("", one)]))
+    return box(
+        f"<div><b>{safe(one.name)}</b> {soft(safe(one._in_words()))}</div>", chart_svg("", [line_of("", one)], WIDE)
+    )
 
 
 # -- findings --------------------------------------------------------------------------------------------------------
@@ -138,7 +141,7 @@ def series(one: Series) -> str:
 def finding(one: Finding) -> str:
     from stepscope.notebook.panel_html import finding_html
 
-    return box(finding_html(one, source=True))
+    return box(finding_html(one, source=True, top=0))
 
 
 def finding_text(one: Finding, printer: Any, cycle: bool) -> None:
@@ -147,11 +150,34 @@ def finding_text(one: Finding, printer: Any, cycle: bool) -> None:
     printer.text(render(one, color=False, width=100, root=Path.cwd()))
 
 
+# -- checks ----------------------------------------------------------------------------------------------------------
+
+
+def checked(judged: ScriptVerdict) -> str:
+    """The verdict of a check: a line for people in a hurry, and every question with its answer."""
+    colours = {"passed": STATUS["finished"], "suspicious": SEVERITY["error"], "not checked": STATUS["stopped"]}
+    colours |= {"failed": SEVERITY["error"], "running": STATUS["running"]}
+    state = f"<div>{pill(judged.verdict, colours[judged.verdict])}&ensp;<b>{safe(judged.headline)}</b></div>"
+    rows = []
+    for wanted in ("suspicious", "passed", "not checked"):
+        for one in judged.answers:
+            if one.state == wanted:
+                mark = f'<span style="color:{colours[wanted]};white-space:nowrap">{wanted}</span>'
+                rows.append([mark, safe(one.question), soft(safe(one.said))])
+    return box(state, f"<div>{soft(safe(judged.tried))}</div>", table(["", "", ""], rows, [False] * 3, head=False))
+
+
+def checked_words(judged: ScriptVerdict, printer: Any, cycle: bool) -> None:
+    from stepscope.launch.verdict import verdict_text
+
+    printer.text(verdict_text(judged, "of this cell", []))
+
+
 # -- profiles --------------------------------------------------------------------------------------------------------
 
 
 def verdict(found: Verdict) -> str:
-    from stepscope.notebook.panel_html import place
+    from stepscope.notebook.panel_html import place, rule_name
     from stepscope.profile.advice.verdict import gain_in_words
 
     lines = []
@@ -160,7 +186,7 @@ def verdict(found: Verdict) -> str:
         where = soft(safe(place(one)))
         lines.append(
             f'<div style="margin-top:6px">{at}. {safe(one.message)} {where}<br>'
-            f"&emsp;{safe(one.fix)}{': ' + safe(gain) if gain else ''} {soft(f'<code>{safe(one.rule)}</code>')}</div>"
+            f"&emsp;{safe(one.fix)}{': ' + safe(gain) if gain else ''} {soft(rule_name(one.rule))}</div>"
         )
     notes = "".join(f"<div>{soft(safe(note))}</div>" for note in found.notes)
     return box(f"<b>{safe(found.headline.text)}</b>", *lines, notes)
@@ -265,6 +291,7 @@ HTML: dict[tuple[str, str], Callable[[Any], str]] = {
     ("stepscope.runs.catalogue.run_list", "RunList"): run_list,
     ("stepscope.runs.points.series", "Series"): series,
     ("stepscope.records.run", "Finding"): finding,
+    ("stepscope.records.verdict", "ScriptVerdict"): checked,
     ("stepscope.profile.advice.verdict", "Verdict"): verdict,
     ("stepscope.profile.profile", "Profile"): profile,
     ("stepscope.profile.collect.api", "Profiler"): profiler,
@@ -281,6 +308,7 @@ HTML: dict[tuple[str, str], Callable[[Any], str]] = {
 }
 TEXT: dict[tuple[str, str], Callable[[Any, Any, bool], None]] = {
     ("stepscope.records.run", "Finding"): finding_text,
+    ("stepscope.records.verdict", "ScriptVerdict"): checked_words,
     ("stepscope.records.profile", "Sheet"): sheet_words,
     ("stepscope.records.profile", "StepParts"): parts_words,
     ("stepscope.profile.advice.verdict", "Verdict"): verdict_words,

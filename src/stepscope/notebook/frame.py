@@ -65,7 +65,10 @@ def open_frame(stores: tuple[Path, ...], height: int = HEIGHT, host: str = "loca
             f'<iframe src="{where}/?token={server.code()}" title="Stepscope" '
             f'style="width:100%;height:{height}px;border:1px solid #8885;border-radius:8px"></iframe>'
         )
-        return f'{frame}<div style="font-size:11.5px">{words}</div>'
+        far = soft(
+            f"a frame that stays empty: the kernel is elsewhere; <code>ssh -L {port}:localhost:{port}</code> brings it"
+        )
+        return f'{frame}<div style="font-size:11.5px">{words} · {far}</div>'
     if frontend() == "colab":
         line = f"from google.colab import output; output.serve_kernel_port_as_window({port})"
         return box(f"Colab keeps frames from other ports out. Run <code>{safe(line)}</code>, or bring the folder home.")

@@ -18,7 +18,7 @@ from stepscope.runs.read.folder import RunFolder
 if TYPE_CHECKING:
     from stepscope.track.run import Run
 
-__all__ = ["Panel", "show", "switch"]
+__all__ = ["Panel", "is_shown", "show", "switch"]
 
 VARIABLE = "STEPSCOPE_PANEL"
 FIRST_S = 0.4
@@ -30,6 +30,12 @@ SHARE = 0.02
 """Of the time that may go into drawing: a panel that took 50 ms comes again after 2.5 s."""
 _CALM = ((60.0, 1.0), (600.0, 2.0), (float("inf"), 5.0))
 """Up to this age of the run, a new picture no more often than this."""
+_shown: set[Panel] = set()
+
+
+def is_shown() -> bool:
+    """Whether the panel of an open run is there to be looked at."""
+    return bool(_shown)
 
 
 def switch(on: bool) -> None:
@@ -77,6 +83,7 @@ class Panel:
         if self._shell is not None:
             self._shell.events.register("post_run_cell", self._cell_end)
         self._thread.start()
+        _shown.add(self)
 
     def _at_cell_end(self, result: object) -> None:
         """What a cell logged last stands in its panel, also when the notebook is saved right after."""
@@ -121,6 +128,7 @@ class Panel:
         if os.getpid() != self._pid:
             return
         self._stop.set()
+        _shown.discard(self)
         if self._shell is not None:
             fence.call("leaving the notebook", self._shell.events.unregister, "post_run_cell", self._cell_end)
         if self._thread.is_alive() and self._thread is not threading.current_thread():

@@ -10,7 +10,7 @@ from stepscope.notebook.glance import Glance
 from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pill, safe, soft, sparkline
 from stepscope.records import Finding
 
-__all__ = ["bundle", "finding_html", "panel_html", "panel_svg", "panel_text"]
+__all__ = ["bundle", "finding_html", "panel_html", "panel_svg", "panel_text", "rule_name"]
 
 MOST_FINDINGS = 5
 
@@ -19,14 +19,14 @@ def bundle(seen: Glance, word: str = "", link: str | None = None) -> dict[str, s
     """What a notebook is given: it shows the richest form that it can. `word` is one more line, `link` its page."""
     return {
         "text/plain": panel_text(seen),
-        "text/html": panel_html(seen, word, link=link),
+        "text/html": panel_html(seen, word, source=seen.is_over, link=link),
         **({"image/svg+xml": panel_svg(seen)} if seen.is_over else {}),
     }
 
 
 def panel_html(seen: Glance, word: str = "", source: bool = False, link: str | None = None) -> str:
     """The panel; with the source of findings where it stands still."""
-    charts = "".join(f'<span style="margin-right:12px">{chart_svg(one.title, one.lines)}</span>' for one in seen.charts)
+    charts = "".join(f'<span style="margin-right:10px">{chart_svg(one.title, one.lines)}</span>' for one in seen.charts)
     return box(
         _head(seen),
         f'<div style="margin-top:8px">{charts}</div>' if charts else "",
@@ -56,13 +56,18 @@ def _values(seen: Glance) -> str:
     return f'<div style="margin-top:6px;font-size:12px">{"&emsp;".join(shown)}</div>'
 
 
-def finding_html(one: Finding, source: bool = False) -> str:
+def finding_html(one: Finding, source: bool = False, top: int = 8) -> str:
     """A finding in a few lines: what, how to mend it, where; with its source if that is wanted."""
     where = safe(place(one))
     head = f'<b style="color:{SEVERITY[one.severity]}">{one.severity}</b> {safe(one.message, 500)}'
-    tail = " · ".join(part for part in (where, f"<code>{safe(one.rule)}</code>") if part)
+    tail = " · ".join(part for part in (where, rule_name(one.rule)) if part)
     fix = f"<div>fix: {safe(one.fix, 400)}</div>" if one.fix else ""
-    return _note(one.severity, f"{head}{_source(one) if source else ''}{fix}<div>{soft(tail)}</div>")
+    return _note(one.severity, f"{head}{_source(one) if source else ''}{fix}<div>{soft(tail)}</div>", top)
+
+
+def rule_name(rule: str) -> str:
+    """In one piece, to be copied into `stepscope explain`."""
+    return f'<code style="white-space:nowrap">{safe(rule)}</code>'
 
 
 def _source(one: Finding) -> str:
@@ -94,9 +99,9 @@ def _more_findings(seen: Glance) -> str:
     return _note("info", soft(f"and {left} more findings")) if left > 0 else ""
 
 
-def _note(level: str, inner: str) -> str:
+def _note(level: str, inner: str, top: int = 8) -> str:
     colour = SEVERITY.get(level, SEVERITY["info"])  # type: ignore[call-overload]
-    style = f"margin-top:8px;border-left:3px solid {colour};padding-left:8px;font-size:12.5px"
+    style = f"margin-top:{top}px;border-left:3px solid {colour};padding-left:8px;font-size:12.5px"
     return f'<div style="{style}">{inner}</div>'
 
 

@@ -59,7 +59,7 @@ def pill(text: str, colour: str) -> str:
     return f'<span style="{style};white-space:nowrap">{safe(text)}</span>'
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]) -> str:
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool], head: bool = True) -> str:
     """Cells are HTML; `right` says which columns hold numbers. What cells can inherit stands once, on the table."""
     sides = ["right" if one else "left" for one in right]
 
@@ -71,8 +71,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[b
     line = "background:transparent;border:0;border-bottom:1px solid #8883"
     body = "".join(f'<tr style="{line}">{row("td", cells)}</tr>' for cells in rows)
     style = "border-collapse:collapse;border:0;margin:6px 0;font-size:12.5px;color:inherit;white-space:nowrap"
-    head = f'<tr style="{line};opacity:.8">{row("th", heads)}</tr>'
-    return f'<table cellpadding="3" style="{style}"><thead>{head}</thead><tbody>{body}</tbody></table>'
+    top = f'<thead><tr style="{line};opacity:.8">{row("th", heads)}</tr></thead>' if head else ""
+    return f'<table cellpadding="3" style="{style}">{top}<tbody>{body}</tbody></table>'
 
 
 def number(value: object) -> str:
