@@ -23,10 +23,12 @@ export interface ErrorStateProps {
   error: unknown;
   title?: string;
   onRetry?: () => void;
+  /** Another way on, where trying again will hardly help. */
+  children?: ComponentChildren;
 }
 
 /** What went wrong, in the server's words, what to do, and a way to try again. */
-export function ErrorState({ error, title, onRetry }: ErrorStateProps) {
+export function ErrorState({ error, title, onRetry, children }: ErrorStateProps) {
   const known = error instanceof ApiError ? error : null;
   const message = error instanceof Error ? error.message : String(error);
   return (
@@ -43,6 +45,7 @@ export function ErrorState({ error, title, onRetry }: ErrorStateProps) {
         </p>
       ) : null}
       {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
+      {children}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { type Channel, GAMMAS, isNeutral, NEUTRAL, type Stretch } from "../../li
 import { kindCounts, kindWords } from "../../lib/media-kinds";
 import type { MediaKey } from "../../lib/schema";
 import { useKeys } from "../../keys";
+import { useChosenInSight } from "../../components/in-sight";
 import { ContrastIcon, FlowIcon, GridIcon } from "./icons";
 import { keepArrows } from "./look-place";
 import * as settings from "./settings";
@@ -64,6 +65,8 @@ export function Bar({ keys, shown, columns, several }: { keys: readonly MediaKey
 
 function Kinds({ keys }: { keys: readonly MediaKey[] }) {
   const kinds = kindCounts(keys);
+  const row = useRef<HTMLDivElement>(null);
+  useChosenInSight(row, settings.kind.value, "radio");
   if (kinds.length < 2) return null;
   const chip = (kind: string, label: string, count: number) => (
     <button key={kind} type="button" role="radio" class="kind-chip" aria-checked={settings.kind.value === kind} onClick={() => (settings.kind.value = kind)}>
@@ -71,7 +74,7 @@ function Kinds({ keys }: { keys: readonly MediaKey[] }) {
     </button>
   );
   return (
-    <div class="kind-chips" role="radiogroup" aria-label="Kind">
+    <div ref={row} class="kind-chips" role="radiogroup" aria-label="Kind">
       {chip("", "All", keys.length)}
       {kinds.map(({ kind, count }) => chip(kind, kindWords(kind), count))}
     </div>

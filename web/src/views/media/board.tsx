@@ -6,7 +6,7 @@ import { describeKeys } from "../../components/help";
 import { ImageIcon } from "./icons";
 import { searchFor } from "../../lib/chart-search";
 import { count, visibleText } from "../../lib/format";
-import { TOGETHER } from "../../lib/media-kinds";
+import { kindWords, TOGETHER } from "../../lib/media-kinds";
 import { unionOf } from "../../lib/media-steps";
 import type { MediaIndex, MediaKey } from "../../lib/schema";
 import "../../style/charts.css";
@@ -133,9 +133,17 @@ function Nothing({ runs }: { runs: number }) {
 
 function NoMatch() {
   return (
-    <EmptyState title="Nothing matches the search">
+    <EmptyState title={settings.find.value ? "Nothing matches the search" : "Nothing of this kind"}>
       <p>
-        No key is named like <code class="isolate">{visibleText(settings.find.value)}</code>.
+        {settings.kind.value ? `Of the kind “${kindWords(visibleText(settings.kind.value))}” no` : "No"} key
+        {settings.find.value ? (
+          <>
+            {" "}
+            is named like <code class="isolate">{visibleText(settings.find.value)}</code>.
+          </>
+        ) : (
+          " was logged by these runs."
+        )}
       </p>
       <button
         type="button"

@@ -150,16 +150,19 @@ function Player({ item, heard }: { item: MediaItem; heard: Heard }) {
   );
 }
 
+/** In the run's colour; what was played is strong. */
 function drawWave(ctx: CanvasRenderingContext2D, { low, high }: Peaks, size: Size, inks: Inks, colour: string, part: number): void {
   const middle = size.height / 2;
   const scale = middle - 2;
   const width = size.width / low.length;
+  ctx.fillStyle = colour;
   for (let slice = 0; slice < low.length; slice++) {
-    ctx.fillStyle = slice / low.length < part ? colour : inks.line;
+    ctx.globalAlpha = slice / low.length < part ? 1 : 0.45;
     const top = middle - (high[slice] as number) * scale;
     const bottom = middle - (low[slice] as number) * scale;
     ctx.fillRect(slice * width, top, Math.max(0.7, width * 0.8), Math.max(1, bottom - top));
   }
+  ctx.globalAlpha = 1;
   ctx.fillStyle = inks.text;
   if (part > 0) ctx.fillRect(Math.round(part * size.width), 0, 1.5, size.height);
 }

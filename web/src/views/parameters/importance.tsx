@@ -192,12 +192,12 @@ function Method({ found }: { found: Importance }) {
 
 function Waiting() {
   return (
-    <div class="dist-wait" aria-busy="true">
+    <div class="importance-wait" aria-busy="true">
       <p class="quiet" role="status">
-        Growing trees …
+        Working out what each parameter does …
       </p>
-      <Skeleton width="50%" height={20} />
-      <Skeleton width="50%" height={240} />
+      <Skeleton width="60%" height={20} />
+      <Skeleton height={240} />
     </div>
   );
 }

@@ -1,10 +1,11 @@
 /** The Profile page: its bar, its tabs, and the tab that is chosen. docs/profile_views.md is its manual. */
 
 import { useSignalEffect } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";
 import { WarningIcon } from "../../components/icons";
 import { describeKeys } from "../../components/help";
+import { useChosenInSight } from "../../components/in-sight";
 import { lazily } from "../../components/lazily";
 import { useKeys } from "../../keys";
 import { visibleText } from "../../lib/format";
@@ -85,8 +86,10 @@ function Damage({ why }: { why: string }) {
 }
 
 function Tabs({ page }: { page: ProfilePage }) {
+  const row = useRef<HTMLDivElement>(null);
+  useChosenInSight(row, data.tab.value);
   return (
-    <div class="profile-tabs" role="tablist" aria-label="Parts of the profile">
+    <div ref={row} class="profile-tabs" role="tablist" aria-label="Parts of the profile">
       {data.TABS.map((name) => {
         const empty = name === "diff" ? "" : (page.tabs.find((one) => one.id === name)?.why ?? "");
         return (

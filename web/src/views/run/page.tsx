@@ -9,7 +9,7 @@ import { lazily } from "../../components/lazily";
 import { useKeys } from "../../keys";
 import { visibleText } from "../../lib/format";
 import type { RunDetail } from "../../lib/schema";
-import { go } from "../../router";
+import { go, linkTo } from "../../router";
 import { toggleSelected } from "../../state";
 import { useTitle } from "../../title";
 import "../../style/run.css";
@@ -70,7 +70,7 @@ export function RunPage({ params }: { params: Record<string, string> }) {
   );
   const run = detail.value?.id === id ? detail.value : null;
   useTitle(run?.name || null);
-  if (!run && failure.value) return <ErrorState error={failure.value} onRetry={() => void readRun(id)} />;
+  if (!run && failure.value) return <NoRun id={id} />;
   return (
     <article class="run-page" aria-label="Run">
       {run ? <Whole key={run.id} run={run} /> : <Waiting />}
@@ -102,6 +102,16 @@ function Stale({ run }: { run: RunDetail }) {
         Try again
       </button>
     </p>
+  );
+}
+
+function NoRun({ id }: { id: string }) {
+  return (
+    <ErrorState error={failure.value} onRetry={() => void readRun(id)}>
+      <a class="link" href={linkTo("/runs")}>
+        All runs
+      </a>
+    </ErrorState>
   );
 }
 

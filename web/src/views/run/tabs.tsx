@@ -1,6 +1,7 @@
 /** The parts of a run as tabs: arrows move, a number or a click goes there. What has nothing is quiet, but there. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useChosenInSight } from "../../components/in-sight";
 import { count } from "../../lib/format";
 import type { RunDetail } from "../../lib/schema";
 import { goPart, linkToPart, part, type PartId, PARTS, TITLES } from "./place";
@@ -11,11 +12,7 @@ export const tabId = (id: PartId) => `run-tab-${id}`;
 export function PartTabs({ run }: { run: RunDetail }) {
   const list = useRef<HTMLDivElement>(null);
   const chosen = part.value;
-  useEffect(() => {
-    const tab = list.current?.querySelector<HTMLElement>('[aria-selected="true"]');
-    // Not scrollIntoView: it would scroll the page's frames too.
-    if (tab && list.current) list.current.scrollLeft = tab.offsetLeft - (list.current.clientWidth - tab.offsetWidth) / 2;
-  }, [chosen]);
+  useChosenInSight(list, chosen);
   const move = (event: KeyboardEvent) => {
     const at = PARTS.indexOf(chosen);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: PARTS.length - 1 }[event.key];

@@ -91,7 +91,7 @@ function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
         );
       })}
       {rules.length > 1 ? (
-        <Select label="Rule" value={rule} options={[{ value: "", label: "all rules" }, ...rules.map((one) => ({ value: one, label: cut(one) }))]} onChange={onRule} />
+        <Select label="Rule" value={rule} options={[{ value: "", label: "All rules" }, ...rules.map((one) => ({ value: one, label: cut(one) }))]} onChange={onRule} />
       ) : null}
     </div>
   );
