@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -35,7 +35,7 @@ def vocab_off_by_one(run: Evidence) -> Iterator[Proof]:
     fault = None if crash is None else range_fault(crash)
     if crash is None or fault is None or fault.kind != "vocab-off-by-one" or fault.tensor is None:
         return
-    built = None if fault.root is None else built_at(fault.root, fault.path)
+    built = None if fault.root is None else own_line(fault.root, fault.path)
     made = _inclusive(crash, fault.tensor, fault.size)
     yield Proof(
         where=made or built or fault.site,
