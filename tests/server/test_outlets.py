@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
+from http.client import RemoteDisconnected
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -93,7 +96,7 @@ def test_a_dead_chat_is_given_up_and_its_address_stays_secret() -> None:
     waits: list[float] = []
     hook = Webhook("http://127.0.0.1:9/hook/secret", waits.append)
     trouble = hook.send(NOTICE)
-    assert trouble == "127.0.0.1 cannot be reached: ConnectionRefusedError"
+    assert trouble == "127.0.0.1 cannot be reached: nothing listens there"
     assert len(waits) == 3
     assert "secret" not in f"{hook.name}{trouble}"
 
@@ -179,3 +182,23 @@ def test_the_webhook_can_be_tried_from_the_command_line(chat: Chat, monkeypatch:
     chat.answers = [(403, {})]
     with pytest.raises(StepscopeError, match="status 403"):
         CliRunner().invoke(commands, ["ui", "--test-webhook"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (socket.gaierror(-2, "secret"), "no machine of that name is known here"),
+        (TimeoutError("secret"), "no answer within 10 seconds"),
+        (ssl.SSLCertVerificationError("secret"), "its certificate is not one that this machine trusts"),
+        (RemoteDisconnected("secret"), "it broke the connection off"),
+        (OSError("secret"), "OSError"),
+    ],
+)
+def test_why_a_chat_cannot_be_reached_is_said_in_words(
+    fault: Exception, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_self: Webhook, _body: bytes) -> tuple[int, float]:
+        raise fault
+
+    monkeypatch.setattr(Webhook, "_post", fails)
+    assert Webhook("https://x/secret", lambda _s: None).send(NOTICE) == f"x cannot be reached: {words}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 import time
 from collections.abc import Callable
@@ -24,6 +25,15 @@ TIMEOUT_S = 10.0
 WAITS_S = (1.0, 4.0, 15.0)
 """Between the tries; a chat that asks for a longer wait gets it, up to a minute."""
 MAX_TEXT = 1500
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (socket.gaierror, "no machine of that name is known here"),
+    (ssl.SSLCertVerificationError, "its certificate is not one that this machine trusts"),
+    (ssl.SSLError, "it does not speak TLS there"),
+    (TimeoutError, f"no answer within {TIMEOUT_S:.0f} seconds"),
+    (ConnectionRefusedError, "nothing listens there"),
+    (ConnectionError, "it broke the connection off"),
+    (http.client.HTTPException, "it does not speak HTTP there"),
+)
 _SIGNS = {"error": "🔴", "warning": "🟡", "info": "🔵"}
 
 
@@ -68,7 +78,7 @@ class Webhook:
                 status, longer = self._post(body)
                 trouble = f"{self.host} answered with status {status}"
             except (OSError, http.client.HTTPException) as fault:
-                trouble = f"{self.host} cannot be reached: {type(fault).__name__}"
+                trouble = f"{self.host} cannot be reached: {_why(fault)}"
             if 200 <= status < 300:
                 return None
             if wait is None or (300 <= status < 500 and status not in (408, 429)):
@@ -91,6 +101,14 @@ class Webhook:
             return answer.status, float(after) if after.isdecimal() else 0.0
         finally:
             connection.close()
+
+
+def _why(fault: Exception) -> str:
+    """In words; never the fault's own text, which may hold the address."""
+    for kind, words in _REASONS:
+        if isinstance(fault, kind):
+            return words
+    return type(fault).__name__
 
 
 def payload(notice: Notice, host: str) -> dict[str, Any]:
