@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -91,9 +92,16 @@ def _tracker(
         wanted = better_when(what) or better_when(name)
         if wanted is not None and sign < 0:
             wanted = "max" if wanted == "min" else "min"
-        wanted = _from_start(file, name) or wanted
+        wanted = _named(name) or _from_start(file, name) or wanted
         return Best(file, branch, test, name, what, "max" if up else "min", wanted, tuple(body))
     return None
+
+
+def _named(name: str) -> str | None:
+    """`max_error` is to be the largest, `min_val_loss` the smallest, whatever they hold."""
+    words = set(re.split(r"[\W_]+", name.lower()))
+    up, down = bool(words & {"max", "maximum", "highest"}), bool(words & {"min", "minimum", "lowest"})
+    return None if up == down else "max" if up else "min"
 
 
 def _name(node: ast.expr) -> str:

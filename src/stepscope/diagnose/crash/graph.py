@@ -61,10 +61,33 @@ def cut_of(crash: Crash) -> Cut | None:
         return None
     if not crash.grad_enabled:
         return Cut("left-off", grad_switch(crash), "set_grad_enabled")
+    if _all_frozen(crash):
+        return Cut("frozen", _freezing(crash), "")
     loss = loss_of(crash)
     origin = None if loss is None else crash.origin(loss)
     found = None if origin is None or not origin.op else _by_trail(origin)
     return found or _by_source(crash)
+
+
+def _all_frozen(crash: Crash) -> bool:
+    """Whether no parameter of any model that ran requires a gradient now, whatever they did when they were made."""
+    roots = [] if crash.watcher is None else [model.module for model in crash.watcher.models.roots]
+    parameters = [one for root in roots if root is not None for one in root.parameters()]
+    return bool(parameters) and not any(one.requires_grad for one in parameters)
+
+
+def _freezing(crash: Crash) -> Site | None:
+    """The statement that freezes them, where there is one only: `p.requires_grad = False`, `requires_grad_(False)`."""
+    found = []
+    for file in dict.fromkeys(frame.file for frame in crash.own):
+        for node in ast.walk(tree_of(file) or ast.Module([], [])):
+            assigned = isinstance(node, ast.Assign) and any(
+                isinstance(one, ast.Attribute) and one.attr == "requires_grad" for one in node.targets
+            )
+            called = isinstance(node, ast.Call) and ast.unparse(node.func).endswith("requires_grad_")
+            if (assigned or called) and "False" in ast.unparse(node):
+                found.append(node_site(file, node))
+    return found[0] if len(found) == 1 else None
 
 
 def _inference(crash: Crash) -> Cut | None:

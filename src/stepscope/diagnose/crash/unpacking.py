@@ -86,6 +86,6 @@ def _returned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, list[str]]]:
 def _is_wrong(names: list[str]) -> bool:
     """The values alternate train, test; all names must say what they are, and one must say the other."""
     sides = ["test" if _TEST.search(n) else "train" if _TRAIN.search(n) else "" for n in names]
-    if "" in sides:
+    if "" in sides or len(set(sides)) < 2:  # `X_train1, X_train2, ...`: a training set cut once more
         return False
     return sides != ["train", "test"] * (len(names) // 2)

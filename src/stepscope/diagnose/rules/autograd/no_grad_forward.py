@@ -50,6 +50,7 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=cut.site or crash.site,
             message="no parameter the loss depends on requires a gradient: all are frozen",
+            related=related if cut.site is not None else [],
             fix="set requires_grad=True on what is to be trained",
         )
     else:

@@ -79,7 +79,7 @@ def _fitted(statement: ast.Assign | ast.Expr) -> str | None:
         if not isinstance(call, ast.Call) or called_name(call) not in _FITS or len(call.args) != 1:
             continue
         scaler = ast.unparse(call.func).lower()
-        if any(word in scaler for word in ("scal", "norm", "pca", "imputer", "sc.", "encoder")):
+        if any(word in scaler for word in ("scal", "norm", "pca", "imputer", "sc.", "targetencoder")):
             return dotted(call.args[0]) or None
     if isinstance(statement, ast.Assign) and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
         means = {_asked(node, "mean", "min") for node in ast.walk(value.left)}
