@@ -53,16 +53,17 @@ def test_a_loss_that_goes_nan_and_an_error_that_is_found_are_told_once(store: Pa
     eyes = Eyes(store)
     assert eyes.look() == []
     loss = live_run.keyset(("train/loss",))
-    loss.write(1, (math.nan,))
+    for step in (1000, 1001, 1002):
+        loss.write(step, (math.nan,))
     finding = Finding(rule="opt.no-zero-grad", severity="error", message="gradients pile up", file="train.py", line=4)
     mild = Finding(rule="repro.no-seed", severity="warning", message="no seed")
     live_run.event(FindingEvent(time=time.time() + 1, finding=finding))
     live_run.event(FindingEvent(time=time.time() + 1, finding=mild))
     assert found(*eyes.look()) == [
-        ("nonfinite", "train/loss is NaN in vae", "at step 1"),
+        ("nonfinite", "train/loss is NaN in vae", "since step 1,000"),
         ("finding", "gradients pile up", "opt.no-zero-grad · train.py:4"),
     ]
-    loss.write(2, (math.nan,))
+    loss.write(1003, (math.nan,))
     assert eyes.look() == []
 
 

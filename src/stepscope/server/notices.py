@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from stepscope.errors import StepscopeError
 from stepscope.records import FindingEvent
 from stepscope.runs.catalogue.entry import RunEntry
@@ -77,9 +79,22 @@ class Notices:
             last = entry.metrics.number(name, "last")
             if last is not None and not math.isfinite(last) and entry.metrics.number(name, "count"):
                 word = "NaN" if math.isnan(last) else "infinite"
-                step = entry.metrics.number(name, "last_step")
-                return [self._made(entry, "nonfinite", name, f"{name} is {word} in {entry.name}", f"at step {step}")]
+                title = f"{name} is {word} in {entry.name}"
+                made = self._made(entry, "nonfinite", name, title, "")
+                if not self._log.knows(made.id):  # the series is read once, not at every look
+                    made.text = self._since(entry, name)
+                return [made]
         return []
+
+    def _since(self, entry: RunEntry, name: str) -> str:
+        """When the loss was lost, which may be long before we looked."""
+        try:
+            series = self._runs.get(entry.id).series(name)
+        except StepscopeError:  # gone meanwhile
+            return ""
+        finite = np.flatnonzero(np.isfinite(series.values))
+        lost = series.steps[int(finite[-1]) + 1 :] if len(finite) else series.steps
+        return "" if len(lost) == 0 else f"{'at' if len(lost) == 1 else 'since'} step {int(lost[0]):,}"
 
     def _events(self, entry: RunEntry, seen: Watched) -> list[Notice]:
         """Alerts of the script and errors that were found, since the last time."""

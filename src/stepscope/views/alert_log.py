@@ -70,6 +70,11 @@ class AlertLog:
                 self._save()
             return found
 
+    def knows(self, notice: str) -> bool:
+        """Whether a notice of this id was told."""
+        with self._lock:
+            return notice in self._told
+
     def history(self) -> Sequence[Notice]:
         """The latest first."""
         with self._lock:
