@@ -48,18 +48,19 @@ describe.skipIf(noBrowser)("by ear", () => {
   test("the table, a run's page and the charts can be made sense of", async () => {
     const { page } = tab;
     await page.keyboard.press("j");
-    expect(await faults(page)).toEqual([]);
+    await expect.poll(() => page.getByRole("grid", { name: "Runs" }).getAttribute("aria-activedescendant")).toBeTruthy();
+    await expect.poll(() => faults(page)).toEqual([]);
     await expect.poll(() => page.getByRole("grid", { name: "Runs" }).getAttribute("aria-rowcount")).toBe("25");
     await page.getByRole("button", { name: "Columns" }).click();
     await page.getByRole("textbox", { name: "Find a column" }).waitFor();
-    expect(await faults(page)).toEqual([]);
+    await expect.poll(() => faults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.locator(".run-name").first().click();
     await page.getByRole("region", { name: "Metrics" }).waitFor();
-    expect(await faults(page)).toEqual([]);
+    await expect.poll(() => faults(page)).toEqual([]);
     await page.getByRole("tab", { name: "Charts" }).click();
     await page.getByRole("img", { name: /train\/loss over Step/ }).waitFor();
-    expect(await faults(page)).toEqual([]);
+    await expect.poll(() => faults(page)).toEqual([]);
   });
 
   test("a run has one colour, wherever it is shown", async () => {
@@ -68,12 +69,11 @@ describe.skipIf(noBrowser)("by ear", () => {
     await page.locator("[data-run]").first().waitFor();
     const colours = () =>
       page.locator(".row .swatch").evaluateAll((all) => all.slice(0, 10).map((one) => getComputedStyle(one).color));
+    await expect.poll(async () => new Set(await colours()).size).toBe(10);
     const before = await colours();
-    expect(new Set(before).size).toBe(10);
     await page.goto(`${server.url}/#/charts`);
     await page.locator(".run-item").nth(9).waitFor();
-    const lines = await page.locator(".run-eye line").evaluateAll((all) => all.map((line) => getComputedStyle(line).stroke));
-    expect(lines).toEqual(before);
+    await expect.poll(() => page.locator(".run-eye line").evaluateAll((all) => all.map((line) => getComputedStyle(line).stroke))).toEqual(before);
     await page.goto(`${server.url}/#/runs`);
     await page.locator(".run-name").nth(2).click();
     await page.getByRole("heading", { level: 1 }).waitFor();

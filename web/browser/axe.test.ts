@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFaults } from "./axe";
-import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+import { closeBrowser, noBrowser, openTab, quiet, Server, still, type Tab } from "./harness";
 
 /** Runs that have something to show there. */
 const PARTS: Record<string, string> = {
@@ -33,9 +33,9 @@ const PAGES: Record<string, string[]> = {
 
 /** Waits until nothing is asked for and nothing is grey any more. */
 async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  await page.locator("main .skeleton").first().waitFor({ state: "detached", timeout: 5000 }).catch(() => undefined);
-  await page.waitForTimeout(100);
+  await quiet(page);
+  await page.waitForFunction(() => !document.querySelector("main .skeleton"));
+  await still(page, "main");
 }
 
 describe.skipIf(noBrowser)("accessibility", () => {

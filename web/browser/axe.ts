@@ -30,6 +30,9 @@ export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<s
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
   const found = await page.evaluate(
     async ({ include, without, only }) => {
+      // What is half faded in has not the colours it is meant to have.
+      const moving = document.getAnimations().filter((one) => Number.isFinite(one.effect?.getComputedTiming().endTime as number));
+      await Promise.all(moving.map((one) => one.finished.catch(() => undefined)));
       const axe = (window as unknown as { axe: { run(at: unknown, options: unknown): Promise<{ violations: unknown[] }> } }).axe;
       const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
       const runOnly = only.length > 0 ? { runOnly: { type: "rule", values: only } } : { rules };

@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { axeFaults } from "./axe";
-import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+import { closeBrowser, noBrowser, openTab, quiet, Server, still, type Tab } from "./harness";
 
 const hashOf = (page: Page): Promise<string> => page.evaluate(() => decodeURIComponent(location.hash));
 const layers = (page: Page): Promise<(string | null)[]> => page.locator(".dist-row").evaluateAll((rows) => rows.map((row) => row.getAttribute("data-layer")));
@@ -35,12 +35,13 @@ describe.skipIf(noBrowser)("distributions", () => {
     await page.goto(`${server.url}/#/distributions`);
     await ready(page);
     await expect.poll(() => page.locator(".dist-head [role=columnheader]").allTextContents()).toEqual(["Layer", "Weights", "Gradients", "Activations"]);
-    expect((await layers(page)).slice(0, 3)).toEqual(["stem.conv.weight", "stage1.0.conv1.weight", "stage1.0.conv2.weight"]);
+    await expect.poll(async () => (await layers(page)).slice(0, 3)).toEqual(["stem.conv.weight", "stage1.0.conv1.weight", "stage1.0.conv2.weight"]);
     await page.getByLabel("Order of layers").selectOption("stuck");
     await expect.poll(async () => (await layers(page))[0]).toBe("stage2.1.conv1.weight");
     await expect.poll(() => page.locator(".dist-name small").first().textContent()).toBe("100 % in two bins");
     const dead = page.locator('.dist-panel[data-key="activations/stage2.1.conv1"]');
     await dead.locator("canvas").waitFor();
+    await still(page, ".dist-row");
     const box = await dead.locator(".canvas").boundingBox();
     if (!box) throw new Error("no picture");
     await page.mouse.move(box.x + 60, box.y + box.height * 0.6);
@@ -54,7 +55,7 @@ describe.skipIf(noBrowser)("distributions", () => {
     await page.keyboard.press("ArrowRight");
     await expect.poll(step).not.toBe(before);
     await expect.poll(() => large.locator(".dist-stats").textContent()).toMatch(/values4,000.*in the bin of 0\d+/);
-    expect(await hashOf(page)).toMatch(/dstep=\d+.*dopen=[0-9A-Z]{26},activations\/stage2/);
+    await expect.poll(() => hashOf(page)).toMatch(/dstep=\d+.*dopen=[0-9A-Z]{26},activations\/stage2/);
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await expect.poll(() => large.count()).toBe(0);
@@ -66,7 +67,7 @@ describe.skipIf(noBrowser)("distributions", () => {
     await page.goto(`${server.url}/#/distributions?dmode=heat`);
     await ready(page);
     await page.getByRole("radio", { name: "All runs" }).click();
-    expect((await page.locator(".dist-head [role=columnheader]").allTextContents()).sort()).toEqual(["Layer", "lr 1e-1, dies", "lr 1e-3"]);
+    await expect.poll(async () => (await page.locator(".dist-head [role=columnheader]").allTextContents()).sort()).toEqual(["Layer", "lr 1e-1, dies", "lr 1e-3"]);
     await page.getByLabel("What of each layer").selectOption("gradients");
     await expect.poll(() => page.locator('.dist-panel[data-key="gradients/stem.conv.weight"]').count()).toBe(2);
     await page.getByRole("radio", { name: "Row" }).click();
@@ -82,8 +83,8 @@ describe.skipIf(noBrowser)("distributions", () => {
     const { page } = tab;
     await page.goto(`${many.address}#/distributions`);
     await ready(page);
-    expect((await layers(page)).length).toBe(200);
-    await page.waitForTimeout(300);
+    await expect.poll(async () => (await layers(page)).length).toBe(200);
+    await quiet(page);
     expect(asked.length).toBeLessThan(40);
     await page.locator(".dist-scroll").evaluate((scroll) => (scroll.scrollTop = scroll.scrollHeight));
     await page.locator('.dist-panel[data-key="weights/blocks.49.v.weight"][data-ready] canvas').waitFor();

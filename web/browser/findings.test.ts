@@ -14,17 +14,19 @@ describe.skipIf(noBrowser)("findings", () => {
     await page.getByRole("region", { name: "Findings" }).getByRole("link", { name: "1 error · 1 warning · 1 worth knowing" }).click();
     await page.getByRole("toolbar", { name: "Filter findings" }).waitFor();
     const cards = page.getByRole("region", { name: "Findings" }).locator(".finding");
-    const levels = await cards.evaluateAll((all) => all.map((one) => one.getAttribute("data-level")));
-    expect(levels).toEqual(["error", "warning", "info"]);
+    await expect.poll(() => cards.evaluateAll((all) => all.map((one) => one.getAttribute("data-level")))).toEqual(["error", "warning", "info"]);
 
     const first = cards.first();
     await expect.poll(() => first.locator("mark").first().textContent()).toBe("loss.backward()");
     await expect.poll(() => first.locator(".source-seen").textContent()).toContain("grad norm 1.9 -> 3.8 -> 5.8");
     await expect.poll(() => first.locator(".finding-place").textContent()).toContain("train.py:42");
     await expect.poll(() => first.locator(".finding-related").textContent()).toContain("the optimizer was made here");
-    const mark = await first.locator("mark").first().boundingBox();
-    const seen = await first.locator(".source-seen .isolate").boundingBox();
-    expect(Math.abs((mark?.x ?? 0) - (seen?.x ?? 99))).toBeLessThan(2);
+    const apart = async () => {
+      const mark = await first.locator("mark").first().boundingBox();
+      const seen = await first.locator(".source-seen .isolate").boundingBox();
+      return Math.abs((mark?.x ?? 0) - (seen?.x ?? 99));
+    };
+    await expect.poll(apart).toBeLessThan(2);
     await expect.poll(() => cards.nth(1).locator(".finding-place").textContent()).toContain("train.py:31");
 
     await first.getByRole("button", { name: "Explain" }).click();

@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline";
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page, type Request } from "playwright-core";
+import { expect } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const PYTHON = process.env.STEPSCOPE_PYTHON ?? join(ROOT, ".venv/bin/python");
@@ -129,6 +130,15 @@ function nextLine(lines: Interface, child: ChildProcess): Promise<string> {
 
 let browser: Browser | null = null;
 
+/** Questions to the server that are not answered yet, by page; the stream of news is none. */
+const open = new WeakMap<Page, Set<Request>>();
+
+/** Until the page has asked for nothing for some frames: what it shows is all there is. */
+export async function quiet(page: Page): Promise<void> {
+  for (let calm = 0; calm < 3; calm = open.get(page)?.size ? 0 : calm + 1)
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50))));
+}
+
 export interface Tab {
   page: Page;
   context: BrowserContext;
@@ -154,6 +164,11 @@ export async function openTab(
   const page = await context.newPage();
   const errors: string[] = [];
   const strangers: string[] = [];
+  const asked = new Set<Request>();
+  open.set(page, asked);
+  page.on("request", (request) => /\/api\/(?!live)/.test(request.url()) && asked.add(request));
+  page.on("requestfinished", (request) => asked.delete(request));
+  page.on("requestfailed", (request) => asked.delete(request));
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("request", (request) => {
@@ -189,6 +204,40 @@ export const picture = (canvas: Locator): Promise<number> =>
     for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
     return hash;
   });
+
+/** What a canvas shows once it stays as it is: nothing is loading around it, and some frames in a row are the same. */
+export async function steady(canvas: Locator): Promise<number> {
+  await canvas.first().waitFor();
+  return canvas.first().evaluate(
+    (element) =>
+      new Promise<number>((done) => {
+        const hashOf = () => {
+          const { width, height } = element as HTMLCanvasElement;
+          const data = (element as HTMLCanvasElement).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
+          let hash = 0;
+          for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
+          return hash;
+        };
+        let last = Number.NaN;
+        let same = 0;
+        const look = () => {
+          const now = element.closest("[aria-busy=true], [data-loading]") ? Number.NaN : hashOf();
+          same = now === last ? same + 1 : 0;
+          last = now;
+          if (same >= 6) done(now);
+          else setTimeout(look, 30);
+        };
+        look();
+      }),
+  );
+}
+
+/** Presses a key that moves the focus into a field, and types there once it has it. */
+export async function typeInto(page: Page, key: string, field: Locator, text: string): Promise<void> {
+  await page.keyboard.press(key);
+  await expect.poll(() => field.evaluate((one) => one === document.activeElement)).toBe(true);
+  await page.keyboard.type(text);
+}
 
 /**
  * Until what `selector` finds is at rest: nothing is loading or being laid out there, nothing runs an animation, and

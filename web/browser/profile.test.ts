@@ -3,9 +3,10 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+import { closeBrowser, noBrowser, openTab, quiet, Server, still, typeInto, type Tab } from "./harness";
 
 const tabOf = (page: Page, name: string) => page.getByRole("tab", { name, exact: true });
+const find = (page: Page) => page.locator(".sheet-filter input").first();
 const grid = (page: Page) => page.locator(".sheet-grid").first();
 const rows = (page: Page) => page.locator(".sheet-row");
 const names = (page: Page) => page.locator(".sheet-row .sheet-name").allTextContents();
@@ -50,7 +51,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await expect.poll(() => tabOf(page, "Ranks").getAttribute("title")).toMatch(/one process/);
     await tabOf(page, "Ranks").click();
     await page.getByText("Ranks: nothing in this profile").waitFor();
-    expect(page.url()).toContain("tab=ranks");
+    await expect.poll(() => page.url()).toContain("tab=ranks");
     await page.goBack();
     await page.locator(".verdict-text").waitFor();
   });
@@ -60,6 +61,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await page.locator(".verdict-text", { hasText: "waiting for data" }).waitFor();
     await expect.poll(() => page.locator(".legend").first().textContent()).toMatch(/^Data54 %.*Backward27 %/);
     await expect.poll(() => page.locator(".figures").first().textContent()).toMatch(/median step15\.1 ms.*p99.*first step1?\d.*×/);
+    await still(page, ".profile-body", ".parts-bars canvas");
     const box = await page.locator(".parts-bars canvas").first().boundingBox();
     if (!box) throw new Error("the bars are not drawn");
     await page.mouse.move(box.x + 58, box.y + box.height - 60);
@@ -72,36 +74,34 @@ describe.skipIf(noBrowser)("the Profile page", () => {
 
   test("a table sorts, filters, adds up, chooses its columns and tells a row in full", async () => {
     const page = await open("gpt on a GPU", "#/profile?tab=operators");
-    await rows(page).first().waitFor();
+    await still(page, ".profile-body", ".sheet-row");
     const total = (await page.locator(".sheet-totals > :nth-child(2)").textContent()) ?? "";
     await page.getByRole("columnheader", { name: "Calls" }).click();
-    const calls = (await column(page, 2)).map((text) => Number(text.replace(",", "")));
-    expect(calls.slice(0, 20)).toEqual([...calls].sort((a, b) => b - a).slice(0, 20));
+    const calls = async () => (await column(page, 2)).map((text) => Number(text.replace(",", "")));
+    await expect.poll(async () => (await calls()).slice(0, 20).every((value, at, all) => value <= (all[at - 1] ?? value))).toBe(true);
     await expect.poll(() => page.getByRole("columnheader", { name: "Calls" }).getAttribute("aria-sort")).toBe("descending");
 
-    await page.keyboard.press("/");
-    await page.keyboard.type("/^aten::(mm|addmm)$/");
+    await typeInto(page, "/", find(page), "/^aten::(mm|addmm)$/");
     await expect.poll(async () => (await names(page)).sort()).toEqual(["aten::addmm", "aten::mm"]);
     await expect.poll(() => page.locator(".sheet-bar .quiet").first().textContent()).toMatch(/^2 of \d+ rows$/);
     await expect.poll(() => page.locator(".sheet-totals > :nth-child(2)").textContent()).not.toBe(total);
     await page.keyboard.press("Escape");
     await expect.poll(() => rows(page).count()).toBeGreaterThan(10);
 
-    const heads = await page.getByRole("columnheader").allTextContents();
+    const heads = await page.getByRole("columnheader").count();
     await page.getByRole("button", { name: "Choose the columns" }).first().click();
     await page.locator(".sheet-columns").getByRole("checkbox").first().click();
     await page.keyboard.press("Escape");
-    expect((await page.getByRole("columnheader").allTextContents()).length).toBe(heads.length - 1);
+    await expect.poll(() => page.getByRole("columnheader").count()).toBe(heads - 1);
     await page.reload();
     await rows(page).first().waitFor();
-    expect((await page.getByRole("columnheader").allTextContents()).length).toBe(heads.length - 1);
+    await expect.poll(() => page.getByRole("columnheader").count()).toBe(heads - 1);
 
-    await grid(page).focus();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
-    const second = (await names(page))[1] ?? "";
-    await expect.poll(() => page.locator(".sheet-details strong").textContent()).toBe(second);
+    await still(page, ".profile-body", ".sheet-row");
+    await grid(page).press("ArrowDown");
+    await grid(page).press("ArrowDown");
+    await grid(page).press("Enter");
+    await expect.poll(async () => (await names(page))[1] === (await page.locator(".sheet-details strong").textContent())).toBe(true);
     await expect.poll(() => page.locator(".sheet-row > .number").first().getAttribute("title")).toMatch(/: [\d,]+/);
     await page.keyboard.press("Escape");
     await page.locator(".sheet-details").waitFor({ state: "detached" });
@@ -109,10 +109,9 @@ describe.skipIf(noBrowser)("the Profile page", () => {
 
   test("modules are a tree that the keyboard opens and closes", async () => {
     const page = await open("gpt on a GPU", "#/profile?tab=modules");
-    await rows(page).first().waitFor();
+    await still(page, ".profile-body", ".sheet-row");
     const before = await rows(page).count();
-    await grid(page).focus();
-    await page.keyboard.press("ArrowDown");
+    await grid(page).press("ArrowDown");
     await expect.poll(() => rows(page).first().getAttribute("aria-expanded")).toBe("true");
     await page.keyboard.press("ArrowLeft");
     await expect.poll(() => rows(page).count()).toBeLessThan(before);
@@ -125,20 +124,17 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await rows(page).first().waitFor();
     await expect.poll(() => page.locator(".sheet-bar .quiet").first().textContent()).toBe("12,000 rows"); // the newest run's rows stand there first
     await expect.poll(() => rows(page).count()).toBeLessThan(80);
-    const usual = await grid(page).evaluate(async (box) => {
-      const took: number[] = [];
+    const most = await grid(page).evaluate(async (box) => {
+      let most = 0;
       for (let at = 0; at < 41; at++) {
-        const before = performance.now();
         box.scrollTop = at * 8000;
         await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-        took.push(performance.now() - before);
+        most = Math.max(most, box.querySelectorAll(".sheet-row").length);
       }
-      return took.sort((a, b) => a - b)[20] ?? 0;
+      return most;
     });
-    expect(usual).toBeLessThan(200); // the median of two frames; a busy machine may lose some
-    await expect.poll(() => rows(page).count()).toBeLessThan(80);
-    await page.keyboard.press("/");
-    await page.keyboard.type("operator_11999");
+    expect(most).toBeLessThan(80);
+    await typeInto(page, "/", find(page), "operator_11999");
     await expect.poll(() => names(page)).toEqual(["my::operator_11999"]);
   });
 
@@ -180,15 +176,18 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const { page } = tab;
     const choice = page.getByRole("combobox", { name: "Run", exact: true });
     await choice.waitFor();
+    await expect.poll(() => choice.locator("option").allTextContents()).toContainEqual(expect.stringMatching(/^<img/));
     const hostile = (await choice.locator("option").allTextContents()).find((name) => name.startsWith("<img")) ?? "";
     await choice.selectOption({ label: hostile });
     for (const name of ["Overview", "Operators", "Timeline", "Diff"]) {
       await tabOf(page, name).click();
-      await page.waitForTimeout(300);
+      await page.getByRole("tabpanel", { name, exact: true }).waitFor();
+      await quiet(page);
+      await still(page, ".profile-body");
     }
     await tabOf(page, "Operators").click();
     await rows(page).first().waitFor();
-    expect((await names(page)).some((name) => name.startsWith("<img src=x"))).toBe(true);
+    await expect.poll(async () => (await names(page)).some((name) => name.startsWith("<img src=x"))).toBe(true);
     await expect.poll(() => page.locator("main img").count()).toBe(0);
     await expect.poll(() => page.title()).toBe("Profile · Stepscope");
   });
@@ -221,15 +220,12 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const page = await open("waits for data", "#/profile?tab=operators");
     await rows(page).first().waitFor();
     await page.getByRole("button", { name: /^Export: / }).first().click();
-    const saving = page.waitForEvent("download");
-    await page.getByRole("menuitem", { name: /Save as CSV/ }).click();
-    const file = await saving;
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /Save as CSV/ }).click()]);
     expect(file.suggestedFilename()).toBe("waits-for-data-p1-operators.csv");
     expect(readFileSync(await file.path(), "utf8")).toMatch(/aten::mm/);
     await page.getByRole("button", { name: "Export the profile" }).click();
-    const zipped = page.waitForEvent("download");
-    await page.getByRole("menuitem", { name: /All tables/ }).click();
-    expect((await zipped).suggestedFilename()).toBe("waits-for-data-p1.zip");
+    const [zipped] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /All tables/ }).click()]);
+    expect(zipped.suggestedFilename()).toBe("waits-for-data-p1.zip");
   });
 
   test("a running script is asked for its next steps; one that has ended is not", async () => {
@@ -250,9 +246,9 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     await page.setViewportSize({ width: 390, height: 800 });
     for (const name of ["Overview", "Operators", "Kernels", "Memory", "Diff"]) {
       await tabOf(page, name).click();
-      await page.waitForTimeout(300);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect([name, wide]).toEqual([name, 0]);
+      await page.getByRole("tabpanel", { name, exact: true }).waitFor();
+      await still(page, ".profile-body");
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth), { message: name }).toBe(0);
     }
   });
 });

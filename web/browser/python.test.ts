@@ -2,27 +2,14 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+import { closeBrowser, noBrowser, openTab, picture as pictureOf, Server, steady, still, typeInto, type Tab } from "./harness";
 
-const picture = (page: Page): Promise<number> =>
-  page
-    .locator(".icicle-stage canvas")
-    .first()
-    .evaluate((canvas: HTMLCanvasElement) => {
-      const data = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
-      let hash = 0;
-      for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
-      return hash;
-    });
+const picture = (page: Page): Promise<number> => pictureOf(page.locator(".icicle-stage canvas"));
 
-/** Until the picture stays as it is. */
+/** Until the stage stands still and its picture stays as it is. */
 async function settled(page: Page): Promise<number> {
-  for (let last = Number.NaN; ; ) {
-    const now = await picture(page);
-    if (now === last) return now;
-    last = now;
-    await page.waitForTimeout(250);
-  }
+  await still(page, ".profile-body", ".icicle-stage");
+  return steady(page.locator(".icicle-stage canvas"));
 }
 
 describe.skipIf(noBrowser)("Python calls", () => {
@@ -67,9 +54,9 @@ describe.skipIf(noBrowser)("Python calls", () => {
     await page.mouse.click(...(await at(page, 0.05, 1)));
     await expect.poll(() => crumbs(page)).toEqual(["All", "main (train.py:1)", "train (train.py:20)"]);
     await expect.poll(() => picture(page)).not.toBe(all);
-    await page.locator(".icicle-stage").focus();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
+    await settled(page);
+    await page.locator(".icicle-stage").press("ArrowDown");
+    await page.locator(".icicle-stage").press("Enter");
     await expect.poll(async () => (await crumbs(page)).length).toBe(4);
     await page.keyboard.press("Backspace");
     await expect.poll(async () => (await crumbs(page)).length).toBe(3);
@@ -87,7 +74,10 @@ describe.skipIf(noBrowser)("Python calls", () => {
     await page.keyboard.press("f");
     await expect.poll(() => picture(page)).not.toBe(inverted);
     await page.keyboard.press("f");
+    await expect.poll(() => picture(page)).toBe(inverted);
     await page.keyboard.press("i");
+    await expect.poll(() => page.getByRole("combobox", { name: "Direction" }).inputValue()).not.toBe("callers");
+    await settled(page);
     await page.mouse.click(...(await at(page, 0.05, 1)));
     await page.getByRole("button", { name: "Who calls it" }).click();
     await expect.poll(() => crumbs(page)).toEqual(["Callers of train (train.py:20)"]);
@@ -96,8 +86,7 @@ describe.skipIf(noBrowser)("Python calls", () => {
   test("a search and the table light up what they mean", async () => {
     const page = await open("calls");
     const plain = await picture(page);
-    await page.keyboard.press("/");
-    await page.keyboard.type("module7.py");
+    await typeInto(page, "/", page.getByLabel("Find functions").first(), "module7.py");
     await page.getByText(/^25 functions, .* of the time$/).waitFor();
     await expect.poll(() => picture(page)).not.toBe(plain);
     await page.keyboard.press("Escape");

@@ -3,7 +3,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFaults } from "./axe";
-import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+import { closeBrowser, noBrowser, openTab, quiet, Server, still, type Tab } from "./harness";
 
 const PARTS = ["Overview", "Charts", "Findings", "Media", "Distributions", "Model", "Profile", "Console", "System", "Files", "Step"];
 
@@ -19,6 +19,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
     page = tab.page;
     await tab.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: server.url });
     await page.locator("[data-run]").nth(2).waitFor();
+    await quiet(page);
     for (const row of await page.locator("[data-run]").all())
       ids.set((await row.locator(".run-name").textContent()) ?? "", (await row.getAttribute("data-run")) ?? "");
   });
@@ -46,17 +47,17 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await expect.poll(() => card.getAttribute("data-wanted")).toBe("true");
     await expect.poll(() => card.evaluate((one) => document.activeElement === one)).toBe(true);
     await expect.poll(() => page.evaluate(() => [document.scrollingElement?.scrollTop, document.querySelector(".topbar")?.getBoundingClientRect().top])).toEqual([0, 0]);
-    expect((await card.boundingBox())?.y).toBeLessThan(300);
+    await expect.poll(async () => (await card.boundingBox())?.y).toBeLessThan(300);
     await expect.poll(() => card.locator(".evidence-bars li").first().textContent()).toBe("head41.2");
     await expect.poll(() => card.locator(".evidence-mark").count()).toBe(2);
     await expect.poll(() => card.locator(".evidence-odd").count()).toBeGreaterThan(0);
     expect(await axeFaults(page, { include: ".run-page" })).toEqual([]);
 
     await card.getByRole("button", { name: "Copy the link to this finding" }).click();
+    await expect.poll(clipboard).toMatch(/#\/run\/\w+\?part=findings&finding=grad\.exploding:1$/);
     const link = await clipboard();
-    expect(link).toMatch(/#\/run\/\w+\?part=findings&finding=grad\.exploding:1$/);
     await card.getByRole("button", { name: "Copy as Markdown" }).click();
-    expect(await clipboard()).toContain("> 85 |         loss.backward()");
+    await expect.poll(clipboard).toContain("> 85 |         loss.backward()");
 
     await page.goto(link.replace(":1", ":9"));
     await page.getByText("which this run does not have").waitFor();
@@ -69,6 +70,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
   test("tells how to make it again, and from which code", async () => {
     await open("small-lm-08-wide");
     await page.getByRole("button", { name: "Copy commands to reproduce" }).click();
+    await expect.poll(clipboard).toContain("END_OF_DIFF");
     const commands = await clipboard();
     for (const part of ["cd /home/ada/small-lm\ngit checkout 4f2a91c7", "apply <<'END_OF_DIFF'\ndiff --git", "export OMP_NUM_THREADS=8\n", "--note 'no warm-up'\n"])
       expect(commands).toContain(part);
@@ -105,6 +107,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await page.getByRole("group", { name: "Preview" }).locator("strong", { hasText: "bold" }).waitFor();
     await page.locator(".main-charts canvas").first().evaluate((one) => ((one as HTMLElement).dataset.marked = "yes"));
     const points = page.getByRole("region", { name: "Metrics" }).locator("tbody tr td.number").last();
+    await quiet(page);
     const before = await points.textContent();
     await server.tell("log");
     await expect.poll(() => points.textContent()).not.toBe(before);
@@ -163,9 +166,11 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await page.setViewportSize({ width: 390, height: 844 });
     for (const part of ["", "?part=findings", "?part=charts", "?part=system"]) {
       await open("small-lm-08-wide", part);
-      await page.waitForTimeout(150);
+      await quiet(page);
+      await still(page, "main");
       await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     }
-    expect([tab.errors, tab.strangers, await page.title()]).toEqual([[], [], "small-lm-08-wide · Stepscope"]);
+    await expect.poll(() => page.title()).toBe("small-lm-08-wide · Stepscope");
+    expect([tab.errors, tab.strangers]).toEqual([[], []]);
   });
 });

@@ -1,7 +1,7 @@
 /** Names from runs are text, on every page; and the page talks to nobody but its server. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, Server } from "./harness";
+import { closeBrowser, noBrowser, openTab, pressTwo, quiet, Server, still } from "./harness";
 
 const SCRIPT = `<img src=x onerror="document.title='PWNED'">`;
 
@@ -18,7 +18,7 @@ describe.skipIf(noBrowser)("hostile names", () => {
   test("are shown as text in the table, the picker, the run's page and the charts, and nothing leaves the origin", async () => {
     const { page, context, errors, strangers } = await openTab(server);
     await page.locator("[data-run]").first().waitFor();
-    expect((await page.locator(".run-name").allTextContents())[0]).toBe(SCRIPT);
+    await expect.poll(async () => (await page.locator(".run-name").allTextContents())[0]).toBe(SCRIPT);
     await expect.poll(() => page.locator(".run-name", { hasText: "\u202e" }).count()).toBe(0);
     await page.getByText("(no name)").waitFor();
 
@@ -36,10 +36,11 @@ describe.skipIf(noBrowser)("hostile names", () => {
     await page.locator(".run-name").first().click();
     await page.locator(".run-page h1").waitFor();
     await expect.poll(() => page.locator(".run-page h1").textContent()).toBe(SCRIPT);
-    await page.keyboard.press("g");
-    await page.keyboard.press("c");
+    await pressTwo(page, "g", "c");
     await page.waitForFunction(() => location.hash.startsWith("#/charts"));
-    await page.waitForTimeout(800);
+    await page.locator(".panel").first().waitFor();
+    await quiet(page);
+    await still(page, "main");
 
     await expect.poll(() => page.evaluate(() => document.querySelectorAll('img[src="x"], script:not([src])').length)).toBe(0);
     await expect.poll(() => page.title()).not.toContain("PWNED");
@@ -66,8 +67,10 @@ describe.skipIf(noBrowser)("hostile names", () => {
       server,
       `#/runs?q=${encodeURIComponent(SCRIPT)}&cols=${encodeURIComponent(SCRIPT)},status&project=${encodeURIComponent(SCRIPT)}&group=${encodeURIComponent(SCRIPT)}`,
     );
-    await page.waitForTimeout(600);
-    await expect.poll(() => page.title()).not.toContain("PWNED");
+    await page.locator("#query-error").waitFor();
+    await quiet(page);
+    await still(page, "main");
+    await expect.poll(() => page.title()).toBe("Runs · Stepscope");
     expect(errors.filter((error) => !error.includes("400"))).toEqual([]);
     await context.close();
   });

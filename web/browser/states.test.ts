@@ -1,7 +1,7 @@
 /** Nothing there, nothing found, too much, and the server gone: each is said as it is. */
 
 import { afterAll, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, Server } from "./harness";
+import { closeBrowser, noBrowser, openTab, quiet, Server, typeInto } from "./harness";
 
 describe.skipIf(noBrowser)("states", () => {
   afterAll(closeBrowser);
@@ -28,8 +28,7 @@ describe.skipIf(noBrowser)("states", () => {
     await page.keyboard.press("Home");
     await page.getByRole("link", { name: /-0000$/ }).waitFor();
 
-    await page.keyboard.press("/");
-    await page.keyboard.type('name = "no such run"');
+    await typeInto(page, "/", page.getByRole("combobox", { name: "Query" }), 'name = "no such run"');
     await page.keyboard.press("Enter");
     await page.getByText("No run matches").waitFor();
     await page.locator("main").getByRole("button", { name: "Clear the query" }).last().click();
@@ -39,7 +38,7 @@ describe.skipIf(noBrowser)("states", () => {
     await page.getByText(/Disconnected, retrying/).waitFor();
     await expect.poll(() => page.locator("[data-run]").count()).toBeGreaterThan(0);
     await page.locator(".head-button").first().click();
-    await page.waitForTimeout(300);
+    await quiet(page);
     await expect.poll(() => page.locator("[data-run]").count()).toBeGreaterThan(0);
     await context.close();
     await server.stop();

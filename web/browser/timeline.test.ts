@@ -4,28 +4,16 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { closeBrowser, noBrowser, openTab, Server, type Tab } from "./harness";
+import { closeBrowser, noBrowser, openTab, picture as pictureOf, quiet, Server, steady, still, typeInto, type Tab } from "./harness";
 
 /** What the blocks' canvas shows, as a number that changes when a pixel does. */
-const picture = (page: Page): Promise<number> =>
-  page
-    .locator(".timeline-stage canvas")
-    .first()
-    .evaluate((canvas: HTMLCanvasElement) => {
-      const data = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
-      let hash = 0;
-      for (const byte of data) hash = (Math.imul(hash, 31) + byte) | 0;
-      return hash;
-    });
+const picture = (page: Page): Promise<number> => pictureOf(page.locator(".timeline-stage canvas"));
 
-/** Until the picture stays as it is: tiles, names and flights have arrived. */
+/** Until the stage stands still and its picture stays as it is: tiles, names and flights have arrived. */
 async function settled(page: Page): Promise<number> {
-  for (let last = Number.NaN; ; ) {
-    const now = await picture(page);
-    if (now === last) return now;
-    last = now;
-    await page.waitForTimeout(250);
-  }
+  await still(page, ".profile-body", ".timeline-stage, .timeline-lane");
+  await quiet(page);
+  return steady(page.locator(".timeline-stage canvas"));
 }
 
 const colours = (page: Page): Promise<number> =>
@@ -101,8 +89,7 @@ describe.skipIf(noBrowser)("the timeline", () => {
     await page.reload();
     await page.locator(".timeline[data-ready] .timeline-lane").first().waitFor();
     await expect.poll(() => picture(page)).toBe(close);
-    await page.locator(".timeline-stage").focus();
-    await page.keyboard.press("d");
+    await page.locator(".timeline-stage").press("d");
     await expect.poll(() => picture(page)).not.toBe(close);
     await page.mouse.move(5, 5);
     await page.keyboard.press("r");
@@ -111,8 +98,7 @@ describe.skipIf(noBrowser)("the timeline", () => {
 
   test("finds events, goes from hit to hit, and follows the arrow of a launch", async () => {
     const page = await open("gpt");
-    await page.keyboard.press("/");
-    await page.keyboard.type("/^cudaLaunchKernel/");
+    await typeInto(page, "/", page.getByLabel("Find events by name"), "/^cudaLaunchKernel/");
     await page.getByText(/^[\d,]+ events, \d+ names?$/).waitFor();
     const faded = await settled(page);
     await page.keyboard.press("Enter");
@@ -133,6 +119,7 @@ describe.skipIf(noBrowser)("the timeline", () => {
 
   test("a drag over the ruler selects; the statistics sort and export", async () => {
     const page = await open("gpt");
+    await settled(page);
     const box = await page.locator(".timeline-ruler").boundingBox();
     if (!box) throw new Error("no ruler");
     await page.mouse.move(box.x + 200, box.y + 14);
@@ -163,11 +150,10 @@ describe.skipIf(noBrowser)("the timeline", () => {
     const lane = page.locator(".timeline-lane").first();
     const tall = (await lane.boundingBox())?.height ?? 0;
     await lane.click();
-    expect((await lane.boundingBox())?.height ?? 0).toBeLessThan(tall);
+    await expect.poll(async () => (await lane.boundingBox())?.height ?? tall).toBeLessThan(tall);
     await page.getByText("All 2 ranks").click();
     await page.locator(".timeline-head", { hasText: "Rank 0" }).first().waitFor();
-    await page.locator(".timeline-stage").focus();
-    await page.keyboard.press("c");
+    await page.locator(".timeline-stage").press("c");
     await page.locator(".timeline-head", { hasText: "Rank 1" }).first().waitFor();
     await expect.poll(() => new Set(tiles.map((tile) => (tile as unknown as { rank: number }).rank)).size).toBe(2);
   });
