@@ -64,6 +64,14 @@ async function heap() {
   return { heap_mb: of("JSHeapUsedSize") / 1e6, nodes: of("Nodes"), listeners: of("JSEventListeners") };
 }
 
+/** The longest task of the page's main thread in CPU milliseconds: what it takes on a machine that does nothing else. */
+function longestTask(trace) {
+  const events = JSON.parse(trace).traceEvents;
+  const mains = new Set(events.filter((one) => one.name === "thread_name" && one.args.name === "CrRendererMain").map((one) => `${one.pid} ${one.tid}`));
+  const tasks = events.filter((one) => one.ph === "X" && one.name.endsWith("RunTask") && mains.has(`${one.pid} ${one.tid}`));
+  return tasks.reduce((most, one) => Math.max(most, (one.tdur ?? 0) / 1000), 0);
+}
+
 async function settled() {
   const end = Date.now() + MOST_MS;
   for (;;) {
@@ -88,6 +96,7 @@ const out = {
 };
 
 if (plan.act === "zoom") {
+  await browser.startTracing(page, { categories: ["toplevel", "__metadata"] });
   await page.evaluate(() => (window.seen_.long.length = 0));
   const box = await page.locator(plan.wanted).first().boundingBox();
   const at = (x, y = 0.5) => page.mouse.move(box.x + box.width * x, box.y + box.height * y, { steps: 4 });
@@ -106,6 +115,7 @@ if (plan.act === "zoom") {
   }
   await page.waitForTimeout(1200);
   out.zoom_longest_ms = Math.max(0, ...(await state()).long);
+  out.zoom_cpu_ms = longestTask((await browser.stopTracing()).toString("utf8"));
 }
 
 if (plan.act === "live") {

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import socket
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -139,11 +140,14 @@ def measure(tools: list[str], case: Case, rounds: int) -> None:
     stores = {tool: store_of(tool, case) for tool in tools}
     for view in VIEWS[case.name]:
         found: dict[str, list[dict[str, Any]]] = {tool: [] for tool in tools}
-        for tool in tools:
-            with served(tool, stores[tool]) as port:
-                plan = plan_for(tool, view, stores[tool], case, port)
+        with ExitStack() as servers:
+            ports = {tool: servers.enter_context(served(tool, stores[tool])) for tool in tools}
+            plans = {tool: plan_for(tool, view, stores[tool], case, ports[tool]) for tool in tools}
+            for plan in plans.values():
                 visit({**plan, "act": None})  # warms the server, as whoever looked before us would have
-                found[tool] = [visit(plan) for _ in range(rounds)]
+            for _ in range(rounds):  # in turn, so that other work on the machine meets all of them
+                for tool, plan in plans.items():
+                    found[tool].append(visit(plan))
         say(case, view, found)
 
 
@@ -165,9 +169,15 @@ def say(case: Case, view: str, found: dict[str, list[dict[str, Any]]]) -> None:
         errors = {one["error"] for one in answers if "error" in one}
         points = f"{size_for(tool, case).points:,}"
         print(f"| {tool} | {' | '.join(cells)} | {points} | {'; '.join(errors)}".rstrip(), flush=True)
-    zooms = [one["zoom_longest_ms"] for answers in found.values() for one in answers if "zoom_longest_ms" in one]
+    zooms = [one for answers in found.values() for one in answers if "zoom_longest_ms" in one]
     if zooms:
-        print(f"\nOurs while zooming: longest task {max(zooms):,.0f} ms of {len(zooms)} visits.", flush=True)
+        wall, cpu = (max(one[name] for one in zooms) for name in ("zoom_longest_ms", "zoom_cpu_ms"))
+        print(
+            f"\nOurs while zooming: longest task {wall:,.0f} ms, {cpu:,.0f} ms of CPU, of {len(zooms)} visits.",
+            flush=True,
+        )
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    print(f"\nLoad of the machine at the end: {load:.0f} on {psutil.cpu_count()} processors.", flush=True)
 
 
 def live(speed: int) -> None:
