@@ -386,7 +386,8 @@ class Session:
             self.reporter.note(self.logbook.overfit_verdict(self.options.limits.overfit_batches))
         if self.options.check:
             if self.judged is not None and self.says_verdict:
-                self.reporter.say(verdict_text(self.judged, self.script.name, self.reporter.findings))
+                found, quiet = self.reporter.findings, self.options.quiet
+                self.reporter.say(verdict_text(self.judged, self.script.name, found, quiet))
             return
         for mistake in self.settings.mistaken_comments([self.script.path]):
             self.reporter.note(mistake)

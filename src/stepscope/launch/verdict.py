@@ -150,15 +150,15 @@ def judge(session: Session, error: BaseException | None) -> ScriptVerdict:
     )
 
 
-def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding]) -> str:
-    """The whole verdict of a check, for people."""
+def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding], quiet: bool = False) -> str:
+    """The whole verdict of a check, for people; `quiet` leaves out what is in order, for hooks and logs."""
     lines = [f"stepscope check {name}: {judged.headline}", f"  tried        {judged.tried}"]
-    for state in ("passed", "suspicious", "not checked"):
+    for state in ("suspicious",) if quiet else ("passed", "suspicious", "not checked"):
         for number, answer in enumerate(one for one in judged.answers if one.state == state):
             head = state if number == 0 else ""
             lines.append(f"  {head:<12} {answer.question}{f' ({answer.said})' if answer.said else ''}")
     hidden = [one for one in findings if one.severity == "info"]
-    if hidden:
+    if hidden and not quiet:
         names = ", ".join(dict.fromkeys(one.rule for one in hidden))
         lines.append(f"  hints        {names}; stepscope explain RULE tells more")
     return "\n".join(lines)
