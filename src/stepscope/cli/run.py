@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stepscope.cli._launch import (
+    OURS,
     LaunchCommand,
     finding_options,
     limit_options,
@@ -52,10 +53,11 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     \b
         stepscope run train.py --epochs 5
         stepscope run --max-steps 100 -m pkg.train --lr 0.1
-        torchrun --nproc-per-node 2 -m stepscope run train.py
+        stepscope run torchrun --nproc-per-node 2 train.py
     """
     from stepscope.launch.launch import launch
 
+    _make_way_for_launchers(ctx)
     script = script_named(ctx)
     values["record"] = not values.pop("no_run")
     values["diagnose"] = not values.pop("no_diagnose")
@@ -65,6 +67,15 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         raise UsageError("--profile-on needs the run folder to put its profiles in; leave --no-run out")
     values["profiling"] = _profiling(values.pop("profile_on"), values.pop("on_signal"))
     launch(script, options_from(values))
+
+
+def _make_way_for_launchers(ctx: click.Context) -> None:
+    """`stepscope run torchrun ...` becomes `torchrun ... -m stepscope run ...`: does not come back then."""
+    from stepscope.launch.launchers import is_launcher, launcher_command, start_launcher
+
+    target, theirs = ctx.obj
+    if target is not None and target[0] == "file" and is_launcher(target[1]):
+        start_launcher(launcher_command(target[1], theirs, ctx.meta[OURS]))
 
 
 def _profiling(asked: tuple[str, ...], signal: str) -> Profiling:

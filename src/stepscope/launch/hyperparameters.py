@@ -138,7 +138,7 @@ class Hyperparameters:
 def optimizer_settings(optimizer: Any) -> dict[str, Any]:
     """Its class and what it was made with."""
     values: dict[str, Any] = {"name": type(optimizer).__name__}
-    group = optimizer.param_groups[0]
+    group = optimizer.param_groups[0] if optimizer.param_groups else {}
     for key in _OPTIMIZER_KEYS:
         value = group.get("initial_lr", group.get("lr")) if key == "lr" else optimizer.defaults.get(key)
         parts = value if isinstance(value, tuple) else (value,)

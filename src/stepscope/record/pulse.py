@@ -226,7 +226,7 @@ class Pulse:
         with quietly():
             gradients = [grad for group in groups for p in group["params"] if (grad := p.grad) is not None]
             norm = self._norm(gradients, getattr(optimizer, "grad_scale", None))
-            numbers = {"loss": self._loss, "grad_norm": norm, "lr": groups[0].get("lr")}
+            numbers = {"loss": self._loss, "grad_norm": norm, "lr": groups[0].get("lr") if groups else None}
             step = (self.steps, time.time(), self._backwards, type(optimizer).__name__)
             is_here = self._arrivals.send(step, numbers)
         self.steps += 1

@@ -19,7 +19,7 @@ from stepscope.diagnose.crash.mainline import CONCAT, PLAIN, VIEWS, Link, mainli
 from stepscope.diagnose.crash.recurrent import turned_recurrent
 from stepscope.diagnose.crash.unpacking import wrong_splits
 
-__all__ = ["SizeFault", "size_fault"]
+__all__ = ["SizeFault", "is_odd_batch", "size_fault"]
 
 _SIGNS = (
     r"shapes? cannot be multiplied",
@@ -45,6 +45,7 @@ _SIGNS = (
     r"shape mismatch|shapes? .*not|the expanded size|expected.*dimension|not aligned",
     r"embed_dim|embedding dim|feature number of src",
 )
+_CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
 _CHANNELS = frozenset({1, 2, 3, 4})
 
 
@@ -122,9 +123,15 @@ def _kind(
         whole = int(torch.Size(tensor.shape[1:]).numel())
         if whole == expected.size:
             return "flatten", None
-    if _is_first(crash, tensor) and given in _CHANNELS and expected.size in _CHANNELS and _worked_before(crash, layer):
+    pictures = isinstance(layer.module, _CONVOLUTIONS) and tensor.ndim >= 3
+    if pictures and given in _CHANNELS and expected.size in _CHANNELS and is_odd_batch(crash, layer, tensor):
         return "grey-rgb", None
     return "linear-in", None
+
+
+def is_odd_batch(crash: Crash, layer: Layer, tensor: torch.Tensor) -> bool:
+    """Whether the layer is fed with data, and batches before this one fitted: it is the data that differs."""
+    return _is_first(crash, tensor) and _worked_before(crash, layer)
 
 
 def _is_first(crash: Crash, tensor: torch.Tensor) -> bool:

@@ -127,6 +127,11 @@ class Boundaries:
             self.facts.called, self.facts.works = own_place(sys._getframe(1)), return_of(function)
             self.facts.evaluates = return_of(evaluation)
 
+    def steps_itself(self, yes: bool) -> None:
+        """Whether the trainer calls backward and the optimizer's step, and not the user's code."""
+        if self.facts is not None:
+            self.facts.steps_itself = yes
+
     def count_by(self, number: Callable[[], int] | None) -> None:
         """`number()` gives the trainer's own number of the step that is being made, from 0 (or from where a checkpoint
         was resumed); what is logged then stands at the trainer's numbers."""

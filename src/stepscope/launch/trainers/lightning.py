@@ -87,6 +87,7 @@ class _Follower:
         trainer = loop.trainer
         kind = type(trainer.lightning_module)
         self._boundaries.works_in(kind.training_step, kind.validation_step)
+        self._boundaries.steps_itself(bool(trainer.lightning_module.automatic_optimization))
         accumulates = trainer.accumulate_grad_batches > 1 and trainer.lightning_module.automatic_optimization
         self._boundaries.divides_losses(bool(accumulates))
         self._boundaries.count_by(lambda: int(loop.epoch_loop._batches_that_stepped))

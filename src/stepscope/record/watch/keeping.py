@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["Keeping"]
 
 _WATCHED = 400
+_LOSSES = frozenset({
+    "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "kl_div", "mean",
+})  # fmt: skip
 _REGISTRARS = (
     "register_forward_hook",
     "register_forward_pre_hook",
@@ -40,7 +44,7 @@ class Keeping(Witness):
 
     sampled = True
 
-    ops = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"})
+    ops = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"}) | _LOSSES
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
@@ -82,6 +86,8 @@ class Keeping(Witness):
         now = self.watcher.step
         if call.place is None or not call.outputs or not call.outputs[0].requires_grad:
             return
+        if call.name in _LOSSES and isinstance(call.result, torch.Tensor) and call.result.dim() == 0:
+            self._hold(call.result)  # a trainer may divide it, so that backward is called on another tensor
         old = [o for o in call.origins if o.kind == "op" and o.step < now and o.requires_grad and o.place is not None]
         # What this very line has made in an earlier step comes back into it: a total that grows.
         if any(self._line(o.place) == self._line(call.place) for o in old):

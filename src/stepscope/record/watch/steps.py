@@ -257,7 +257,7 @@ class Steps(Witness):
     def _look(self, step: Step, optimizer: Any) -> None:
         """Gradients are there, the weights are still as they were."""
         with quietly():
-            step.lr = _number(optimizer.param_groups[0].get("lr"))
+            step.lr = _number(optimizer.param_groups[0].get("lr")) if optimizer.param_groups else None
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
             step.without_grad = sum([p.grad is None for p in parameters])
         step.empty = step.without_grad == len(parameters) or (step.index < 12 and self._all_zero(parameters))

@@ -22,7 +22,7 @@ _FIX = {
 }
 
 
-@rule("autograd.graph-freed", severity="error", needs="crash")
+@rule("autograd.graph-freed", severity="error", needs="crash", follows=("opt.stepped-twice",))
 def graph_freed(run: Evidence) -> Iterator[Proof]:
     """Backward runs into the graph of an earlier step, which has been freed.
 

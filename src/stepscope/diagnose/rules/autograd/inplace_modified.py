@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("autograd.inplace-modified", severity="error", needs="crash")
+@rule("autograd.inplace-modified", severity="error", needs="crash", follows=("opt.stepped-twice",))
 def inplace_modified(run: Evidence) -> Iterator[Proof]:
     """A value that backward needs was written over: by an operation in place, or by an optimizer's step.
 

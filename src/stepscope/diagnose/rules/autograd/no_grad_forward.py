@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.graph import cut_of
+from stepscope.diagnose.crash.plain_numbers import made_a_number
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -31,7 +32,17 @@ def no_grad_forward(run: Evidence) -> Iterator[Proof]:
     if cut is not None and cut.kind in ("left-off", "no-derivative"):
         return
     related = [(crash.site, "backward fails here")]
-    if cut is None:
+    made, text = made_a_number(run, crash) if cut is None and run.trainer.works is not None else (None, "")
+    if text:
+        yield Proof(
+            where=made,
+            message="the loss is made anew from a plain number: nothing leads from it to a parameter",
+            label=f"`{text}` gives a number without a graph",
+            evidence={"op": text},
+            fix=f"leave out `{text}` here, and return the loss itself",
+            related=related,
+        )
+    elif cut is None:
         yield Proof(
             where=crash.site,
             message="the loss has no gradient: nothing leads from it to a parameter",

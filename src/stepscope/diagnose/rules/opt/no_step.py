@@ -45,6 +45,8 @@ def no_step(run: Evidence) -> Iterator[Proof]:
             message=f"{len(backwards)} times backward, but the optimizer's step() was never called: nothing learns",
             label=f"{len(trained)} parameters get gradients here and never change",
             evidence={"backwards": len(backwards), "steps": 0, "zero_grad_called": zeroed},
-            fix="call optimizer.step() after this line",
+            fix="return the optimizer from configure_optimizers"
+            if run.trainer.steps_itself
+            else "call optimizer.step() after this line",
             related=[(made.place, f"this {made.type} never steps")] if made.place is not None else [],
         )

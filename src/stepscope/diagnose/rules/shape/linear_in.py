@@ -8,7 +8,8 @@ from torch import nn
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import Layer, built_at, expectation_of
 from stepscope.diagnose.crash.mainline import producer
-from stepscope.diagnose.crash.sizes import SizeFault, size_fault
+from stepscope.diagnose.crash.samples import sample_source
+from stepscope.diagnose.crash.sizes import SizeFault, is_odd_batch, size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -51,6 +52,16 @@ def _between(crash: Crash, fault: SizeFault, layer: Layer) -> Iterator[Proof]:
         "given": fault.given,
         "input_shape": list(tensor.shape),
     }
+    if is_odd_batch(crash, layer, tensor):
+        yield Proof(
+            where=sample_source(crash) or crash.site,
+            message=f"this batch has {fault.given} values where {layer.name} was given {expected.size} before",
+            label=f"a batch of shape {list(tensor.shape)}",
+            evidence=evidence,
+            fix=f"bring every sample to {expected.size} values when it is made",
+            related=[(crash.site, f"{layer.name} fails here")],
+        )
+        return
     turned = _other_axis(tuple(tensor.shape), expected.size, expected.axis)
     made = producer(crash, tensor, layer.root)
     if made is None and turned is not None and fault.kind:

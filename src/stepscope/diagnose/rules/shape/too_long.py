@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+
+from stepscope.diagnose.crash.crash import Crash
+from stepscope.diagnose.crash.samples import sample_source
+from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.rule import Proof, rule
+
+_LIMITS = ("max_position_embeddings", "n_positions")
+
+
+@rule("shape.too-long", severity="error", needs="crash")
+def too_long(run: Evidence) -> Iterator[Proof]:
+    """A sequence has more tokens than the model has positions.
+
+    Why it matters: models with learned positions have a table of them; there is no row for a later token, and the
+    error names an embedding or an expanded size, not the sequence.
+
+    What to do: cut sequences when they are made (`truncation=True, max_length=...`), or build the model with more
+    positions.
+
+    Bad:
+        batch = tokenizer(texts, padding=True)
+    Good:
+        batch = tokenizer(texts, padding=True, truncation=True, max_length=model.config.max_position_embeddings)
+    """
+    crash = run.crash
+    found = None if crash is None or not isinstance(crash.error, (RuntimeError, IndexError)) else _longer(crash)
+    if crash is None or found is None:
+        return
+    length, limit, name = found
+    yield Proof(
+        where=sample_source(crash) or crash.site,
+        message=f"sequences of {length} tokens, but the model has {limit} positions",
+        label=f"{length} tokens",
+        evidence={"tokens": length, name: limit},
+        fix=f"cut them to {limit} tokens (truncation=True, max_length={limit}), or build it with {name}={length}",
+        related=[(crash.site, "the model fails here")],
+    )
+
+
+def _longer(crash: Crash) -> tuple[int, int, str] | None:
+    """The length of the token ids in a frame of the model, where it is beyond what its config says."""
+    for frame in crash.frames:
+        config = getattr(frame.locals.get("self"), "config", None)
+        ids = frame.locals.get("input_ids")
+        if config is None or not isinstance(ids, torch.Tensor) or ids.dim() != 2:
+            continue
+        for name in _LIMITS:
+            limit = getattr(config, name, None)
+            if isinstance(limit, int) and 0 < limit < ids.shape[1]:
+                return int(ids.shape[1]), limit, name
+    return None

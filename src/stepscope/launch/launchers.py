@@ -1,0 +1,84 @@
+"""`stepscope run torchrun --nproc-per-node 2 train.py`: the launcher starts the ranks, and each rank is a run of ours.
+
+People put `stepscope run` before the command they know. A launcher has nothing to be watched; so its command is changed
+to start `stepscope run` for every rank, and takes the place of this process.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from stepscope.errors import UsageError
+
+__all__ = ["is_launcher", "launcher_command", "start_launcher"]
+
+_MODULES = {"torchrun": "torch.distributed.run", "accelerate": "accelerate.commands.accelerate_cli"}
+_OTHERS = ("srun", "mpirun", "mpiexec", "jsrun", "deepspeed", "horovodrun", "composer")
+_PYTHONS = ("python", "python3")
+
+
+def is_launcher(name: str) -> bool:
+    """Whether this is the name of a program that starts ranks, and of no file here."""
+    return name in (*_MODULES, *_OTHERS, *_PYTHONS) and not os.path.exists(name)
+
+
+def launcher_command(name: str, words: Sequence[str], ours: Sequence[str]) -> list[str]:
+    """The launcher's own command with `-m stepscope run` before the script.
+
+    >>> launcher_command("torchrun", ["--nproc-per-node", "2", "train.py", "--lr", "1"], ["--quiet"])[1:7]
+    ['-m', 'torch.distributed.run', '--nproc-per-node', '2', '-m', 'stepscope']
+    """
+    if name in _PYTHONS:
+        raise UsageError(f"leave out {name!r}: stepscope run {' '.join(words)}")
+    if name in _OTHERS:
+        raise UsageError(f"put {name} first: {name} ... python -m stepscope run train.py")
+    rest = list(words)
+    if name == "accelerate":
+        if rest[:1] != ["launch"]:
+            raise UsageError("only `accelerate launch` starts a training: stepscope run accelerate launch train.py")
+        del rest[0]
+    parsed = _parsed(name, rest)
+    if getattr(parsed, "no_python", False):
+        raise UsageError("--no-python starts a program that is no Python; Stepscope watches Python scripts")
+    given = list(parsed.training_script_args)
+    options = rest[: len(rest) - len(given) - 1]
+    is_module = bool(parsed.module)
+    return [
+        sys.executable,
+        "-m",
+        _MODULES[name],
+        *(["launch"] if name == "accelerate" else []),
+        *options,
+        *([] if is_module else ["-m"]),
+        "stepscope",
+        "run",
+        *ours,
+        *(["-m"] if is_module else []),
+        parsed.training_script,
+        *given,
+    ]
+
+
+def _parsed(name: str, words: list[str]) -> Any:
+    """The launcher's own parser knows which of its options take a value. Its mistakes are said by itself."""
+    try:
+        if name == "torchrun":
+            from torch.distributed.run import get_args_parser
+
+            return get_args_parser().parse_args(words)
+        from accelerate.commands.launch import launch_command_parser
+
+        return launch_command_parser().parse_args(words)
+    except ImportError:
+        package = "torch" if name == "torchrun" else name
+        raise UsageError(f"{name} needs the package {package}, which this Python does not have") from None
+
+
+def start_launcher(command: list[str]) -> None:
+    """Become the launcher: its exit code, its signals and its process are the user's."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(command[0], command)
