@@ -23,7 +23,7 @@ FOLDERS = ("tutorials", "integrations")
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r'title="([^"]+)"')
 _EXITS = re.compile(r"\s+# exits (\d+)\s*$")
-TIMEOUT_S = 300
+TIMEOUT_S = 900  # the gate runs them beside the browser tests, which come first
 AT_ONCE = 2
 
 
