@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.errors import Forbidden
+from stepscope.errors import Forbidden, StorageError
 from stepscope.export.run import export_run
 from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.catalogue.index import Index
 from stepscope.runs.compact.compact import compact
 from stepscope.runs.read.folder import open_run
+from stepscope.runs.trash import move_to_trash
 
 from .making import make_old, make_run
 from .written import in_child, wait_for
@@ -46,6 +47,8 @@ def look(store: Path, cache: Path) -> None:
         assert (run.status, run.series("loss").values.tolist()) == ("finished", [0.5, 0.25])
         export_run(run, "csv", io.BytesIO())
         assert compact(run.path).skipped != {}, "nothing is compacted where we may not write"
+        with pytest.raises(StorageError, match="could not be moved"):
+            move_to_trash(run.path)
 
 
 def as_nobody(work: Callable[[], None]) -> int:
