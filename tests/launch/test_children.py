@@ -18,6 +18,7 @@ import pytest
 from stepscope.diagnose.settings import Settings
 from stepscope.launch.children import Children, Note, is_of_script
 from stepscope.record.restore import Installed
+from stepscope.runs.catalogue.run_list import runs
 
 from .conftest import Done, environment, launch_all
 
@@ -77,6 +78,29 @@ SCRIPTS = {
         child = context.Process(target=work, args=(answers,)); child.start(); print(answers.get()); child.join()
         """,
 }
+RANKS = """
+    import torch
+    import torch.distributed as dist
+    import torch.multiprocessing as mp
+    from torch.nn.parallel import DistributedDataParallel
+
+    def train(rank, where):
+        torch.set_num_threads(1)
+        dist.init_process_group("gloo", f"file://{where}", rank=rank, world_size=2)
+        torch.manual_seed(rank)
+        model = DistributedDataParallel(torch.nn.Linear(4, 1))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        losses = []
+        for _ in range(6):
+            loss = model(torch.randn(8, 4)).square().mean()
+            optimizer.zero_grad(); loss.backward(); optimizer.step()
+            losses.append(loss.item())
+        if rank == 0:
+            print(losses, flush=True)
+        dist.destroy_process_group()
+
+    mp.start_processes(train, ("FOLDER/meet",), nprocs=2, start_method="fork")
+"""
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +111,18 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Done, list
         (folder / "train.py").write_text(textwrap.dedent(TRAIN) + textwrap.dedent(script))
         outputs[name] = folder / "found.json"
         cases.append({"args": ["run", "--no-run", "--json", "found.json", "train.py"], "cwd": str(folder)})
+    folder = tmp_path_factory.mktemp("ranks")
+    (folder / "train.py").write_text(textwrap.dedent(RANKS).replace("FOLDER", str(folder)))
+    ranks = {"args": ["run", "--dir", "runs", "train.py"], "cwd": str(folder)}
     plain = {**cases[1], "args": ["run", "--no-run", "train.py"]}
     broken = [{**plain, "break": [f"stepscope.launch.children:{part}"]} for part in ("Visitor", "Children")]
-    answers = launch_all([*cases, *broken], torch=True)
+    *answers, in_ranks = launch_all([*cases, *broken, ranks], torch=True)
     found = {
         name: (one, json.loads(outputs[name].read_text())["findings"])
         for name, one in zip(SCRIPTS, answers, strict=False)
     }
-    return {**found, "broken child": (answers[-2], []), "broken parent": (answers[-1], [])}
+    more = {"broken child": (answers[-2], []), "broken parent": (answers[-1], []), "ranks": (in_ranks, [str(folder)])}
+    return {**found, **more}
 
 
 @pytest.mark.parametrize("name", ["spawn", "fork", "class", "error"])
@@ -136,6 +164,17 @@ def test_a_fault_of_ours_never_reaches_the_process(done: dict, part: str) -> Non
     assert (done[part][0].out, done[part][0].code) == (done["fork"][0].out, 0)
     assert done[part][0].err.count("broken on purpose") >= 1
     assert "Traceback" not in done[part][0].err
+
+
+def test_rank_0_logs_the_training_of_processes_that_form_a_group(done: dict) -> None:  # type: ignore[type-arg]
+    one, (folder,) = done["ranks"]
+    (run,) = runs(Path(folder) / "runs")
+    series = run.series("train/loss")
+    assert list(series.steps) == list(range(6)), one.err
+    assert list(series.values) == pytest.approx(json.loads(one.out.splitlines()[-1]), rel=1e-6)
+    assert (run.config["optimizer/lr"], run.findings, run.faults) == (0.1, [], [])
+    (profile,) = (run.path / "profiles").iterdir()
+    assert {"rank0.phases", "rank1.phases"} <= {part.name for part in profile.iterdir()}
 
 
 def own(*args: object) -> None:

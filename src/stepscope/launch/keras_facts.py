@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["fit_settings", "model_facts", "named_logs"]
+__all__ = ["fit_settings", "model_facts", "named_logs", "output_and_loss"]
 
 
 def fit_settings(params: Any) -> dict[str, Any]:
@@ -50,3 +50,33 @@ def _settings(optimizer: Any) -> dict[str, Any]:
 def named_logs(logs: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     """`{"loss": 0.5}` as `{"train/loss": 0.5}`."""
     return {f"{prefix}{name}": value for name, value in logs.items()}
+
+
+_READ_PROBABILITIES = ("sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy")
+
+
+def output_and_loss(model: Any) -> tuple[str, str, bool] | None:
+    """The activation of a model's last layer, its loss, and whether that takes raw scores; None where it is not clear.
+
+    `("softmax", "sparse_categorical_crossentropy", True)`: a softmax whose output is taken for raw scores.
+    """
+    loss = getattr(model, "loss", None)
+    name = loss if isinstance(loss, str) else getattr(loss, "name", None)
+    layer = _last_layer(model)
+    if name not in _READ_PROBABILITIES or layer is None:
+        return None
+    if type(layer).__name__ == "Softmax":
+        activation: Any = "softmax"
+    else:
+        activation = getattr(getattr(layer, "activation", None), "__name__", None)
+    if not isinstance(activation, str):
+        return None
+    return activation, name, bool(getattr(loss, "from_logits", False))
+
+
+def _last_layer(model: Any) -> Any:
+    """The layer that makes the only output of a model whose layers are known (Sequential, functional)."""
+    outputs = getattr(model, "outputs", None)
+    if not isinstance(outputs, list | tuple) or len(outputs) != 1:
+        return None
+    return getattr(getattr(outputs[0], "_keras_history", None), "operation", None)

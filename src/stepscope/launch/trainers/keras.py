@@ -11,7 +11,7 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.launch.imports import Imports
-from stepscope.launch.keras_facts import fit_settings, model_facts
+from stepscope.launch.keras_facts import fit_settings, model_facts, output_and_loss
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.keras_steps import KerasSteps
 from stepscope.launch.trainers.standing import after, around
@@ -39,6 +39,8 @@ def _stages(trainer: Any, installed: Installed, boundaries: Boundaries) -> None:
     def fits(model: Any, *args: Any, **kwargs: Any) -> Callable[[], None]:
         leave = boundaries.enter("training", NAME)
         boundaries.works_in(type(model).train_step)
+        if boundaries.facts is not None:
+            boundaries.facts.output_and_loss = output_and_loss(model)
         return leave
 
     around(installed, trainer, "fit", fits)

@@ -52,11 +52,14 @@ class Keeping(Witness):
         """Where a line took up what it made in an earlier step, graph and all -> the steps in which it did."""
         self.alive: list[int] = []
         """After each step: how many tensors of earlier steps still hold their graph."""
+        self.looked = 0
+        """After the last step: how many earlier steps had a tensor that was looked at, so that it would be counted."""
         self.hooks: list[int] = []
         """After each step: how many hooks the models have."""
         self.registered: Counter[Place] = Counter()
         """Where hooks were registered, how often."""
         self._held: list[tuple[int, Any]] = []
+        self._made: set[int] = set()
         self._lines: dict[Place, tuple[str, int]] = {}
 
     def install(self, installed: Installed) -> None:
@@ -116,12 +119,14 @@ class Keeping(Witness):
     def _hold(self, tensor: Any) -> None:
         if tensor.grad_fn is not None and len(self._held) < _WATCHED:
             self._held.append((self.watcher.step, weakref.ref(tensor)))
+            self._made.add(self.watcher.step)
 
     def step_done(self, step: Step, optimizer: Any) -> None:
         now = self.watcher.step
         if now > _WATCHED:
             return
         self._held = [(made, ref) for made, ref in self._held if (t := ref()) is not None and t.grad_fn is not None]
+        self.looked = sum(made < now - 1 for made in self._made)
         self.alive.append(len({made for made, _ in self._held if made < now - 1}))
         if now <= 60:
             self.hooks.append(self._count_hooks())

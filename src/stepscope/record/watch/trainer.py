@@ -26,6 +26,8 @@ class Trainer:
         """Where the user's code gives the trainer a loss: the end of `training_step`."""
         self.evaluates: Place | None = None
         """The same for an evaluation: the end of `validation_step`."""
+        self.output_and_loss: tuple[str, str, bool] | None = None
+        """The activation of a model's last layer, the loss it was compiled with, whether that takes raw scores."""
         self.steps_itself = False
         """It calls backward and the optimizer's step by itself, with the loss it is given."""
         self.on_cpu = False

@@ -23,7 +23,7 @@ def graph_list(run: Evidence) -> Iterator[Proof]:
     What to do: collect `loss.item()` or `output.detach().cpu()`.
 
     How it is found: the number of tensors from earlier steps that are still alive with their graph grows by one with
-    every step, for a dozen steps and more.
+    every step, for a dozen steps and more; or a dozen earlier steps were looked at, and all of them are still alive.
 
     Bad:
         losses.append(loss)
@@ -34,7 +34,8 @@ def graph_list(run: Evidence) -> Iterator[Proof]:
     if len(alive) < _STEPS + 2 or alive[-1] < _STEPS:
         return
     recent = alive[-_STEPS:]
-    if any(after - before != 1 for before, after in pairwise(recent)):
+    grows = all(after - before == 1 for before, after in pairwise(recent))
+    if not grows and alive[-1] < run.keeping.looked:
         return
     where = _collecting(run)
     backward = next((b for b in reversed(run.steps.backwards) if b.place is not None), None)
