@@ -65,3 +65,10 @@ def test_other_arguments_have_their_own_names(watcher: Watcher) -> None:
     triplet, ctc = watcher.losses.calls
     assert (set(triplet.origins), triplet.arguments["margin"]) == ({"anchor", "positive", "negative"}, 0.5)
     assert {"input", "target"} <= set(ctc.origins)
+
+
+def test_inside_vmap_no_value_is_read(watcher: Watcher, capfd: pytest.CaptureFixture[str]) -> None:
+    each = torch.func.vmap(lambda scores, kind: F.cross_entropy(scores[None], kind[None]))(SCORES, KINDS)
+    (call,) = watcher.losses.calls
+    assert (each.shape, call.counts, call.look) == (KINDS.shape, None, None)
+    assert "skipped" not in capfd.readouterr().err

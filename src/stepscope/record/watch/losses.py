@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.arguments import tensors_in
-from stepscope.record.statistics import quietly
+from stepscope.record.statistics import is_transformed, quietly
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -202,6 +202,8 @@ class Losses(Witness):
     def _look(self, fact: LossCall, tensors: dict[str, Any], call: Call, seen: int) -> None:
         if any(tensor.device.type != "cpu" or type(tensor) not in _PLAIN for tensor in tensors.values()):
             return  # reading would wait for the device
+        if any(map(is_transformed, (*tensors.values(), *call.outputs))):
+            return  # inside vmap there is no one value to read
         if seen < _COUNTS:
             fact.weight, fact.pos_weight = (_numbers(tensors.get(name)) for name in ("weight", "pos_weight"))
             fact.counts = _counts(tensors.get("target"))
