@@ -105,7 +105,7 @@ def test_a_panel_lives_under_the_cell_and_stays_as_a_picture(tmp_path: Path) -> 
     assert "Look &lt;i&gt;here&lt;/i&gt;" in page
     assert "<script" not in page
     assert "<style" not in page
-    assert page.count("<svg") == 2  # loss of train and val together, and lr
+    assert page.count('<img src="data:image/svg+xml;base64,') == 2  # loss of train and val together, and lr
     assert panel.data["image/svg+xml"].startswith("<svg")
     assert panel.data["text/plain"].startswith("<b>brave</b> fox (demo): finished")
     assert (tmp_path / "saved.ipynb").stat().st_size < 200_000
@@ -380,6 +380,7 @@ def test_objects_have_rich_displays_with_words_beside_them(magics: tuple[Path, l
     assert "no difference" in html_of(diff)
     graph = outputs(cells[18], "execute_result")[0]
     assert "image/svg+xml" in graph.data
+    assert "<details>" in html_of(graph)  # a picture, for notebooks that are not trusted
 
 
 def test_the_app_opens_in_a_frame_without_its_token(magics: tuple[Path, list[Any]]) -> None:

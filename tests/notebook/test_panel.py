@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import threading
 import time
+from base64 import b64decode
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -17,7 +19,7 @@ import pytest
 import stepscope
 from stepscope import fence
 from stepscope.notebook import kernel, panel
-from stepscope.notebook.chart import ChartLine, chart_svg, spark_svg
+from stepscope.notebook.chart import ChartLine, chart_group, chart_html, spark_html
 from stepscope.notebook.glance import glance
 from stepscope.notebook.panel_html import bundle, panel_html, panel_svg, panel_text
 from stepscope.records import Alert, Finding, FindingEvent
@@ -125,7 +127,7 @@ def test_whatever_a_run_says_is_only_text(store: Path) -> None:
     seen = glance(RunFolder(run.path))
 
     page = Tags()
-    page.feed(panel_html(seen, EVIL, source=True).replace("<br>", ""))
+    page.feed(re.sub(r"<(br|img [^>]*)>", "", panel_html(seen, EVIL, source=True)))
     assert page.open == []
     assert "script" not in page.seen
     ElementTree.fromstring(panel_svg(seen))
@@ -148,11 +150,31 @@ def test_an_empty_run_has_a_panel(store: Path) -> None:
 def test_any_numbers_can_be_drawn(values: list[float]) -> None:
     places = [float(at) for at in range(len(values))]
     bad = [at for at, value in zip(places, values, strict=True) if math.isnan(value)]
-    drawn = chart_svg("any", [ChartLine("any", places, values, values, values, bad, values[-1] if values else None)])
-    ElementTree.fromstring(drawn)
-    assert "nan " not in drawn
-    assert "inf " not in drawn
-    spark_svg(values)
+    line = ChartLine("any", places, values, values, values, bad, values[-1] if values else None)
+    spark = spark_html(values)
+    drawings = [chart_group("any", [line]), *(pictured(one) for one in (chart_html("any", [line]), spark) if one)]
+    for drawn in drawings:
+        ElementTree.fromstring(drawn)
+        assert "nan " not in drawn
+        assert "inf " not in drawn
+
+
+def pictured(html: str) -> str:
+    """The drawing inside an image."""
+    (data,) = re.findall(r'<img src="data:image/svg\+xml;base64,([^"]+)"', html)
+    return b64decode(data).decode()
+
+
+def test_without_its_pictures_a_chart_still_says_its_numbers_apart(run_folder: Path) -> None:
+    """What is left where a viewer shows neither drawings nor images, read as a person reads it."""
+    page = panel_html(glance(RunFolder(run_folder)))
+    assert "<svg" not in page
+    words = re.sub(r"<[^>]+>", "\n", page).split("\n")
+    assert "loss" in words
+    assert any(word.startswith("step ") for word in words)
+    alt = re.findall(r'alt="([^"]*)"', page)
+    assert len(alt) == len(glance(RunFolder(run_folder)).charts)
+    assert all(set(one) & set("▁▂▃▄▅▆▇█") for one in alt)
 
 
 # -- in a kernel -----------------------------------------------------------------------------------------------------

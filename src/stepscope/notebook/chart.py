@@ -1,20 +1,23 @@
-"""A small chart as SVG: a few lines with their extremes, where they were not finite, and the ends of both axes."""
+"""A small chart: a few lines with their extremes, where they were not finite, and the ends of both axes."""
 
 from __future__ import annotations
 
 import math
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stepscope.notebook.parts import COLOURS, number, safe
+from stepscope.notebook.parts import COLOURS, number, safe, sparkline
 
-__all__ = ["ChartLine", "chart_group", "chart_svg", "spark_svg"]
+__all__ = ["ChartLine", "chart_group", "chart_html", "image", "spark_html"]
 
-WIDTH, HEIGHT = 228, 118
+WIDTH, HEIGHT = 220, 118
 """Four stand beside each other under a cell of JupyterLab on a usual screen."""
 WIDE = 520
 """One alone."""
 _LEFT, _TOP, _BOTTOM = 6.0, 34.0, 100.0
+_DRAWN = 66.0
+"""The height of the lines alone."""
 _SMALL = 'font-size="10" fill="currentColor" fill-opacity=".7"'
 
 
@@ -33,48 +36,84 @@ class ChartLine:
     """The first and last step; a stretch's own place is its middle."""
 
 
-def chart_svg(title: str, lines: Sequence[ChartLine], width: int = WIDTH) -> str:
-    """The chart as an `<svg>` of its own size; its text has the colour of the page."""
+def chart_html(title: str, lines: Sequence[ChartLine], width: int = WIDTH) -> str:
+    """The chart as a block of its own size: words of the page around a drawing.
+
+    A notebook that is not trusted loses every `<svg>` and keeps pictures, so the lines are a picture; a picture cannot
+    take the colours of the page, so the words stand outside of it.
+    """
+    scale = _Scale(lines, width, 4.0, _DRAWN, edge=1.0)
+    axis = f'<path d="M0 {_DRAWN + 4}H{width}" stroke="#888" stroke-opacity=".6" fill="none"/>'
+    drawn = "".join(_drawn(line, _colour(at), scale) for at, line in enumerate(lines))
+    keys = _keys(lines, "span", "style", "color:")
+    words = "; ".join(f"{line.name} {sparkline(line.value)}".strip() for line in lines)
+    ends = f'<span style="float:right">{scale.last_step}</span>{scale.range}&nbsp;'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}" '
-        f'role="img" style="max-width:100%">{chart_group(title, lines, width=width)}</svg>'
+        f'<div style="display:inline-block;vertical-align:top;width:{width}px;max-width:100%;margin-right:18px">'
+        f'<div style="font-size:12px;font-weight:600;overflow:hidden;white-space:nowrap">{safe(title, 34)}</div>'
+        f'<div style="font-size:11.5px;overflow:hidden;white-space:nowrap">{keys}</div>'
+        f"{_picture(axis + drawn, width, int(_DRAWN) + 6, words)}"
+        f'<div style="font-size:10px;opacity:.7;line-height:1.2">{ends}</div></div>'
     )
 
 
-def spark_svg(values: Sequence[float | None], width: int = 110, height: int = 20) -> str:
+def spark_html(values: Sequence[float | None], width: int = 110, height: int = 20) -> str:
     """A line alone, for a cell of a table."""
     known = [float("nan") if one is None else one for one in values]
-    finite = [one for one in known if math.isfinite(one)]
-    if not finite:
+    if not any(math.isfinite(one) for one in known):
         return ""
     line = ChartLine("", list(range(len(known))), known, known, known)
-    across, up = _Way(0, max(1, len(known) - 1), 2, width - 2), _Way(min(finite), max(finite), height - 3, 3)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'style="vertical-align:middle">{_drawn(line, COLOURS[0], across, up)}</svg>'
+    scale = _Scale([line], width, 3, height - 3, edge=2)
+    return _picture(_drawn(line, COLOURS[0], scale), width, height, sparkline(values))
+
+
+def _picture(inner: str, width: int, height: int, words: str) -> str:
+    """A drawing as an image; its words say the same where images are not shown."""
+    drawn = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">'
+        f"{inner}</svg>"
     )
+    return image(drawn, words, f'width="{width}" height="{height}" ')
 
 
-def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float = 0, width: int = WIDTH) -> str:
-    """The same inside another drawing."""
-    right = width - _LEFT
-    values = [one for line in lines for side in (line.low, line.high) for one in side if math.isfinite(one)]
-    places = [one for line in lines for one in (line.ends or (*line.x, *line.bad))]
-    log = bool(values) and min(values) > 0 and max(values) > 300 * min(values)
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    across = _Way(min(places, default=0.0), max(places, default=1.0), _LEFT, right)
-    up = _Way(low, high, _BOTTOM - 3, _TOP + 3, log)
-    parts = [f'<g transform="translate({x:g} {y:g})" font-family="system-ui,sans-serif">', _head(title, lines)]
-    parts.append(f'<path d="M{_LEFT} {_BOTTOM}H{right}" stroke="currentColor" stroke-opacity=".3" fill="none"/>')
-    for at, line in enumerate(lines):
-        parts.append(_drawn(line, COLOURS[at % len(COLOURS)], across, up))
-    if values:
-        words = number(low) if low == high else f"{number(low)} to {number(high)}" + (", log" if log else "")
-        parts.append(f'<text x="{_LEFT}" y="{HEIGHT - 5}" {_SMALL}>{words}</text>')
-    if places:
-        last = f"step {across.high:,.0f}"
-        parts.append(f'<text x="{right}" y="{HEIGHT - 5}" text-anchor="end" {_SMALL}>{last}</text>')
+def image(drawn: str, words: str, size: str = "") -> str:
+    """An SVG as an `<img>` that needs nothing from outside."""
+    data = b64encode(drawn.encode("utf-8", "replace")).decode()
+    style = "max-width:100%;vertical-align:middle;display:inline-block;margin:0"
+    return f'<img src="data:image/svg+xml;base64,{data}" {size}alt="{safe(words, 120)}" style="{style}">'
+
+
+def chart_group(title: str, lines: Sequence[ChartLine], x: float = 0, y: float = 0) -> str:
+    """The chart, words and all, inside a drawing."""
+    scale = _Scale(lines, WIDTH, _TOP, _BOTTOM)
+    right = WIDTH - _LEFT
+    parts = [
+        f'<g transform="translate({x:g} {y:g})" font-family="system-ui,sans-serif">',
+        f'<text x="{_LEFT}" y="13" font-size="12" font-weight="600" fill="currentColor">{safe(title, 34)}</text>',
+        f'<text x="{_LEFT}" y="28" font-size="11.5">{_keys(lines, "tspan", "fill", "")}</text>',
+        f'<path d="M{_LEFT} {_BOTTOM}H{right}" stroke="currentColor" stroke-opacity=".3" fill="none"/>',
+    ]
+    parts += [_drawn(line, _colour(at), scale) for at, line in enumerate(lines)]
+    parts.append(f'<text x="{_LEFT}" y="{HEIGHT - 5}" {_SMALL}>{scale.range}</text>')
+    parts.append(f'<text x="{right}" y="{HEIGHT - 5}" text-anchor="end" {_SMALL}>{scale.last_step}</text>')
     return "".join(parts) + "</g>"
+
+
+class _Scale:
+    """From steps and values to places, between `top` and `bottom`; a log scale where the values span decades."""
+
+    def __init__(self, lines: Sequence[ChartLine], width: float, top: float, bottom: float, edge: float = 6.0) -> None:
+        values = [one for line in lines for side in (line.low, line.high) for one in side if math.isfinite(one)]
+        places = [one for line in lines for one in (line.ends or (*line.x, *line.bad))]
+        log = bool(values) and min(values) > 0 and max(values) > 300 * min(values)
+        low, high = (min(values), max(values)) if values else (0.0, 1.0)
+        self.across = _Way(min(places, default=0.0), max(places, default=1.0), edge, width - edge)
+        self.up = _Way(low, high, bottom - 3, top + 3, log)
+        self.bottom = bottom
+        self.last_step = f"step {self.across.high:,.0f}" if places else ""
+        self.range = ""
+        if values:
+            self.range = number(low) if low == high else f"{number(low)} to {number(high)}" + (", log" if log else "")
 
 
 class _Way:
@@ -91,18 +130,21 @@ class _Way:
         return self._start + share * (self._end - self._start)
 
 
-def _head(title: str, lines: Sequence[ChartLine]) -> str:
-    words = f'<text x="{_LEFT}" y="13" font-size="12" font-weight="600" fill="currentColor">{safe(title, 34)}</text>'
+def _colour(at: int) -> str:
+    return COLOURS[at % len(COLOURS)]
+
+
+def _keys(lines: Sequence[ChartLine], tag: str, attribute: str, before: str) -> str:
+    """The newest value of each line, in its colour; with names where there are several."""
     keys = []
     for at, line in enumerate(lines):
         named = f"{safe(line.name, 14)} " if len(lines) > 1 else ""
-        shown = f"{named}{number(line.last)}"
-        keys.append(f'<tspan fill="{COLOURS[at % len(COLOURS)]}">{shown}</tspan>')
-    return words + f'<text x="{_LEFT}" y="28" font-size="11.5">{"  ".join(keys)}</text>'
+        keys.append(f'<{tag} {attribute}="{before}{_colour(at)}">{named}{number(line.last)}</{tag}>')
+    return "  ".join(keys)
 
 
-def _drawn(line: ChartLine, colour: str, across: _Way, up: _Way) -> str:
-    parts = []
+def _drawn(line: ChartLine, colour: str, scale: _Scale) -> str:
+    across, up, parts = scale.across, scale.up, []
     for stretch in _stretches(line):
         points = [(across(line.x[at]), up(line.value[at])) for at in stretch]
         if any(line.low[at] != line.high[at] for at in stretch):
@@ -113,21 +155,21 @@ def _drawn(line: ChartLine, colour: str, across: _Way, up: _Way) -> str:
             parts.append(f'<circle cx="{points[0][0]:.1f}" cy="{points[0][1]:.1f}" r="2" fill="{colour}"/>')
         else:
             parts.append(f'<path d="M{_path(points)}" stroke="{colour}" stroke-width="1.5" fill="none"/>')
-    return "".join(parts) + _bad(line, across)
+    return "".join(parts) + _bad(line, scale)
 
 
-def _bad(line: ChartLine, across: _Way) -> str:
+def _bad(line: ChartLine, scale: _Scale) -> str:
     """A cross where values stop being finite, and a bar for as long as they are not."""
-    odd, parts = set(line.bad), []
+    across, bottom, odd, parts = scale.across, scale.bottom, set(line.bad), []
     begun: float | None = None
     for at, place in enumerate(line.x):
         if place not in odd:
             begun = None
         elif begun is None:
             begun = across(place)
-            parts.append(f"M{begun - 3:.1f} {_BOTTOM - 6}l6 6m0 -6l-6 6")
+            parts.append(f"M{begun - 3:.1f} {bottom - 6}l6 6m0 -6l-6 6")
         else:
-            parts.append(f"M{across(line.x[at - 1]):.1f} {_BOTTOM}H{across(place):.1f}")
+            parts.append(f"M{across(line.x[at - 1]):.1f} {bottom}H{across(place):.1f}")
     return f'<path d="{"".join(parts)}" stroke="#e0444b" stroke-width="1.6" fill="none"/>' if parts else ""
 
 

@@ -16,6 +16,7 @@ from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pi
 
 if TYPE_CHECKING:
     from stepscope.inspect.diff import Diff
+    from stepscope.inspect.graph.graph import Graph
     from stepscope.profile.advice.verdict import Verdict
     from stepscope.profile.collect.api import Profiler
     from stepscope.profile.profile import Profile
@@ -33,6 +34,8 @@ MOST_ROWS = 50
 _CELL = re.compile(r"\S*ipykernel_\d+[/\\]\d+\.py:(\d+)")
 MOST_LINES = 20
 """Of a profile's table."""
+MOST_PICTURE = 200_000
+"""Letters of a drawing that is kept beside its frame."""
 
 
 def install(shell: Any) -> None:
@@ -114,9 +117,9 @@ def _cell(value: Any) -> str:
 
 
 def _spark(values: list[float | None]) -> str:
-    from stepscope.notebook.chart import spark_svg
+    from stepscope.notebook.chart import spark_html
 
-    return spark_svg(values)
+    return spark_html(values)
 
 
 def framed(thing: Any) -> str:
@@ -124,14 +127,23 @@ def framed(thing: Any) -> str:
     return box(thing._repr_html_())
 
 
+def graph(found: Graph) -> str:
+    """The viewer in a frame; below it the same as a picture, which is what a notebook that is not trusted can show."""
+    from stepscope.notebook.chart import image
+
+    drawn = found.svg()
+    picture = image(drawn, repr(found)) if len(drawn) < MOST_PICTURE else soft("too large for a picture in a notebook")
+    return f"{found._repr_html_()}<details><summary>{soft('as a picture')}</summary>{picture}</details>"
+
+
 def series(one: Series) -> str:
-    from stepscope.notebook.chart import WIDE, chart_svg
+    from stepscope.notebook.chart import WIDE, chart_html
     from stepscope.notebook.glance import line_of
 
     if not len(one):
         return box(f"<b>{safe(one.name)}</b> {soft('no points')}")
     return box(
-        f"<div><b>{safe(one.name)}</b> {soft(safe(one._in_words()))}</div>", chart_svg("", [line_of("", one)], WIDE)
+        f"<div><b>{safe(one.name)}</b> {soft(safe(one._in_words()))}</div>", chart_html("", [line_of("", one)], WIDE)
     )
 
 
@@ -299,6 +311,7 @@ HTML: dict[tuple[str, str], Callable[[Any], str]] = {
     ("stepscope.records.profile", "StepParts"): step_parts,
     ("stepscope.records.profile", "ProfileDiff"): profile_diff,
     ("stepscope.inspect.diff", "Diff"): diff,
+    ("stepscope.inspect.graph.graph", "Graph"): graph,
     ("stepscope.inspect.step", "Step"): framed,
     ("stepscope.inspect.table", "Table"): framed,
     ("stepscope.inspect.summary", "Summary"): framed,

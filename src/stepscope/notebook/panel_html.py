@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from stepscope.notebook.chart import HEIGHT, WIDTH, chart_group, chart_svg
+from stepscope.notebook.chart import HEIGHT, WIDTH, chart_group, chart_html
 from stepscope.notebook.glance import Glance
 from stepscope.notebook.parts import SEVERITY, STATUS, box, duration, number, pill, safe, soft, sparkline
 from stepscope.records import Finding
@@ -26,7 +26,7 @@ def bundle(seen: Glance, word: str = "", link: str | None = None) -> dict[str, s
 
 def panel_html(seen: Glance, word: str = "", source: bool = False, link: str | None = None) -> str:
     """The panel; with the source of findings where it stands still."""
-    charts = "".join(f'<span style="margin-right:10px">{chart_svg(one.title, one.lines)}</span>' for one in seen.charts)
+    charts = "".join(chart_html(one.title, one.lines) for one in seen.charts)
     return box(
         _head(seen),
         f'<div style="margin-top:8px">{charts}</div>' if charts else "",
@@ -108,7 +108,7 @@ def _note(level: str, inner: str, top: int = 8) -> str:
 def _foot(seen: Glance, word: str, link: str | None) -> str:
     store, run = os.path.split(seen.folder)
     near = _near(store)
-    when = time.strftime("%H:%M:%S", time.localtime(seen.taken))
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seen.taken))  # a saved notebook may be read years later
     words = [safe(word)] if word else []
     if link is not None and not seen.is_over:  # a picture that stays must not point to a server that does not
         words.append(f'<a href="{safe(link)}" target="_blank" rel="noopener">open the run in the app</a>')

@@ -119,7 +119,9 @@ def sparkline(values: Sequence[float | None], width: int = 24) -> str:
     """
     picked = values if len(values) <= width else [values[at * (len(values) - 1) // (width - 1)] for at in range(width)]
     finite = [one for one in picked if one is not None and math.isfinite(one)]
-    low, span = (min(finite), (max(finite) - min(finite)) or 1.0) if finite else (0.0, 1.0)
+    low = min(finite, default=0.0)
+    half = (max(finite, default=0.0) / 2 - low / 2) or 1.0  # halves: the whole span may overflow
     return "".join(
-        "×" if one is None or not math.isfinite(one) else _BARS[min(int((one - low) / span * 8), 7)] for one in picked
+        "×" if one is None or not math.isfinite(one) else _BARS[min(int((one / 2 - low / 2) / half * 8), 7)]
+        for one in picked
     )
