@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 from stepscope.errors import BadData, StepscopeError
 from stepscope.importers.foreign import Thing
 from stepscope.importers.things import file_thing, inside, plotly_thing, several, things_of
+from stepscope.importers.wandb.annotations import boxes_of, masks_of
 from stepscope.track.media import Histogram, Html, Table, Text
 from stepscope.track.media.bins import wide_bins
 
@@ -58,10 +60,16 @@ Maker = Callable[[Shelf, str, "dict[str, Any]", int, float], Made]
 
 def _one_file(kind: str | None) -> Maker:
     def make(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
-        meta = {name: value[name] for name in ("boxes", "masks") if name in value}
-        kept = {"annotations": list(meta)} if meta else {}
         path = shelf.file(value["path"])
-        return [file_thing(path, key, step, time, kind=kind, caption=_text(value.get("caption")), **kept)]
+        made = file_thing(path, key, step, time, kind=kind, caption=_text(value.get("caption")))
+        if made.media.kind != "image":
+            return [made]
+        size = made.media.meta
+        boxes = boxes_of(value, shelf.json, size.get("width", 0), size.get("height", 0))
+        if boxes:
+            made = replace(made, media=msgspec.structs.replace(made.media, meta={**size, "boxes": boxes}))
+        masks = masks_of(value, shelf.file)
+        return [made, *(file_thing(mask, key, step, time, caption=f"mask: {name}") for name, mask in masks)]
 
     return make
 
@@ -76,6 +84,10 @@ def _files(field: str, kind: str | None) -> Maker:
             inner = one if isinstance(one, dict) else {"path": one}
             if isinstance(captions, list) and index < len(captions):
                 inner = {"caption": captions[index], **inner}
+            for name in ("boxes", "masks"):
+                listed = value.get(f"all_{name}")
+                if isinstance(listed, list) and index < len(listed):
+                    inner = {name: listed[index], **inner}
             made += _one_file(kind)(shelf, key, inner, step, time)
         return made
 
