@@ -193,6 +193,36 @@ class Net(Base):
         return torch.log(out - out.min()).square().mean()
 """,
     ),
+    "opt.no-backward": (
+        'self.log("train_loss", F.cross_entropy(self(x), y))',
+        """
+class Net(Base):
+    def training_step(self, batch, i):
+        x, y = batch
+        self.log("train_loss", F.cross_entropy(self(x), y))
+""",
+    ),
+    "opt.stepped-twice": (
+        "opt.step()",
+        """
+class Net(Base):
+    def training_step(self, batch, i):
+        loss = super().training_step(batch, i)
+        opt = self.optimizers()
+        self.manual_backward(loss, retain_graph=True)
+        opt.step()
+        return loss
+""",
+    ),
+    "loss.not-a-tensor": (
+        'return {"loss": loss.item()}',
+        """
+class Net(Base):
+    def training_step(self, batch, i):
+        loss = super().training_step(batch, i)
+        return {"loss": loss.item()}
+""",
+    ),
     "shape.linear-in": (
         "self.head = nn.Linear(64, 4)",
         """

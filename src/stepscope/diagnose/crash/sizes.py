@@ -124,14 +124,18 @@ def _kind(
         if whole == expected.size:
             return "flatten", None
     pictures = isinstance(layer.module, _CONVOLUTIONS) and tensor.ndim >= 3
-    if pictures and given in _CHANNELS and expected.size in _CHANNELS and is_odd_batch(crash, layer, tensor):
+    few = given in _CHANNELS and expected.size in _CHANNELS
+    if pictures and few and _is_first(crash, tensor) and _worked_before(crash, layer):
         return "grey-rgb", None
     return "linear-in", None
 
 
 def is_odd_batch(crash: Crash, layer: Layer, tensor: torch.Tensor) -> bool:
-    """Whether the layer is fed with data, and batches before this one fitted: it is the data that differs."""
-    return _is_first(crash, tensor) and _worked_before(crash, layer)
+    """Whether the layer is fed with data and has been trained before: then it is this batch that differs."""
+    weight = getattr(layer.module, "weight", None)
+    if weight is None or not _is_first(crash, tensor):
+        return False
+    return weight.grad is not None or (crash.watcher is not None and crash.watcher.models.grads_seen(weight) > 0)
 
 
 def _is_first(crash: Crash, tensor: torch.Tensor) -> bool:
