@@ -18,6 +18,10 @@ interface Clock {
   playing: Signal<boolean>;
   /** Seconds of the longest clip. */
   length: Signal<number>;
+  /** Of the longest animated picture; 0 where nobody knows. */
+  frames: Signal<number>;
+  /** Addresses of clips that cannot be played. */
+  failed: Signal<ReadonlySet<string>>;
 }
 
 const numberOf = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
@@ -26,8 +30,14 @@ export function Videos({ items, runs, columns, step }: ContentProps) {
   const part = useSignal(0);
   const playing = useSignal(false);
   const length = useSignal(1);
+  const frames = useSignal(0);
+  const failed = useSignal<ReadonlySet<string>>(new Set());
   const known = Math.max(0, ...items.map((item) => numberOf(item.meta.frames) / (numberOf(item.meta.fps) || 10)));
-  useEffect(() => void (known > 0 && (length.value = known)), [known]);
+  const counted = Math.max(0, ...items.map((item) => numberOf(item.meta.frames)));
+  useEffect(() => {
+    if (known > 0) length.value = known;
+    frames.value = counted;
+  }, [known, counted]);
   useEffect(() => {
     if (!playing.value) return;
     let frame = 0;
@@ -40,17 +50,26 @@ export function Videos({ items, runs, columns, step }: ContentProps) {
     frame = requestAnimationFrame(tick);
     return () => cancelAnimationFrame(frame);
   }, [playing.value]);
-  const clock = { part, playing, length };
+  const clock = { part, playing, length, frames, failed };
+  const playable = items.some((item) => item.url && !item.error && !failed.value.has(item.url));
   return (
     <div class="clip-column">
       <Cells items={items} runs={runs} columns={columns} step={step} render={(item) => <ClipView item={item} clock={clock} />} />
-      <Controls clock={clock} frames={Math.max(0, ...items.map((item) => numberOf(item.meta.frames)))} />
+      {playable ? <Controls clock={clock} /> : null}
     </div>
   );
 }
 
-function Controls({ clock, frames }: { clock: Clock; frames: number }) {
+const fails = ({ failed }: Clock, url: string) => (failed.value = new Set([...failed.peek(), url]));
+
+/** A clip says how long it is only when it is open; one second stood for "not known". */
+function heard({ length }: Clock, seconds: number): void {
+  length.value = Math.max(length.peek() === 1 ? 0 : length.peek(), seconds) || 1;
+}
+
+function Controls({ clock }: { clock: Clock }) {
   const { part, playing, length } = clock;
+  const frames = clock.frames.value;
   return (
     <div class="clip-bar" role="group" aria-label="Clips" onKeyDown={keepArrows}>
       <IconButton label={playing.value ? "Stop the clips" : "Play the clips"} pressed={playing.value} onClick={() => (playing.value = !playing.value)}>
@@ -102,10 +121,18 @@ function Animated({ item, url, clock }: { item: MediaItem; url: string; clock: C
     openClip(url, item.mime, stop.signal).then(
       (found) => {
         made = found;
-        if (stop.signal.aborted) found?.close();
-        else setClip(found ?? "play");
+        if (stop.signal.aborted) return found?.close();
+        setClip(found ?? "play");
+        if (!found || numberOf(item.meta.frames) > 0) return;
+        // A file that was logged as it was: nobody counted its frames before.
+        clock.frames.value = Math.max(clock.frames.peek(), found.frames);
+        heard(clock, found.seconds);
       },
-      (fault) => stop.signal.aborted || setClip(fault instanceof Error ? fault.message : String(fault)),
+      (fault) => {
+        if (stop.signal.aborted) return;
+        setClip(fault instanceof Error ? fault.message : String(fault));
+        fails(clock, url);
+      },
     );
     return () => {
       stop.abort();
@@ -127,6 +154,10 @@ function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock
   const [failed, setFailed] = useState(false);
   const part = clock.part.value;
   const playing = clock.playing.value;
+  const fail = () => {
+    setFailed(true);
+    fails(clock, url);
+  };
   useEffect(() => {
     const film = video.current;
     if (!film || !(film.duration > 0)) return;
@@ -135,7 +166,7 @@ function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock
     if (!playing || Math.abs(film.currentTime - wanted) > 0.3) film.currentTime = wanted;
   }, [part]);
   useEffect(() => {
-    if (playing) video.current?.play().catch(() => setFailed(true));
+    if (playing) video.current?.play().catch(fail);
     else video.current?.pause();
   }, [playing]);
   if (failed) {
@@ -157,8 +188,8 @@ function Film({ item, url, clock }: { item: MediaItem; url: string; clock: Clock
       preload="metadata"
       src={url}
       aria-label={pictureName(item)}
-      onError={() => setFailed(true)}
-      onDurationChange={(event) => (clock.length.value = Math.max(clock.length.peek() === 1 ? 0 : clock.length.peek(), event.currentTarget.duration || 0) || 1)}
+      onError={fail}
+      onDurationChange={(event) => heard(clock, event.currentTarget.duration || 0)}
     />
   );
 }
