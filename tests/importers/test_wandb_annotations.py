@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
-from stepscope.importers.wandb.annotations import boxes_of, masks_of
+from stepscope.importers.wandb.annotations import boxes_of, coloured, masks_of
 
 CONTENT: dict[str, Any] = {
     "box_data": [
@@ -37,3 +40,15 @@ def test_several_groups_are_told_apart() -> None:
 def test_masks_are_files_by_name() -> None:
     value = {"masks": {"found": {"path": "m.png"}, "odd": 1}}
     assert list(masks_of(value, Path)) == [("found", Path("m.png"))]
+
+
+def test_classes_of_a_mask_get_colours_and_keep_their_numbers() -> None:
+    classes = np.array([[0, 1], [2, 200]], np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(classes).save(out, "PNG")
+    drawn = Image.open(io.BytesIO(coloured(out.getvalue())))
+    assert np.asarray(drawn).tolist() == classes.tolist()
+    pixels = np.asarray(drawn.convert("RGB")).reshape(-1, 3).tolist()
+    assert pixels[0] == [0, 0, 0]
+    assert len({tuple(pixel) for pixel in pixels}) == 4
+    assert coloured(b"GIF89a") == b"GIF89a"

@@ -1,7 +1,9 @@
-"""Boxes and masks over W&B's pictures: boxes are drawn by the page, masks are pictures of class numbers beside it."""
+"""Boxes and masks over W&B's pictures: boxes are drawn by the page, masks stand beside it, a colour for each class."""
 
 from __future__ import annotations
 
+import struct
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,15 @@ from typing import Any
 from stepscope.errors import StepscopeError
 from stepscope.track.media.boxes import MAX_BOXES, checked_boxes
 
-__all__ = ["boxes_of", "masks_of"]
+__all__ = ["boxes_of", "coloured", "masks_of"]
+
+_COLOURS = (
+    (230, 25, 75), (60, 180, 75), (0, 130, 200), (245, 130, 48), (145, 30, 180), (70, 240, 240), (240, 50, 230),
+    (210, 245, 60), (250, 190, 212), (0, 128, 128), (220, 190, 255), (170, 110, 40), (255, 250, 200), (128, 0, 0),
+)  # fmt: skip
+_GREY, _INDEXED = 0, 3
+_HEADER_END = 33
+"""Of a PNG: eight letters, then the chunk that says how large it is and what its pixels are."""
 
 
 def boxes_of(value: Mapping[str, Any], read: Callable[[Any], Any], width: int, height: int) -> list[dict[str, Any]]:
@@ -57,3 +67,21 @@ def masks_of(value: Mapping[str, Any], file: Callable[[Any], Path]) -> Iterator[
     for name, group in groups.items() if isinstance(groups, dict) else ():
         if isinstance(group, dict) and "path" in group:
             yield str(name), file(group["path"])
+
+
+def coloured(png: bytes) -> bytes:
+    """A grey PNG whose pixels are numbers of classes, with a colour for each; any other comes back as it is.
+
+    The pixels stay as they are packed: only what they mean is changed, from shades to places in a palette.
+    """
+    head = png[16:29]
+    if png[:8] != b"\x89PNG\r\n\x1a\n" or len(head) < 13 or (head[8], head[9]) != (8, _GREY) or b"tRNS" in png[:4096]:
+        return png
+    colours = [(0, 0, 0), *(_COLOURS[number % len(_COLOURS)] for number in range(255))]
+    palette = bytes(part for colour in colours for part in colour)
+    header = head[:9] + bytes([_INDEXED]) + head[10:]
+    return png[:8] + _chunk(b"IHDR", header) + _chunk(b"PLTE", palette) + png[_HEADER_END:]
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -13,7 +13,7 @@ import msgspec
 from stepscope.errors import BadData, StepscopeError
 from stepscope.importers.foreign import Thing
 from stepscope.importers.things import file_thing, inside, plotly_thing, several, things_of
-from stepscope.importers.wandb.annotations import boxes_of, masks_of
+from stepscope.importers.wandb.annotations import boxes_of, coloured, masks_of
 from stepscope.track.media import Histogram, Html, Table, Text
 from stepscope.track.media.bins import wide_bins
 
@@ -69,9 +69,14 @@ def _one_file(kind: str | None) -> Maker:
         if boxes:
             made = replace(made, media=msgspec.structs.replace(made.media, meta={**size, "boxes": boxes}))
         masks = masks_of(value, shelf.file)
-        return [made, *(file_thing(mask, key, step, time, caption=f"mask: {name}") for name, mask in masks)]
+        return [made, *(_mask(mask, key, step, time, caption=f"mask: {name}") for name, mask in masks)]
 
     return make
+
+
+def _mask(path: Path, key: str, step: int, time: float, caption: str) -> Thing:
+    made = file_thing(path, key, step, time, caption=caption)
+    return made if made.data is None else replace(made, data=coloured(made.data))
 
 
 def _files(field: str, kind: str | None) -> Maker:
