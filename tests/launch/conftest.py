@@ -24,9 +24,9 @@ def environment() -> dict[str, str]:
     return {**clean, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def launch_all(cases: Sequence[dict[str, Any]], *, torch: bool = False) -> list[Done]:
-    """What each `stepscope ARGS...` printed and how it ended."""
-    command = [sys.executable, str(FORKING), *(["--torch"] if torch else [])]
+def launch_all(cases: Sequence[dict[str, Any]], *, torch: bool = False, also: Sequence[str] = ()) -> list[Done]:
+    """What each `stepscope ARGS...` printed and how it ended; `also` names packages that all of them import."""
+    command = [sys.executable, str(FORKING), *(["--torch"] if torch else []), *also]
     done = subprocess.run(
         command, input=json.dumps(list(cases)), capture_output=True, text=True, env=environment(), timeout=300
     )

@@ -94,6 +94,9 @@ def main() -> None:
     cases = json.loads(sys.stdin.read())
     if "--torch" in sys.argv and any(case["args"][0] == "profile" for case in cases):
         know_profiles()
+    for package in sys.argv[1:]:
+        if package != "--torch":
+            importlib.import_module(package)
     folder = tempfile.mkdtemp()
     gc.freeze()  # children look at none of it, and so copy none of it
     children = []
