@@ -305,3 +305,31 @@ def test_check_looks_at_a_trainer_and_leaves_nothing(warm: Warm, tmp_path: Path)
     assert "nothing suspicious was found" in done.err
     assert not (tmp_path / "stepscope-runs").exists()
     assert list((tmp_path / "out").glob("checkpoint-*")) == []
+
+
+# -- one step, recorded -----------------------------------------------------------------------------------------------
+
+RECORDED = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from tests.record.conftest import record_and_compare
+def build():
+    model, ids = gpt(), torch.randint(0, 64, (2, 8))
+    optimizer = torch.optim.AdamW(model.parameters())
+    def step():
+        optimizer.zero_grad()
+        loss = model(input_ids=ids, labels=ids).loss
+        loss.backward()
+        optimizer.step()
+        return loss
+    return model, step
+torch.set_num_threads(1)
+step = record_and_compare(build)
+print("called=" + json.dumps([call.path for call in step.calls]))
+"""
+
+
+def test_a_recorded_step_of_a_model_from_its_config_changes_nothing(warm: Warm, tmp_path: Path) -> None:
+    done = warm.python(tmp_path, PRELUDE + RECORDED)
+    assert done.code == 0, done.err
+    assert {"transformer.h.0.attn", "lm_head"} <= set(done.value("called"))

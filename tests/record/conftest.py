@@ -108,22 +108,22 @@ def orphans(step: StepRecord) -> list[str]:
     ]
 
 
+def record_and_compare(build: Callable[[], tuple[Any, Step]], *, steps: int = 3, **options: Any) -> StepRecord:
+    """Run a loop without and with recording, check that nothing differs and all edges are there; the last record."""
+    before = installed()
+    plain = run_steps(build, False, steps)
+    watched = run_steps(build, True, steps, **options)
+    records = watched.pop("records")
+    plain.pop("records")
+    for name in plain:
+        assert same(plain[name], watched[name]), f"{name} differ with recording"
+    assert installed() == before
+    step: StepRecord = records[-1]
+    assert orphans(step) == []
+    assert [op.index for op in step.ops] == list(range(len(step.ops)))
+    return step
+
+
 @pytest.fixture
 def recorded() -> Callable[..., StepRecord]:
-    """Run a loop without and with recording, check that nothing differs and all edges are there; the last record."""
-
-    def check(build: Callable[[], tuple[Any, Step]], *, steps: int = 3, **options: Any) -> StepRecord:
-        before = installed()
-        plain = run_steps(build, False, steps)
-        watched = run_steps(build, True, steps, **options)
-        records = watched.pop("records")
-        plain.pop("records")
-        for name in plain:
-            assert same(plain[name], watched[name]), f"{name} differ with recording"
-        assert installed() == before
-        step: StepRecord = records[-1]
-        assert orphans(step) == []
-        assert [op.index for op in step.ops] == list(range(len(step.ops)))
-        return step
-
-    return check
+    return record_and_compare

@@ -532,15 +532,3 @@ def test_with_every_observer_on(recorded: Record, reentrant: bool) -> None:
     assert linear.cost.flops
     assert linear.cost.host_us
     assert linear.output_stats
-
-
-def test_hugging_face_from_config(recorded: Record) -> None:
-    transformers = pytest.importorskip("transformers")
-
-    def build() -> Any:
-        config = transformers.GPT2Config(n_layer=2, n_head=2, n_embd=16, vocab_size=31, n_positions=16)
-        model = transformers.GPT2LMHeadModel(config)
-        ids = torch.randint(0, 31, (2, 8))
-        return training(model, lambda: model(input_ids=ids, labels=ids).loss)
-
-    recorded(build)
