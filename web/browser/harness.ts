@@ -1,6 +1,6 @@
 /** A real server over a real store, and a real browser. Nothing here is a stand-in. */
 
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -67,7 +67,10 @@ export class Server {
   static async start(kind: StoreKind, count = 0): Promise<Server> {
     const folder = mkdtempSync(join(MEMORY, "stepscope-browser-"));
     const store = join(folder, "stepscope-runs");
-    python("make_store.py", kind, store, ...(count ? [String(count)] : []));
+    await new Promise<void>((done, fail) => {
+      const args = [join(import.meta.dirname, "make_store.py"), kind, store, ...(count ? [String(count)] : [])];
+      execFile(PYTHON, args, { maxBuffer: 1 << 26 }, (error, _, stderr) => (error ? fail(new Error(`no store ${kind}:\n${stderr}`)) : done()));
+    });
     const { child, lines, said } = await serve(folder);
     return new Server(folder, child, lines, said.address, said.url);
   }

@@ -19,27 +19,43 @@ export function ImportanceView() {
 
 const REST_MS = 20_000;
 
-/** Asks when the table is there, again for another question, and for news of the same runs after a rest. */
+/**
+ * Asks when the table is there, and again for another question. News of the same runs never stops a question that is
+ * under way (where runs go on there would be no answer at all); they are asked for after a rest.
+ */
 function useImportance(): { found: Importance | null; fault: unknown; retry(): void } {
   const [found, setFound] = useState<Importance | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [again, setAgain] = useState(0);
-  const asked = useRef("");
+  const news = useRef<() => void>();
   const table = data.table.value;
   const what = data.question();
   useEffect(() => {
     if (!table) return;
     const stop = new AbortController();
-    const ask = () =>
-      data.askImportance(stop.signal).then(
-        (answer) => (setFound(answer), setFault(null)),
-        (error: unknown) => isAbort(error) || setFault(error),
-      );
-    const key = `${what} ${again}`;
-    const timer = setTimeout(ask, asked.current === key ? REST_MS : 0);
-    asked.current = key;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let known: unknown; // the version that the last question was about
+    let busy = false;
+    const ask = async () => {
+      timer = undefined;
+      busy = true;
+      known = data.table.peek()?.version;
+      try {
+        setFound(await data.askImportance(stop.signal));
+        setFault(null);
+      } catch (error) {
+        if (!isAbort(error)) setFault(error);
+      }
+      busy = false;
+      news.current?.();
+    };
+    news.current = () => {
+      if (!busy && !stop.signal.aborted && data.table.peek()?.version !== known) timer ??= setTimeout(ask, REST_MS);
+    };
+    void ask();
     return () => (clearTimeout(timer), stop.abort());
-  }, [table?.version, what, again]);
+  }, [table === null, what, again]);
+  useEffect(() => news.current?.(), [table?.version]);
   return { found, fault, retry: () => setAgain(again + 1) };
 }
 
