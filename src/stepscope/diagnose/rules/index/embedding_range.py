@@ -8,7 +8,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
 
-@rule("index.embedding-range", severity="error", needs="crash")
+@rule("index.embedding-range", severity="error", needs="crash", follows=("shape.too-long",))
 def embedding_range(run: Evidence) -> Iterator[Proof]:
     """An id or a position is larger than the embedding's table.
 
