@@ -120,8 +120,10 @@ if (plan.act === "zoom") {
 
 if (plan.act === "live") {
   out.live = [];
+  let asks = 0; // a page that stands still would keep its memory too
+  page.on("requestfinished", (request) => (asks += Number(request.url().endsWith("/api/lines"))));
   for (let part = 0; part <= 6; part++) {
-    out.live.push({ s: Math.round((part * plan.live_s) / 6), ...(await heap()) });
+    out.live.push({ s: Math.round((part * plan.live_s) / 6), asks, ...(await heap()) });
     if (part < 6) await page.waitForTimeout((plan.live_s * 1000) / 6);
   }
 }

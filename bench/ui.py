@@ -195,9 +195,10 @@ def live(speed: int) -> None:
         finally:
             writer.kill()
     print(f"\n### An hour of live updates, {speed} times as fast\n")
-    print("| minutes | heap, MB | nodes | listeners |\n|---|---|---|---|")
+    print("| minutes | answers with new points | heap, MB | nodes | listeners |\n|---|---|---|---|---|")
     for one in answer["live"]:
-        print(f"| {one['s'] * speed / 60:.0f} | {one['heap_mb']:.1f} | {one['nodes']:.0f} | {one['listeners']:.0f} |")
+        counts = f"{one['heap_mb']:.1f} | {one['nodes']:.0f} | {one['listeners']:.0f}"
+        print(f"| {one['s'] * speed / 60:.0f} | {one['asks']} | {counts} |")
 
 
 def main() -> None:

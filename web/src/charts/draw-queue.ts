@@ -3,7 +3,7 @@
  * them in one go would hold the page up. How many go into a frame follows from how long frames take, painting included.
  */
 
-const START = 4;
+const START = 2;
 const MOST = 32;
 /** A frame that was over sooner had room for more; one that took longer had too much. */
 const SHORT_MS = 20;
