@@ -127,6 +127,13 @@ def test_evaluations_are_keras_own(both: tuple[Any, Done, Done]) -> None:
     assert values_at(run, "test/loss") == [(23, watched.value("test")["loss"])]
 
 
+def test_a_softmax_whose_output_is_taken_for_raw_scores_is_found(warm: Warm, tmp_path: Path) -> None:
+    script = PLAIN.replace("keras.layers.Dense(2)]", 'keras.layers.Dense(2, activation="softmax")]')
+    done = warm.stepscope(tmp_path, script, "run")
+    assert done.rules == ["loss.from-logits"]
+    assert done.place_of("loss.from-logits") == "train.py:9"
+
+
 def test_on_jax_an_unmodified_script_is_tracked_and_told_what_needs_torch(tmp_path: Path) -> None:
     done = in_backend("jax", tmp_path, PLAIN, "-m", "stepscope", "run", "--name", "jax")
     assert done.code == 0, done.err
