@@ -33,6 +33,17 @@ def test_counts_evaluated_rows_that_were_trained_on_before(watcher: Watcher) -> 
     assert (len(diet.trained), len(evaluated.rows), len(evaluated.seen)) == (6, 4, 2)
 
 
+def test_training_that_there_was_no_time_to_look_at_is_counted(
+    watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, model = torch.arange(24.0).reshape(8, 3), nn.Linear(3, 1)
+    train(model, x[:4])
+    monkeypatch.setattr(watcher.batches_fed._allowance, "left", lambda: False)
+    train(model, x[4:])
+    (diet,) = watcher.batches_fed.diets
+    assert (len(diet.trained), diet.trained_calls, diet.missed) == (4, 2, 1)
+
+
 def test_rows_evaluated_before_they_are_trained_on_are_no_overlap(watcher: Watcher) -> None:
     x, model = torch.arange(24.0).reshape(8, 3), nn.Linear(3, 1)
     with torch.no_grad():

@@ -41,6 +41,7 @@ class Fed:
         "loader",
         "look",
         "marks",
+        "missed",
         "model",
         "origin",
         "step",
@@ -64,6 +65,8 @@ class Fed:
         self.look: Look | None = None
         self.marks: list[int] = []
         """One number for each row of the data; equal rows have equal numbers."""
+        self.missed = False
+        """There was no time to look at its rows."""
         self.loader: Loader | None = None
 
 
@@ -94,6 +97,8 @@ class Diet:
         self.trained: set[int] = set()
         """Marks of the rows it was trained on."""
         self.trained_calls = 0
+        self.missed = 0
+        """Those whose rows there was no time to look at: they may be any rows."""
         self.repeats = 0
         """Rows that were twice in one training batch."""
         self.rows = 0
@@ -144,7 +149,8 @@ class Batches(Witness):
             tensor = max(data, key=lambda one: int(one.numel()))
             fed.origin = self.watcher.trail.known(tensor)
             fed.loader = self._loader_of(fed.origin)
-            if self._allowance.left():
+            fed.missed = not self._allowance.left()
+            if not fed.missed:
                 with self._allowance, quietly():
                     self._look(fed, tensor)
         if visit.grad:  # a model may compute its loss itself, so it is there before the call is over
@@ -250,6 +256,7 @@ class Batches(Witness):
     def _trained(self, fed: Fed) -> None:
         diet = fed.model
         diet.trained_calls += 1
+        diet.missed += fed.missed
         if len(self.first) < _FIRST:
             self.first.append(fed)
         if diet.origin is None:

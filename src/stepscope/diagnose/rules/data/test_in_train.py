@@ -78,6 +78,8 @@ def _width(shape: tuple[int, ...]) -> int:
 def _is_partial(diet: Diet, evaluated: Evaluated, share: float) -> bool:
     if evaluated.look is None or evaluated.look.whole or evaluated.look.bits < _BITS:
         return False
+    if diet.missed:  # on a busy machine: the rows that seem new may have been trained on too
+        return False
     left_out = len(diet.trained - evaluated.rows)
     return _SHARE_UNNAMED <= share <= 0.95 and left_out >= 0.05 * len(diet.trained) and len(evaluated.rows) >= 16
 
