@@ -335,3 +335,20 @@ def test_a_session_that_failed_is_a_failed_run(tmp_path: Path) -> None:
     _, found = look(tmp_path / "logs", tmp_path / "store")
     assert {name: run.status for name, run in found.items()} == {"x": "failed", "y": "finished"}
     assert found["x"].config == {"hparams_group": "wide nets"}
+
+
+def test_an_embedding_comes_with_its_labels_and_its_sprite(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    log(logs, points("loss", range(2)))
+    (logs / "tensors.tsv").write_text("1\t2\n3\t4\n")
+    (logs / "labels.tsv").write_text("a\nb\n")
+    (logs / "sprite.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
+    (logs / "projector_config.pbtxt").write_text(
+        'embeddings {\n tensor_name: "words:3"\n tensor_path: "tensors.tsv"\n metadata_path: "labels.tsv"\n'
+        ' sprite {\n  image_path: "sprite.png"\n  single_image_dim: 8\n  single_image_dim: 8\n }\n}\n'
+        'embeddings { tensor_name: "out" tensor_path: "../../etc/passwd" sprite { image_path: "/etc/passwd" } }\n'
+    )
+    _, found = look(logs, tmp_path / "store")
+    run = found["logs"]
+    assert {key: run.media(key)[0].step for key in run.media_keys()} == {"words": 3, "words/sprite": 3}
+    assert run.media_bytes(run.media("words/sprite")[0]) == (logs / "sprite.png").read_bytes()

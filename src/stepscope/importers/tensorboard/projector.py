@@ -1,4 +1,4 @@
-"""Embeddings that were written for TensorBoard's projector: a text file of vectors, and one of labels."""
+"""Embeddings that were written for TensorBoard's projector: text files of vectors and labels, a picture of pictures."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from stepscope.errors import StepscopeError
 from stepscope.importers.foreign import Piece
-from stepscope.importers.things import things_of
+from stepscope.importers.things import file_thing, things_of
 from stepscope.track.media.embedding import Embedding
 
 __all__ = ["embeddings"]
 
 _BLOCK = re.compile(r"embeddings\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_FIELD = re.compile(r'(tensor_name|tensor_path|metadata_path)\s*:\s*"((?:[^"\\]|\\.)*)"')
+_FIELD = re.compile(r'(tensor_name|tensor_path|metadata_path|image_path)\s*:\s*"((?:[^"\\]|\\.)*)"')
 _LARGEST = 256 << 20
 
 
@@ -40,7 +40,11 @@ def embeddings(folder: Path, state: dict[str, Any], created: float) -> Iterator[
         number = int(step) if step.isdigit() else 0
         try:
             made = Embedding(_vectors(path), _labels(folder, found.get("metadata_path", "")))
-            yield from things_of(made, tag if step.isdigit() and tag else f"{tag}{step}", number, stamp.st_mtime)
+            key = tag if step.isdigit() and tag else f"{tag}{step}"
+            yield from things_of(made, key, number, stamp.st_mtime)
+            sprite = _inside(folder, found.get("image_path", ""))
+            if sprite is not None and sprite.is_file():
+                yield file_thing(sprite, f"{key}/sprite", number, stamp.st_mtime)
         except (StepscopeError, ValueError, OSError):
             continue  # half written: it is looked at again when it has grown
         known[found["tensor_path"]] = stamp.st_size
