@@ -152,7 +152,7 @@ def test_runs_one_after_the_other_errors_and_no_panel(tmp_path: Path) -> None:
     assert outputs(cells[7], "display_data") == []
     last = html_of(outputs(cells[9], "display_data")[0])  # drawn at the end of the cell, before the kernel goes
     assert "running" in last
-    assert ">3</tspan>" in last
+    assert ">3</span>" in last
     found = runs(tmp_path)
     assert {name: one.status for name, one in found.items()} == {
         "first": "finished", "second": "finished", "third": "failed", "silent": "finished", "off": "finished",
