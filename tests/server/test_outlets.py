@@ -138,7 +138,7 @@ def test_a_slow_outlet_holds_up_nobody_and_only_chosen_kinds_go_out() -> None:
         def send(self, notice: Notice) -> str | None:
             sent.append(notice.title)
             began_sending.set()
-            held.wait(5)
+            held.wait(300)
             return "no"
 
     outlets = Outlets([Slow()], USUAL)
@@ -147,7 +147,7 @@ def test_a_slow_outlet_holds_up_nobody_and_only_chosen_kinds_go_out() -> None:
     for number in range(500):
         outlets.tell([Notice(run="r", title=str(number), text="", level="info", kind="failed")])
     outlets.tell([Notice(run="r", title="dropped", text="", level="warning", kind="dropped")])
-    assert time.perf_counter() - began < 4  # one message alone is held for five
+    assert time.perf_counter() - began < 100  # one message alone is held for five minutes
     assert began_sending.wait(300)
     held.set()
     outlets.stop()

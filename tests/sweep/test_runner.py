@@ -187,7 +187,7 @@ def test_a_metric_that_is_not_logged_is_named_with_those_that_are(folder: Folder
 
 
 def test_two_of_one_sweep_at_once_are_refused(folder: Folder) -> None:
-    folder.write(parameters={"lr": [0.1], "steps": 100, "pause": 0.1})
+    folder.write(parameters={"lr": [0.1], "steps": 9000, "pause": 0.1})
     process = folder.start()
     folder.wait_for(lambda: len(folder.lines("started.txt")) == 1)
     assert "this sweep is being run already" in folder.sweep(code=3)

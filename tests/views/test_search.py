@@ -131,9 +131,9 @@ def test_ten_thousand_runs_are_searched_between_two_letters(ctx: Context, store:
     ctx.catalogue._entries = {one.id: one for one in many}
     ctx.catalogue.version += 1
     search(ctx, SearchRequest(text="warm"))
-    began = time.perf_counter()
+    began = time.process_time()  # of this process alone: the machine may be busy
     [group] = search(ctx, SearchRequest(text="run-999")).groups
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
     assert (group.count, group.hits[0].title) == (11, "run-999")
 
 

@@ -67,9 +67,9 @@ def test_damaged_pickles_are_said_to_be(data: bytes) -> None:
 
 def test_a_huge_place_in_the_memo_takes_no_memory() -> None:
     data = b"\x80\x04]r" + struct.pack("<I", (1 << 32) - 1) + b"."
-    began = time.perf_counter()
+    began = time.process_time()
     assert read_plain_pickle(data) == []
-    assert time.perf_counter() - began < 0.5
+    assert time.process_time() - began < 0.5
 
 
 def test_too_many_objects_are_refused() -> None:
