@@ -349,16 +349,16 @@ def test_a_long_first_look_shows_what_it_has_and_lets_others_ask(
         make_run(store, f"run-{number}")
     monkeypatch.setattr("stepscope.runs.catalogue.catalogue._PUBLISH_S", 0.0)
     catalogue = Catalogue(store, index=index)
-    seen: list[int] = []
+    seen: list[tuple[int, int]] = []
 
     def ask(done: int, total: int) -> None:
         if done == 4:
-            asking = threading.Thread(target=lambda: seen.append(len(catalogue.entries())))
+            asking = threading.Thread(target=lambda: seen.append((len(catalogue.entries()), catalogue.unread)))
             asking.start()
             asking.join(300)
 
     changes = catalogue.refresh(progress=ask)
-    assert seen == [3]
+    assert (seen, catalogue.unread) == ([(3, 3)], 0)
     assert len(changes.changed) == len(catalogue.entries()) == 6
 
 

@@ -96,6 +96,8 @@ class RunsPage(msgspec.Struct):
     groups: list[RunGroup] | None
     version: int
     """The catalogue's version, to compare with live events."""
+    unread: int = 0
+    """Runs that a long first look has found and not read yet: the rest of the answer is about those that it has."""
     best: list[float | None] = []
     """Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
     runs have the same."""
@@ -137,6 +139,7 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
         ids=[entry.id for entry in found[:MAX_IDS]],
         groups=None if request.group_by is None else _groups(found, parse_field(request.group_by), now),
         version=version,
+        unread=catalogue.unread,
         best=best_values(catalogue, (version, request.query, request.archived, tuple(request.runs)), found, fields),
     )
 

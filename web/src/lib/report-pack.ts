@@ -147,7 +147,7 @@ function addressOf(pack: Pack, url: string | null): string | null {
 function runsOf(pack: Pack, request: RunsRequest): RunsPage {
   const asked = new Set((request.query ?? "").match(/"([^"\\]+)"/g)?.map((quoted) => quoted.slice(1, -1)));
   const rows = pack.runs.filter((row) => asked.has(row.id)).map((row) => ({ ...row, cells: (request.columns ?? []).map(() => null) }));
-  return { rows, matched: rows.length, total: pack.runs.length, ids: rows.map((row) => row.id), groups: null, version: 0, best: [] };
+  return { rows, matched: rows.length, total: pack.runs.length, ids: rows.map((row) => row.id), groups: null, version: 0, unread: 0, best: [] };
 }
 
 function panelsOf(pack: Pack, { runs }: { runs: readonly string[] }): Panels {

@@ -1942,6 +1942,8 @@ export interface RunsPage {
   groups: RunGroup[] | null;
   /** The catalogue's version, to compare with live events. */
   version: number;
+  /** Runs that a long first look has found and not read yet: the rest of the answer is about those that it has. */
+  unread: number;
   /**
    * Of each asked column the best value of all runs that match; None where no way is known to be good, or where all
    * runs have the same.

@@ -60,6 +60,8 @@ class Catalogue:
         """A store is a folder of run folders, a folder of such folders, or one run folder. It may not exist yet."""
         self.stores = [Path(store) for store in stores]
         self.version = 0
+        self.unread = 0
+        """Runs that a long first look has found and not read yet."""
         self._index = index if index is not None else Index()
         self._clock = clock
         self._lock = threading.RLock()
@@ -88,11 +90,13 @@ class Catalogue:
                     progress(done, total)
                 if time.monotonic() - published > _PUBLISH_S:
                     self._publish([() for _ in self._scans])
+                    self.unread = total - done
                     self.version += 1
                     published = time.monotonic()
 
             touched = [scan.refresh(self._clock(), tell) for scan in self._scans]
             with self._lock:
+                self.unread = 0
                 changed = self._publish(touched) | (self._entries.keys() - before.keys())
                 gone = before.keys() - self._entries.keys()
                 for run_id in (changed | gone) & before.keys():

@@ -80,6 +80,7 @@ class StoreScan:
             before = self._known.get(found.folder)
             if before is None or not self._is_same(before, found, now, touched):
                 unread.append(found)
+        unread.sort(key=lambda found: found.folder, reverse=True)  # the newest first: ids begin with the time
         for done, found in enumerate(unread):
             progress(done, len(unread))
             if self._read(found, now):

@@ -26,6 +26,8 @@ export interface Table {
   order: (string | undefined)[];
   matched: number;
   total: number;
+  /** Found and not read yet, when many are opened for the first time. */
+  unread: number;
   groups: RunGroup[] | null;
   version: number;
   /** The best value of a column among all runs that match, where it is known which way is good. */
@@ -126,7 +128,7 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
   const best = new Map(now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])));
-  table.value = { order, matched: page.matched, total: page.total, groups: page.groups, version: page.version, best };
+  table.value = { order, matched: page.matched, total: page.total, unread: page.unread, groups: page.groups, version: page.version, best };
   remember(page.rows);
 }
 

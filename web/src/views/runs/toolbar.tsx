@@ -66,6 +66,7 @@ function Matched() {
   return (
     <span class="matched quiet" role="status">
       {words}
+      {now.unread > 0 ? `, reading ${now.unread.toLocaleString("en-US")} more …` : ""}
     </span>
   );
 }
