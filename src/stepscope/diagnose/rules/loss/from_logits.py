@@ -16,8 +16,8 @@ def from_logits(run: Evidence) -> Iterator[Proof]:
     """A Keras loss takes raw scores for probabilities, or probabilities for raw scores.
 
     Why it matters: with `from_logits=True` the loss applies the softmax itself, so that one in the last layer is
-    applied twice and the loss cannot fall far. Without it the loss takes the logarithm of what it is given, and raw scores are
-    cut off at 0 and 1: most of the gradient is lost.
+    applied twice and the loss cannot fall far. Without it the loss takes the logarithm of what it is given, and raw
+    scores are cut off at 0 and 1: most of the gradient is lost.
 
     What to do: leave the last layer without an activation and say `from_logits=True`, or keep the softmax and leave it
     out. One of the two, not both and not neither.

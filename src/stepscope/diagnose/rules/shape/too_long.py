@@ -8,6 +8,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.samples import sample_source
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.records.step import Site
 
 _LIMITS = ("max_position_embeddings", "n_positions")
 
@@ -33,13 +34,19 @@ def too_long(run: Evidence) -> Iterator[Proof]:
         return
     length, limit, name = found
     yield Proof(
-        where=sample_source(crash) or crash.site,
+        where=sample_source(crash) or _called(crash),
         message=f"sequences of {length} tokens, but the model has {limit} positions",
         label=f"{length} tokens",
         evidence={"tokens": length, name: limit},
         fix=f"cut them to {limit} tokens (truncation=True, max_length={limit}), or build it with {name}={length}",
         related=[(crash.site, "the model fails here")],
     )
+
+
+def _called(crash: Crash) -> Site | None:
+    """Where the model is called, by code that is not the model's own."""
+    outside = [frame for frame in crash.own if frame.module is None]
+    return outside[-1].site if outside else crash.site
 
 
 def _longer(crash: Crash) -> tuple[int, int, str] | None:
