@@ -251,11 +251,16 @@ export async function still(page: Page, selector: string, parts = selector): Pro
   await page.evaluate(
     ([selector, parts]) =>
       new Promise<void>((done) => {
+        // What is not on the screen is loaded when it comes onto it.
+        const onScreen = (one: Element) => {
+          const { top, bottom, width } = one.getBoundingClientRect();
+          return width > 0 && bottom > 0 && top < innerHeight;
+        };
         const busy = () =>
           [...document.querySelectorAll(selector)].some(
             (one) =>
               one.closest("[aria-busy=true]") ||
-              one.querySelector("[aria-busy=true], [data-loading]") ||
+              [...one.querySelectorAll("[aria-busy=true], [data-loading], .skeleton")].some(onScreen) ||
               one.getAnimations({ subtree: true }).some((moves) => Number.isFinite(moves.effect?.getComputedTiming().endTime as number)),
           );
         const places = () =>
