@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Keeping"]
 
 _WATCHED = 400
+_TOTALS = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"})
 _LOSSES = frozenset({
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "kl_div", "mean",
@@ -44,7 +45,7 @@ class Keeping(Witness):
 
     sampled = True
 
-    ops = frozenset({"add", "add_", "sum", "stack", "cat", "mul", "div", "sub", "rsub", "lerp"}) | _LOSSES
+    ops = _TOTALS | _LOSSES
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
@@ -91,6 +92,8 @@ class Keeping(Witness):
             return
         if call.name in _LOSSES and isinstance(call.result, torch.Tensor) and call.result.dim() == 0:
             self._hold(call.result)  # a trainer may divide it, so that backward is called on another tensor
+        if call.name not in _TOTALS:
+            return  # a trainer on one line of the script takes the mean of the last step's loss after that step
         old = [o for o in call.origins if o.kind == "op" and o.step < now and o.requires_grad and o.place is not None]
         # What this very line has made in an earlier step comes back into it: a total that grows.
         if any(self._line(o.place) == self._line(call.place) for o in old):
