@@ -209,7 +209,7 @@ class Net(Base):
     def training_step(self, batch, i):
         loss = super().training_step(batch, i)
         opt = self.optimizers()
-        self.manual_backward(loss, retain_graph=True)
+        loss.backward(retain_graph=True)
         opt.step()
         return loss
 """,

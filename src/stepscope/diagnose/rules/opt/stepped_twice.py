@@ -20,7 +20,7 @@ def stepped_twice(run: Evidence) -> Iterator[Proof]:
     Bad:
         def training_step(self, batch, i):
             loss = self.loss(batch)
-            self.manual_backward(loss); self.optimizers().step()
+            loss.backward(); self.optimizers().step()
             return loss
     Good:
         def training_step(self, batch, i):
