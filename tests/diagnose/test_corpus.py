@@ -1,7 +1,7 @@
 """The corpus under `stepscope run`: what is wrong is found, what is right passes, and no bit of the training changes.
 
-Each time a part of the corpus, chosen by the name of the script and so always the same: every eighteenth pair
-and every twelfth of the healthy-only scripts. `STEPSCOPE_CORPUS=all` runs all of it (some minutes);
+Each time a part of the corpus, chosen by the name of the script and so always the same: every 27th pair
+and every 18th of the healthy-only scripts. `STEPSCOPE_CORPUS=all` runs all of it (some minutes);
 `bench/diagnose.py` scores it beside the peers.
 """
 
@@ -49,8 +49,8 @@ def _chosen(part: int) -> list[object]:
     mine = [entry for entry in ENTRIES if _number(_pair(entry)) % PARTS == part]
     if WHOLE:
         return mine
-    every = {"healthy": 12, "dist": 5}
-    return [entry for entry in mine if _number("x" + _pair(entry)) % every.get(entry.group, 18) == 0]
+    every = {"healthy": 18, "dist": 7}
+    return [entry for entry in mine if _number("x" + _pair(entry)) % every.get(entry.group, 27) == 0]
 
 
 @pytest.fixture(scope="module", autouse=True)

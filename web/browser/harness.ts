@@ -250,7 +250,8 @@ export async function still(page: Page, selector: string, parts = selector): Pro
   await page.locator(selector).first().waitFor();
   await page.evaluate(
     ([selector, parts]) =>
-      new Promise<void>((done) => {
+      new Promise<void>((done, fail) => {
+        const until = performance.now() + 60_000;
         // What is not on the screen is loaded when it comes onto it.
         const onScreen = (one: Element) => {
           const { top, bottom, width } = one.getBoundingClientRect();
@@ -277,6 +278,7 @@ export async function still(page: Page, selector: string, parts = selector): Pro
           same = now === last && !busy() ? same + 1 : 0;
           last = now;
           if (same >= 4) done();
+          else if (performance.now() > until) fail(new Error(`${selector} does not come to rest${busy() ? ": it is busy" : ""}`));
           else requestAnimationFrame(look);
         };
         look();
