@@ -64,7 +64,10 @@ def warm() -> Iterator[Warm]:
     process.close()
 
 
-@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in ("jax", "tensorflow")]
+
+
+@pytest.mark.parametrize("backend", ["torch", *OTHERS])
 def test_the_callback_keeps_what_keras_logs(warm: Warm, tmp_path: Path, backend: str) -> None:
     done = warm.python(tmp_path, TRACKED) if backend == "torch" else in_backend(backend, tmp_path, TRACKED)
     assert done.code == 0, done.err

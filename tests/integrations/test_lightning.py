@@ -344,6 +344,7 @@ def test_the_profilers_phases_are_lightnings_actions() -> None:
     assert "run_training_batch" in profiler.summary()
 
 
+@pytest.mark.slow
 def test_the_other_name_of_the_package_and_fabric(tmp_path: Path) -> None:
     source = """
 import sys
