@@ -137,6 +137,7 @@ def test_a_softmax_whose_output_is_taken_for_raw_scores_is_found(warm: Warm, tmp
     assert done.place_of("loss.from-logits") == "train.py:9"
 
 
+@pytest.mark.slow
 def test_on_jax_an_unmodified_script_is_tracked_and_told_what_needs_torch(tmp_path: Path) -> None:
     done = in_backend("jax", tmp_path, PLAIN, "-m", "stepscope", "run", "--name", "jax")
     assert done.code == 0, done.err
