@@ -139,6 +139,8 @@ class Media(_Record, frozen=True, kw_only=True):
     mime: str = "application/octet-stream"
     index: int = 0
     """Position among several things logged under one key at one step (a list of images)."""
+    place: int = 0
+    """Its key's place among those of the run, as they were logged; the file has them as they were ready. 0: unknown."""
     count: int = 1
     meta: dict[str, Any] = {}
     """Small and JSON-ready: width, height, caption, edges, columns ... per kind, see docs/design/001."""

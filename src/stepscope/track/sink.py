@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from stepscope.errors import StepscopeError
 from stepscope.records import Dropped
 from stepscope.runs.write.writer import Keyset, RunWriter
@@ -25,6 +27,7 @@ class RunSink:
         self._writer = writer
         self._worker = Worker("encoding media")
         self._again: dict[tuple[str, str], tuple[int, str]] = {}
+        self._places: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def keyset(self, names: tuple[str, ...]) -> Keyset:
@@ -46,19 +49,22 @@ class RunSink:
                 continue
             if made is None:
                 self.refused(name, type(value).__name__, _advice(value))
-            elif is_text:
-                self._write_media(made.encode, name, step, when)
+                continue
+            place = self._places.setdefault(name, len(self._places) + 1)
+            write = partial(self._write_media, made.encode, name, step, when, place)
+            if is_text:
+                write()
             else:
-                self._worker.do(partial(self._write_media, made.encode, name, step, when))
+                self._worker.do(write)
 
-    def _write_media(self, encode: Callable[..., Any], name: str, step: int, when: float) -> None:
+    def _write_media(self, encode: Callable[..., Any], name: str, step: int, when: float, place: int) -> None:
         try:
             encoded = encode(name, step, when)
         except StepscopeError as reason:
             self.refused(name, "media", str(reason))
             return
         for record, data in encoded:
-            self._writer.media(record, data)
+            self._writer.media(msgspec.structs.replace(record, place=place), data)
 
     def refused(self, name: str, kind: str, reason: str) -> None:
         """Say and record once that values like this one are not kept; count the others."""

@@ -9,7 +9,7 @@ export type Range = readonly [number, number];
 
 /** What an order goes by, in a few words for the page. */
 export const ORDER_WORDS: Record<LayerOrder, { label: string; about: string }> = {
-  model: { label: "Model order", about: "As the layers were first logged; of many, by name inside each outer module." },
+  model: { label: "Model order", about: "As the layers were first logged." },
   name: { label: "Name", about: "By name; numbers count as numbers." },
   moved: { label: "Most changed", about: "From the first histogram to the newest: √(change of mean² + change of deviation²), in deviations of the first." },
   wide: { label: "Widest", about: "By the standard deviation of the newest histogram." },

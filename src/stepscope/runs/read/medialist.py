@@ -17,7 +17,12 @@ class LoggedMedia:
     header: FileHeader
     superseded: bool = False
     place: int = 0
-    """How many media the run had logged before it."""
+    """How many media the run had written before it."""
+
+    @property
+    def moment(self) -> tuple[float, int, int]:
+        """When it was logged: things of one call come ready, and are written, in any order."""
+        return self.media.time, self.media.place, self.place
 
 
 def media_by_key(parts: Iterable[Part]) -> dict[str, list[LoggedMedia]]:
@@ -33,7 +38,7 @@ def media_by_key(parts: Iterable[Part]) -> dict[str, list[LoggedMedia]]:
 
 def media_kinds(found: dict[str, list[LoggedMedia]], as_logged: bool) -> dict[str, str]:
     """The kind of each key. As logged: by each key's first medium, so that layers stay in the order of their model."""
-    keys = sorted(found, key=lambda key: min(one.place for one in found[key])) if as_logged else list(found)
+    keys = sorted(found, key=lambda key: min(one.moment for one in found[key])) if as_logged else list(found)
     return {key: first_kind(found[key]) for key in keys}
 
 

@@ -12,7 +12,7 @@ from stepscope.records import Media
 from stepscope.runs.points.histograms import decode_histogram
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
-from stepscope.views.distributions.layer_names import FAMILIES, in_model_order, in_rows, placed
+from stepscope.views.distributions.layer_names import FAMILIES, in_rows, placed
 from stepscope.views.route import route
 
 __all__ = ["distributions"]
@@ -79,9 +79,9 @@ def distributions(ctx: Context, request: DistributionsRequest) -> Distributions:
             continue
         keys = [key for key, kind in folder.media_keys(as_logged=True).items() if kind == "histogram"]
         rows = in_rows(placed(keys))
-        for name in in_model_order(list(rows), len(keys)):
+        for name, found in rows.items():
             layer = layers.setdefault(name, DistributionLayer(name=name, cells=[]))
-            layer.cells += [_cell(folder, one.key, one.family) for one in rows[name]]
+            layer.cells += [_cell(folder, one.key, one.family) for one in found]
     shown = list(layers.values())[:MAX_LAYERS]
     there = {cell.family for layer in shown for cell in layer.cells}
     return Distributions(

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from statistics import median
 
-from stepscope.runs.catalogue.ordering import natural_key
-
-__all__ = ["FAMILIES", "Placed", "in_model_order", "in_rows", "placed"]
+__all__ = ["FAMILIES", "Placed", "in_rows", "placed"]
 
 FAMILIES = ("weights", "gradients", "activations", "values")
 """In the order they stand side by side; `values` is whatever no name tells more about."""
@@ -21,11 +18,6 @@ _WORDS = {
 }
 _FAMILY = {word: family for family, words in _WORDS.items() for word in words}
 _ENDINGS = re.compile(r"^(?P<layer>.+)[./_](?P<word>grads?|gradients?|activations?)$", re.IGNORECASE)
-
-
-_SURE = 64
-"""So many media of one `log` call wait in order; of more, some are written out of turn."""
-_PARTS = re.compile(r"[./]")
 
 
 @dataclass(frozen=True)
@@ -93,21 +85,3 @@ def _host(layer: str, rows: dict[str, list[Placed]]) -> str | None:
         if name in rows:
             return name
     return None
-
-
-def in_model_order(layers: Sequence[str], keys: int) -> list[str]:
-    """Layers that were first logged in this order, as a model has them.
-
-    Of few keys that is the order itself. Of many it is only nearly so: then the outermost modules stand in the order of
-    their middle layers, and by name inside.
-
-    >>> in_model_order(["stem", "blocks.10", "blocks.2", "head"], 1000)
-    ['stem', 'blocks.2', 'blocks.10', 'head']
-    """
-    if keys <= _SURE:
-        return list(layers)
-    places: dict[str, list[int]] = {}
-    for place, layer in enumerate(layers):
-        places.setdefault(_PARTS.split(layer, maxsplit=1)[0], []).append(place)
-    middle = {outer: median(found) for outer, found in places.items()}
-    return sorted(layers, key=lambda layer: (middle[_PARTS.split(layer, maxsplit=1)[0]], natural_key(layer)))
