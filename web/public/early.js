@@ -1,4 +1,5 @@
 // Asks for what the Charts page asks first, while the app itself is still on its way: see src/lib/early.ts.
+// Not `async`: with the app in the cache it would come too late, and ask in vain.
 (function () {
   var parts = /^#\/charts(?:\?(.*))?$/.exec(location.hash);
   var query = parts && new URLSearchParams(parts[1] || "");
