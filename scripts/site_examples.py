@@ -4,6 +4,8 @@ On a page of docs/tutorials or docs/integrations a block `python title="train.py
 a folder of the page's own; a `console` block has commands after `$ ` that are run there in order. Each line below a
 command must come in its output, in that order, digits aside; `...` skips any number of lines. A command that ends with
 another exit code than 0 says so: `$ stepscope run train.py  # exits 1`.
+
+Commands of pages whose scripts use torch are forks of a process that has imported it (site_warm.py).
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from site_warm import Warm
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("tutorials", "integrations")
@@ -37,25 +41,28 @@ class Command:
 def run_all(docs: Path, chosen: list[Path] | None = None) -> int:
     """Run the examples of every page, or of the chosen ones, two pages at a time; how many pages failed."""
     pages = chosen or [page for folder in FOLDERS for page in sorted((docs / folder).glob("*.md"))]
-    with ThreadPoolExecutor(AT_ONCE) as workers:
-        failed = sum(workers.map(lambda page: _page_fails(page, docs), pages))
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(AT_ONCE) as workers:
+        warm = {home: Warm(home, Path(scratch) / str(at)) for at, home in enumerate({*map(_home, pages)})}
+        failed = sum(workers.map(lambda page: _page_fails(page, docs, warm[_home(page)]), pages))
+        for one in warm.values():
+            one.close()
     print(f"examples: {failed} pages failed")
     return failed
 
 
-def _page_fails(page: Path, docs: Path) -> bool:
+def _page_fails(page: Path, docs: Path, warm: Warm) -> bool:
     text = page.read_text()
     if "```console" not in text:
         return False
     started = time.monotonic()
-    trouble = _run_page(page, text)
+    trouble = _run_page(page, text, _path(page, text, warm))
     name = page.resolve().relative_to(docs.resolve())
     said = f"{name}: {'ok' if trouble is None else 'FAILED'} ({time.monotonic() - started:.0f}s)"
     print(said if trouble is None else f"{said}\n{trouble}", flush=True)
     return trouble is not None
 
 
-def _run_page(page: Path, text: str) -> str | None:
+def _run_page(page: Path, text: str, path: str) -> str | None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         for kind, rest, body in _BLOCK.findall(text):
@@ -65,7 +72,7 @@ def _run_page(page: Path, text: str) -> str | None:
                 (folder / title.group(1)).write_text(body)
             elif kind == "console":
                 for command in _commands(body):
-                    trouble = _run(command, folder, page)
+                    trouble = _run(command, folder, path)
                     if trouble is not None:
                         return trouble
     return None
@@ -82,13 +89,23 @@ def _commands(body: str) -> list[Command]:
     return commands
 
 
-def _run(command: Command, folder: Path, page: Path) -> str | None:
+def _home(page: Path) -> Path:
+    """Where the commands of a page are: integrations, and the ways here from others, show another package at work."""
     ecosystem = ROOT / ".ecosystem" / "pinned" / "bin"
-    others = page.parent.name == "integrations" or page.stem.startswith("from_")  # they show another package at work
-    home = ecosystem if others and ecosystem.exists() else ROOT / ".venv" / "bin"
+    others = page.parent.name == "integrations" or page.stem.startswith("from_")
+    return ecosystem if others and ecosystem.exists() else ROOT / ".venv" / "bin"
+
+
+def _path(page: Path, text: str, warm: Warm) -> str:
+    """The folders of the page's commands. Where nothing imports torch, nothing may have imported it."""
+    first = [str(warm.folder)] if re.search(r"^import torch|^from torch", text, re.MULTILINE) else []
+    return os.pathsep.join([*first, str(_home(page)), os.environ["PATH"]])
+
+
+def _run(command: Command, folder: Path, path: str) -> str | None:
     environment = {
         **os.environ,
-        "PATH": f"{home}{os.pathsep}{os.environ['PATH']}",
+        "PATH": path,
         "COLUMNS": "120",
         "HOME": str(folder),
         "STEPSCOPE_CACHE": str(folder / ".cache"),
