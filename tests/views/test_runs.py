@@ -7,11 +7,13 @@ import math
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from stepscope.errors import QueryError
 from stepscope.records import TagsChange
 from stepscope.views.context import Context
+from stepscope.views.group_means import GroupMean, mean_of
 from stepscope.views.runs import ColumnsRequest, RunGroup, RunsRequest, cell, columns, runs
 
 from .conftest import write_run
@@ -51,6 +53,37 @@ def test_groups_carry_their_value_and_runs(ctx: Context, three: list[str]) -> No
         RunGroup(value="sgd", count=1, ids=[three[1]]),
     ]
     assert [row.name for row in page.rows] == ["run-3", "run-1", "run-2"]
+
+
+def test_a_group_tells_the_mean_of_its_runs_metrics_and_how_far_they_lie_apart(ctx: Context, three: list[str]) -> None:
+    page = runs(ctx, RunsRequest(group_by="config.opt", columns=["config.lr", "loss.min", "loss.max", "never.min"]))
+    assert page.groups is not None
+    adam, sgd = page.groups
+    both = np.array([1.0, 1.0 / 3])
+    lr, least, most, never = adam.means
+    assert (lr, most, never) == (None, GroupMean(mean=2.0, sd=0.0, count=2), None)
+    assert least is not None
+    assert (least.mean, least.sd, least.count) == pytest.approx((both.mean(), both.std(ddof=1), 2))
+    assert sgd.means == [None, GroupMean(mean=0.5, sd=None, count=1), GroupMean(mean=2.0, sd=None, count=1), None]
+
+
+def test_a_run_that_broke_is_counted_not_averaged(ctx: Context, store: Path) -> None:
+    for n, last in enumerate((1.0, math.nan, 3.0, -math.inf)):
+        write_run(store, f"run-{n}", {"loss": [last]}, created=1000.0 + n)
+    page = runs(ctx, RunsRequest(group_by="project", columns=["loss.last"]))
+    assert page.groups is not None
+    (mean,) = page.groups[0].means
+    assert mean is not None
+    assert (mean.mean, mean.sd, mean.count, mean.odd) == pytest.approx((2.0, math.sqrt(2), 2, 2))
+
+
+@pytest.mark.parametrize("values", [[1.7e308] * 4, [1.7e308, -1.7e308], [0.0, -0.0], [5e-324, 5e-324]])
+def test_the_largest_and_the_smallest_numbers_have_a_mean_that_json_can_carry(values: list[float]) -> None:
+    found = mean_of(values)
+    assert found is not None
+    assert math.isfinite(found.mean)
+    assert found.sd is None or math.isfinite(found.sd)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=GroupMean) == found
 
 
 def test_a_column_of_an_old_link_is_empty_not_an_error(ctx: Context, three: list[str]) -> None:

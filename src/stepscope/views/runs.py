@@ -14,6 +14,7 @@ from stepscope.runs.catalogue.ordering import grouped
 from stepscope.runs.query.query import Field, parse_field
 from stepscope.views.best import best_values
 from stepscope.views.context import Context
+from stepscope.views.group_means import GroupMean, group_means, is_averaged
 from stepscope.views.hues import hues
 from stepscope.views.plain import plain
 from stepscope.views.route import route
@@ -69,6 +70,8 @@ class RunGroup(msgspec.Struct):
     value: Cell
     count: int
     ids: list[str]
+    means: list[GroupMean | None] = []
+    """Aligned with the request's `columns`; None where the column is no metric or no run has a number."""
 
 
 class RunsRequest(msgspec.Struct):
@@ -137,7 +140,7 @@ def runs(ctx: Context, request: RunsRequest) -> RunsPage:
         matched=len(found),
         total=len(catalogue),
         ids=[entry.id for entry in found[:MAX_IDS]],
-        groups=None if request.group_by is None else _groups(found, parse_field(request.group_by), now),
+        groups=None if request.group_by is None else _groups(ctx, found, parse_field(request.group_by), fields, now),
         version=version,
         unread=catalogue.unread,
         best=best_values(catalogue, (version, request.query, request.archived, tuple(request.runs)), found, fields),
@@ -198,9 +201,14 @@ def _row(entry: RunEntry, fields: list[Field | None], now: float, hue: int) -> R
     )
 
 
-def _groups(found: list[RunEntry], field: Field, now: float) -> list[RunGroup]:
-    groups = grouped(found, lambda entry: entry.value(field, now))
+def _groups(ctx: Context, found: list[RunEntry], by: Field, fields: list[Field | None], now: float) -> list[RunGroup]:
+    ctx.catalogue.prefetch(found, [one for one in fields if one is not None and is_averaged(one)])
     return [
-        RunGroup(value=cell(value), count=len(members), ids=[entry.id for entry in members[:MAX_IDS]])
-        for value, members in groups
+        RunGroup(
+            value=cell(value),
+            count=len(members),
+            ids=[entry.id for entry in members[:MAX_IDS]],
+            means=group_means(members, fields, now),
+        )
+        for value, members in grouped(found, lambda entry: entry.value(by, now))
     ]

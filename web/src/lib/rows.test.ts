@@ -23,8 +23,8 @@ test("scrolls only as far as needed", () => {
 
 describe("groups", () => {
   const groups = [
-    { value: "adam", count: 2, ids: ["a", "b"] },
-    { value: null, count: 1, ids: ["c"] },
+    { value: "adam", count: 2, ids: ["a", "b"], means: [] },
+    { value: null, count: 1, ids: ["c"], means: [] },
   ];
 
   test("are headings followed by their runs", () => {

@@ -835,6 +835,17 @@ export interface GroupLinesRequest {
   spread?: "range" | "sem" | "std";
 }
 
+/** The mean over the runs of a group that have a finite value. */
+export interface GroupMean {
+  mean: number;
+  /** The standard deviation with n - 1; None of a single value. */
+  sd: number | null;
+  /** How many runs have a finite value. */
+  count: number;
+  /** How many have NaN or an infinity instead, and are left out. */
+  odd: number;
+}
+
 export interface Histogram {
   edges: number[];
   counts: number[];
@@ -1890,6 +1901,8 @@ export interface RunGroup {
   value: Cell;
   count: number;
   ids: string[];
+  /** Aligned with the request's `columns`; None where the column is no metric or no run has a number. */
+  means: (GroupMean | null)[];
 }
 
 export interface RunProfiles {

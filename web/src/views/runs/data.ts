@@ -5,7 +5,7 @@ import { ApiError, call, isAbort } from "../../lib/api";
 import { liveState, onLive, onReturn } from "../../lib/live";
 import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
-import type { Cell, Edited, EditRequest, RunGroup, RunRow, RunsPage } from "../../lib/schema";
+import type { Cell, Edited, EditRequest, GroupMean, RunGroup, RunRow, RunsPage } from "../../lib/schema";
 import { meet, project, remember, selected } from "../../state";
 import { archived, askedColumns, available, descending, groupBy, query, shutGroups, sortKey, usual } from "./settings";
 
@@ -29,6 +29,8 @@ export interface Table {
   /** Found and not read yet, when many are opened for the first time. */
   unread: number;
   groups: RunGroup[] | null;
+  /** The columns that were asked for: a group's means stand in their order. */
+  columns: readonly string[];
   version: number;
   /** The best value of a column among all runs that match, where it is known which way is good. */
   best: ReadonlyMap<string, number>;
@@ -83,11 +85,15 @@ function fetchPage(now: Question, offset: number, signal: AbortSignal): Promise<
 async function renew(now: Question, keep: boolean): Promise<void> {
   fresh?.abort();
   const control = (fresh = new AbortController());
-  if (!keep) waiting.value = true;
+  const offset = keep ? firstVisible() : 0; // what is on the screen may be another part when the answer comes
+  if (!keep) {
+    following?.abort(); // rows of the question before, which would come between
+    waiting.value = true;
+  }
   try {
-    const page = await fetchPage(now, keep ? firstVisible() : 0, control.signal);
+    const page = await fetchPage(now, offset, control.signal);
     batch(() => {
-      takePage(now, page, keep ? firstVisible() : 0, true, keep);
+      takePage(now, page, offset, true, keep);
       failure.value = null;
       queryError.value = null;
     });
@@ -105,6 +111,11 @@ function refuse(now: Question, fault: unknown): void {
     return;
   }
   failure.value = fault;
+}
+
+/** What the runs of a group reach together in a column; null where it is no metric. */
+export function meanIn(group: RunGroup, key: string): GroupMean | null {
+  return group.means[table.value?.columns.indexOf(key) ?? -1] ?? null;
 }
 
 function firstVisible(): number {
@@ -128,7 +139,7 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
   for (const [index, row] of page.rows.entries()) order[offset + index] = row.id;
   if (changed) rows.value = next;
   const best = new Map(now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])));
-  table.value = { order, matched: page.matched, total: page.total, unread: page.unread, groups: page.groups, version: page.version, best };
+  table.value = { order, matched: page.matched, total: page.total, unread: page.unread, groups: page.groups, columns: now.columns, version: page.version, best };
   remember(page.rows);
 }
 
@@ -178,8 +189,10 @@ export function retry(): void {
 }
 
 async function readColumns(): Promise<void> {
+  const of = project.peek();
   try {
-    const found = await call("POST /api/columns", { query: inProject(project.peek(), "").query });
+    const found = await call("POST /api/columns", { query: inProject(of, "").query });
+    if (of !== project.peek()) return; // another project was chosen meanwhile, and is asked about
     batch(() => {
       available.value = found.columns;
       usual.value = found.default;

@@ -2,12 +2,13 @@ import { memo } from "preact/compat";
 import { Checkbox, Skeleton } from "../../components";
 import { ChevronDownIcon, ChevronRightIcon, EyeIcon, EyeOffIcon, WarningIcon } from "../../components/icons";
 import { count, formatCell, visibleText } from "../../lib/format";
+import { valueWords } from "../../lib/compare-table";
 import { groupKey } from "../../lib/rows";
-import type { RunColumn, RunGroup, RunRow } from "../../lib/schema";
+import type { GroupMean, RunColumn, RunGroup, RunRow } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { hiddenSet, hovered, lookOfRun, selectedSet, toggleHidden, toggleSelected } from "../../state";
 import { CellContent, isNumeric } from "./cells";
-import { rows, table } from "./data";
+import { meanIn, rows, table } from "./data";
 import { endPeek, startPeek } from "./peek";
 import { choose, chooseMany, chosenAmong, cursor } from "./selection";
 import { columnOf, groupBy, shutGroups, widthOf } from "./settings";
@@ -127,7 +128,7 @@ export function Swatch({ id, chosen, name }: { id: string; chosen: boolean; name
   );
 }
 
-export function GroupRow({ group, shut, index }: { group: RunGroup; shut: boolean; index: number }) {
+export function GroupRow({ group, shut, index, columns }: { group: RunGroup; shut: boolean; index: number; columns: readonly RunColumn[] }) {
   const key = groupKey(group.value);
   const label = columnOf(groupBy.value).label;
   const chosen = chosenAmong(group.ids);
@@ -146,20 +147,46 @@ export function GroupRow({ group, shut, index }: { group: RunGroup; shut: boolea
       aria-expanded={!shut}
       data-cursor={cursor.value === index || undefined}
     >
-      <div class="cell cell-group" role="rowheader">
+      <div class="cell cell-name cell-group" role="rowheader" style={{ width: widthOf(NAME) }}>
         <Checkbox
           checked={chosen > 0 && chosen === group.ids.length}
           mixed={chosen > 0}
           label={`Choose all with ${label} ${words}`}
           onChange={(on) => chooseMany(group.ids, on)}
         />
-        <button type="button" class="group-toggle" aria-expanded={!shut} onClick={toggle}>
+        <button type="button" class="group-toggle" aria-expanded={!shut} title={`${label} ${words}: ${count(group.count, "run")}`} onClick={toggle}>
           {shut ? <ChevronRightIcon size={14} /> : <ChevronDownIcon size={14} />}
           <span class="group-label isolate">{label}</span>
           <span class="group-value isolate ellipsis">{words}</span>
           <span class="group-count">{group.count.toLocaleString("en-US")}</span>
         </button>
       </div>
+      {columns.map((column) => (
+        <div
+          key={column.key}
+          class={isNumeric(column) ? "cell cell-number" : "cell"}
+          role="gridcell"
+          data-column={column.key}
+          style={{ width: widthOf(column) }}
+        >
+          <MeanCell found={meanIn(group, column.key)} of={group.count} />
+        </div>
+      ))}
+      <div class="cell cell-rest" role="presentation" />
     </div>
+  );
+}
+
+/** What the runs of a group reach together. A single value needs no spread; runs that broke are told, not averaged. */
+function MeanCell({ found, of }: { found: GroupMean | null; of: number }) {
+  if (!found) return null;
+  const value = valueWords(found.mean, found.sd);
+  const over = found.count === of ? `the mean of ${count(of, "run")}` : `the mean of ${found.count} of ${count(of, "run")}`;
+  const about = [over, found.sd === null ? "" : "± their standard deviation", found.odd > 0 ? `${found.odd} not finite, left out` : ""];
+  return (
+    <span class="cell-mean" title={`${value}: ${about.filter(Boolean).join(", ")}`}>
+      {found.odd > 0 ? <WarningIcon size={11} /> : null}
+      {value}
+    </span>
   );
 }

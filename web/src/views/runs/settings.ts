@@ -60,7 +60,7 @@ const fitted = computed<ReadonlyMap<string, number>>(() => {
   const usualOnes = chosenColumns.value.length === 0;
   const config = wantedKeys.value.filter((key) => key.startsWith("config."));
   const optional = new Set(usualOnes ? ["duration", ...config.slice(KEPT_CONFIG)] : []);
-  const all = [{ key: "name", label: "Name", type: "text" }, ...wantedKeys.value.map(columnOf)];
+  const all = [{ key: "name", label: "Name", source: "run" }, ...wantedKeys.value.map(columnOf)];
   return fitColumns(
     all.map((column) => ({ key: column.key, ...sizeOf(column), optional: optional.has(column.key) })),
     room.value,
@@ -117,11 +117,15 @@ const WIDTHS: Record<string, readonly [number, number]> = {
 };
 const LETTER_PX = 6.6;
 
-function sizeOf(column: { key: string; label: string }): { want: number; least: number } {
+/** `0.8504 ± 0.0022` of a group. */
+const MEAN_PX = 128;
+
+function sizeOf(column: { key: string; label: string; source?: string }): { want: number; least: number } {
   const own = widths.value[column.key];
   if (own !== undefined) return { want: own, least: own };
   const letters = Math.min(26, column.label.length) * LETTER_PX;
-  const [want, least] = WIDTHS[column.key] ?? [Math.max(84, 36 + letters), Math.max(68, 22 + letters)];
+  const mean = groupBy.value !== "" && column.source === "metric" ? MEAN_PX : 0;
+  const [want, least] = WIDTHS[column.key] ?? [Math.max(84, 36 + letters, mean), Math.max(68, 22 + letters, mean)];
   return { want, least };
 }
 
@@ -138,7 +142,7 @@ function readWidths(): Record<string, number> {
   }
 }
 
-export function widthOf(column: { key: string; label: string }): number {
+export function widthOf(column: { key: string; label: string; source?: string }): number {
   return fitted.value.get(column.key) ?? sizeOf(column).want;
 }
 
