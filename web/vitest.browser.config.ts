@@ -7,7 +7,6 @@ export default defineConfig({
     include: ["browser/**/*.test.ts"],
     environment: "node",
     maxWorkers: 2,
-    retry: process.env.CI === "true" ? 1 : 0, // in CI a test that failed is tried once more, and named with what failed
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 45_000 } },
