@@ -200,4 +200,4 @@ def test_safetensors_do_not_wait_for_torch(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout.strip().endswith("False")
-    assert "100.0 %" in done.stdout
+    assert "100.0%" in done.stdout

@@ -18,7 +18,7 @@ from stepscope.views.compare.statistics import (
     welch,
 )
 
-# Two-sided 5 % and 1 % points of Student's t, from the tables in any textbook.
+# Two-sided 5% and 1% points of Student's t, from the tables in any textbook.
 TABLE = {1: (12.706, 63.657), 2: (4.303, 9.925), 4: (2.776, 4.604), 10: (2.228, 3.169), 30: (2.042, 2.750)}
 
 

@@ -38,7 +38,7 @@ describe.skipIf(noBrowser)("distributions", () => {
     await expect.poll(async () => (await layers(page)).slice(0, 3)).toEqual(["stem.conv.weight", "stage1.0.conv1.weight", "stage1.0.conv2.weight"]);
     await page.getByLabel("Order of layers").selectOption("stuck");
     await expect.poll(async () => (await layers(page))[0]).toBe("stage2.1.conv1.weight");
-    await expect.poll(() => page.locator(".dist-name small").first().textContent()).toBe("100 % in two bins");
+    await expect.poll(() => page.locator(".dist-name small").first().textContent()).toBe("100% in two bins");
     const dead = page.locator('.dist-panel[data-key="activations/stage2.1.conv1"]');
     await dead.locator("canvas").waitFor();
     await still(page, ".dist-row");

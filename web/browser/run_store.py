@@ -254,7 +254,7 @@ def _findings(now: float) -> tuple[Event, ...]:
         end_column=15,
         function="main",
         step=1620,
-        label="lr 0.003, updates of 0.9 % -> 4.1 % of the weights, loss 3.12 -> 3.36",
+        label="lr 0.003, updates of 0.9% -> 4.1% of the weights, loss 3.12 -> 3.36",
         fix="start with a learning rate ten to a hundred times smaller: `lr=3e-4`",
         evidence={
             "lr": 3e-3,

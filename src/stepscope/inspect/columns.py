@@ -47,7 +47,7 @@ def _exact(value: int | None) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f} %"
+    return "-" if value is None else f"{value:.1f}%"
 
 
 def _rate(value: float | None) -> str:

@@ -58,11 +58,11 @@ def share(part: float | None, whole: float | None) -> str:
     """A part of a whole in percent.
 
     >>> share(1, 8), share(None, 8)
-    ('12.5 %', '-')
+    ('12.5%', '-')
     """
     if part is None or not whole:
         return "-"
-    return f"{100 * part / whole:.1f} %"
+    return f"{100 * part / whole:.1f}%"
 
 
 def shape(sizes: Sequence[int] | None) -> str:

@@ -277,5 +277,5 @@ def describe_stats(stats: Stats) -> str:
         if value is not None:
             words.append(f"{name} {value:.4g}")
     if stats.numel and stats.zeros:
-        words.append(f"zeros {100 * stats.zeros / stats.numel:.3g} %")
+        words.append(f"zeros {100 * stats.zeros / stats.numel:.3g}%")
     return " ".join(words)

@@ -24,7 +24,7 @@ _COLUMNS = [
     Column(key="ratio", label="B / A", unit="factor", help="Above 1: slower in B."),
     Column(key="a_ns", label="A", unit="ns", help="A step's mean in A.", sums=True),
     Column(key="b_ns", label="B", unit="ns", help="A step's mean in B.", sums=True),
-    Column(key="noise_ns", label="noise", unit="ns", help="The change is known to this, by how steps differ (99.9 %)."),
+    Column(key="noise_ns", label="noise", unit="ns", help="The change is known to this, by how steps differ (99.9%)."),
     Column(
         key="clear",
         label="beyond noise",

@@ -12,7 +12,7 @@ __all__ = ["Change", "changes"]
 
 Numbers = npt.NDArray[Any]
 
-# Student's t, two-sided 99.9 %: for 1, 2, 3 ... degrees of freedom. A diff compares hundreds of names; at 99 % some
+# Student's t, two-sided 99.9%: for 1, 2, 3 ... degrees of freedom. A diff compares hundreds of names; at 99% some
 # would always stand out by chance.
 _T = [636.62, 31.599, 12.924, 8.610, 6.869, 5.959, 5.408, 5.041, 4.781, 4.587, 4.437, 4.318, 4.221, 4.140, 4.073]
 _Z = 3.2905
@@ -25,7 +25,7 @@ class Change:
     a: float
     b: float
     noise: float | None
-    """The change is known to this, at 99.9 %; None with too few steps to say."""
+    """The change is known to this, at 99.9%; None with too few steps to say."""
 
     @property
     def by(self) -> float:
@@ -38,7 +38,7 @@ class Change:
 
 
 def t_quantile(freedom: float) -> float:
-    """How many standard errors hold 99.9 % of the chance.
+    """How many standard errors hold 99.9% of the chance.
 
     >>> t_quantile(1), t_quantile(10), round(t_quantile(30), 2), round(t_quantile(1e9), 2)
     (636.62, 4.587, 3.64, 3.29)

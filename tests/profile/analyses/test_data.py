@@ -96,8 +96,8 @@ def test_starvation_says_how_long_and_for_what(tmp_path: Path) -> None:
     assert (row["stage"], row["stage_share"]) == ("transform Crop", 0.4)
     assert sheet is not None
     assert sheet.notes == [
-        "Training waits 80 % of its loop for Photos (train.py:34): it could use 1,000 batches a second, 2 workers can "
-        "load 200; 40 % of loading is 'transform Crop'."
+        "Training waits 80% of its loop for Photos (train.py:34): it could use 1,000 batches a second, 2 workers can "
+        "load 200; 40% of loading is 'transform Crop'."
     ]
 
 

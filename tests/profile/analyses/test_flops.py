@@ -45,13 +45,13 @@ def test_mfu_is_the_arithmetic_over_peak_and_time(h200: Trace) -> None:
     sheet = flops(h200)
     assert sheet is not None
     assert all(check.ok for check in sheet.checks)
-    assert any(note.startswith("MFU 0.6 %") for note in sheet.notes)
+    assert any(note.startswith("MFU 0.6%") for note in sheet.notes)
     mm = by_operator(sheet)["aten::mm"]
     assert mm["peak_share"] == pytest.approx(mm["flops"] / (mm["time_ns"] / 1e9) / 989.4e12, rel=1e-6)
 
 
 def test_a_busy_device_reaches_a_high_mfu(h200_busy: Trace) -> None:
-    """Eleven products of 8192 x 8192 x 8192 a step; 97 % busy, of which the products reach 72 % of the peak."""
+    """Eleven products of 8192 x 8192 x 8192 a step; 97% busy, of which the products reach 72% of the peak."""
     by_hand = 11 * 2 * 8192**3
     seconds = sum(step.wall_ns for step in h200_busy.steps) / len(h200_busy.steps) / 1e9
     assert by_operator(flops(h200_busy))["aten::mm"]["step_flops"] == by_hand

@@ -95,7 +95,7 @@ def test_work_that_no_operator_launched_is_said() -> None:
     assert table(sheet)["aten::mm"]["device_self_ns"] == 30
     assert table(sheet)["aten::mm"]["host_self_ns"] == 7
     assert table(sheet)["aten::mm"]["runtime_ns"] == 3
-    assert "25.0 %" in sheet.notes[0]
+    assert "25.0%" in sheet.notes[0]
     assert all(check.ok for check in sheet.checks)
 
 

@@ -56,7 +56,7 @@ function drawBand(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projectio
     path.closePath();
     ctx.globalAlpha = 0.15 * baseAlpha(drawn);
     ctx.fill(path);
-    // The edge keeps a spike of one step visible, which a filled sliver at 15 % would not.
+    // The edge keeps a spike of one step visible, which a filled sliver at 15% would not.
     ctx.globalAlpha = 0.22 * baseAlpha(drawn);
     ctx.lineWidth = 1;
     ctx.stroke(path);

@@ -129,7 +129,7 @@ function Values({ stats }: { stats: Stats }) {
       )}
       {zeros > 0.005 ? (
         <span>
-          <span class="quiet">zero</span> {formatNumber(100 * zeros, 2)} %
+          <span class="quiet">zero</span> {formatNumber(100 * zeros, 2)}%
         </span>
       ) : null}
     </div>

@@ -59,7 +59,7 @@ export function quantile(sorted: ArrayLike<number>, q: number): number {
   return lo + (hi - lo) * (at - below);
 }
 
-/** Cuts off what lies far outside the middle 95 % of the numbers, and nothing when nothing does. */
+/** Cuts off what lies far outside the middle 95% of the numbers, and nothing when nothing does. */
 export function robustExtent(values: ArrayLike<number>): Range {
   const sorted = new Float64Array(values).sort();
   const low = quantile(sorted, 0.025);

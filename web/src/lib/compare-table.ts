@@ -22,7 +22,7 @@ export function changeOf(row: MetricRow, column: number, base: number): Change |
   return { absolute, relative: from === 0 ? null : absolute / Math.abs(from), better };
 }
 
-/** `+0.0304 (+3.6 %)`; the parts are told apart by the reader's eye, so the percentage keeps few digits. */
+/** `+0.0304 (+3.6%)`; the parts are told apart by the reader's eye, so the percentage keeps few digits. */
 export function changeWords({ absolute, relative }: Change): string {
   if (absolute === 0) return "the same";
   const percent = relative === null ? "" : ` (${percentWords(relative)})`;
@@ -31,9 +31,9 @@ export function changeWords({ absolute, relative }: Change): string {
 
 export function percentWords(share: number): string {
   const percent = 100 * share;
-  if (Math.abs(percent) < 0.05) return percent < 0 ? "−0 %" : "+0 %";
+  if (Math.abs(percent) < 0.05) return percent < 0 ? "−0%" : "+0%";
   if (Math.abs(percent) >= 1000) return `×${formatNumber(1 + share, 3)}`;
-  return `${share > 0 ? "+" : "−"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)} %`;
+  return `${share > 0 ? "+" : "−"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)}%`;
 }
 
 /** `0.8504 ± 0.0022`: as many digits as the spread bears. Without a spread the value alone. */

@@ -27,8 +27,8 @@ test("numbers are written with the digits their spread bears", () => {
   expect(valueWords(0.5, null)).toBe("0.5");
   expect(valueWords("NaN", null)).toBe("NaN");
   expect(valueWords(2e9, 1e7)).toBe("2G ± 10M");
-  expect(changeWords({ absolute: 0.0304, relative: 0.0357, better: true })).toBe("+0.0304 (+3.6 %)");
-  expect([percentWords(-0.5), percentWords(25), percentWords(0.0001)]).toEqual(["−50 %", "×26", "+0 %"]);
+  expect(changeWords({ absolute: 0.0304, relative: 0.0357, better: true })).toBe("+0.0304 (+3.6%)");
+  expect([percentWords(-0.5), percentWords(25), percentWords(0.0001)]).toEqual(["−50%", "×26", "+0%"]);
   expect([pWords(0.0301), pWords(0.5), pWords(1e-9)]).toEqual(["p 0.03", "p 0.5", "p < 0.001"]);
 });
 
@@ -48,7 +48,7 @@ test("the table leaves as CSV, Markdown and LaTeX, and no name breaks out of its
   expect(metricsCsv(table).split("\r\n")[1]).toBe("val/acc,max,last,0.5,0.0022,4,0.625,0.0013,4,0.125,25,0.002,0.01");
   expect(metricsCsv(table)).toContain("'=x|y & z");
   expect(metricsMarkdown(table)).toBe(
-    "| Metric | base (baseline) | =x\\|y & z |\n| --- | ---: | ---: |\n| val/acc ↑ | 0.5000 ± 0.0022 | **0.6250 ± 0.0013 · +0.125 (+25 %), p 0.01** |",
+    "| Metric | base (baseline) | =x\\|y & z |\n| --- | ---: | ---: |\n| val/acc ↑ | 0.5000 ± 0.0022 | **0.6250 ± 0.0013 · +0.125 (+25%), p 0.01** |",
   );
   expect(metricsLatex(table)).toContain("val/acc $\\uparrow$ & 0.5000 $\\pm$ 0.0022 & \\textbf{0.6250 $\\pm$ 0.0013} \\\\");
   expect(metricsLatex(table)).toContain("=x|y \\& z");

@@ -129,7 +129,7 @@ export function columnOfKey(table: ParamTable, key: string): ParamColumn | undef
   return table.columns.find((column) => column.source === "metric" && metricOfKey(column.key) === metric);
 }
 
-/** Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among the middle 96 %; 255 without one. */
+/** Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among the middle 96%; 255 without one. */
 export function shades(column: ParamColumn | null, log: boolean, goal: "min" | "max" | null, size: number): Uint8Array {
   const found = new Uint8Array(size).fill(255);
   if (!column) return found;

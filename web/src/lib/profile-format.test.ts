@@ -9,7 +9,7 @@ test("times have three digits and the unit one reads", () => {
 });
 
 test("a share is never rounded to nothing", () => {
-  expect([0.834, 0.042, 0.003, 0.0001, 0, 1, -0.12].map(formatShare)).toEqual(["83 %", "4.2 %", "0.3 %", "<0.1 %", "0 %", "100 %", "−12 %"]);
+  expect([0.834, 0.042, 0.003, 0.0001, 0, 1, -0.12].map(formatShare)).toEqual(["83%", "4.2%", "0.3%", "<0.1%", "0%", "100%", "−12%"]);
 });
 
 test("every unit has its words, and what is not known is a dash", () => {
@@ -34,7 +34,7 @@ test("a long place keeps its end, and a rate says that it is one", () => {
 
 test("the tooltip has all the digits", () => {
   expect(exactUnit(12_345_678, "ns")).toBe("12,345,678 ns");
-  expect(exactUnit(0.123456, "share")).toBe("12.3456 %");
+  expect(exactUnit(0.123456, "share")).toBe("12.3456%");
   expect(exactUnit(null, "ns")).toBe("–");
 });
 

@@ -16,13 +16,13 @@ export function formatNs(ns: number): string {
 
 const round = (value: number): number => Number(value.toPrecision(3));
 
-/** `83 %`, `4.2 %`, `0.3 %`, `<0.1 %`: never a zero for what is not zero. */
+/** `83%`, `4.2%`, `0.3%`, `<0.1%`: never a zero for what is not zero. */
 export function formatShare(share: number): string {
   if (!Number.isFinite(share)) return "–";
   const percent = share * 100;
-  if (percent !== 0 && Math.abs(percent) < 0.05) return percent < 0 ? "−<0.1 %" : "<0.1 %";
+  if (percent !== 0 && Math.abs(percent) < 0.05) return percent < 0 ? "−<0.1%" : "<0.1%";
   const digits = Math.abs(percent) < 9.95 ? 1 : 0;
-  return `${percent.toFixed(digits).replace(/\.0$/, "").replace("-", "−")} %`;
+  return `${percent.toFixed(digits).replace(/\.0$/, "").replace("-", "−")}%`;
 }
 
 /** `1.2 TFLOP`, `940 MFLOP`. */
@@ -82,7 +82,7 @@ const EXACT: Partial<Record<Unit, string>> = { ns: " ns", bytes: " bytes", flops
 /** All the digits, for the tooltip: `12,345,678 ns`. */
 export function exactUnit(value: unknown, unit: Unit = "text"): string {
   if (typeof value !== "number") return formatUnit(value, unit);
-  if (unit === "share") return `${formatNumber(value * 100, 6)} %`;
+  if (unit === "share") return `${formatNumber(value * 100, 6)}%`;
   if (unit === "factor") return `${formatNumber(value, 6)}×`;
   const digits = Number.isInteger(value) ? value.toLocaleString("en-US") : formatNumber(value, 8);
   return `${digits.replace("-", "−")}${EXACT[unit] ?? ""}`;

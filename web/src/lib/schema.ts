@@ -1391,7 +1391,7 @@ export interface ParameterImportance {
   correlation: number | null;
   /** False where `correlation` cannot tell up from down. */
   signed: boolean;
-  /** The 95 % interval of `correlation`, from resampled runs. */
+  /** The 95% interval of `correlation`, from resampled runs. */
   low: number | null;
   high: number | null;
   /** By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance. */
@@ -2199,7 +2199,7 @@ export interface Significance {
   t: number | null;
   df: number | null;
   p: number | null;
-  /** Welch's 95 % interval of the difference. */
+  /** Welch's 95% interval of the difference. */
   low: number | null;
   high: number | null;
   permutation_p: number | null;

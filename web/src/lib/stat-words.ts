@@ -40,7 +40,7 @@ export function statsTitle(stats: TensorStats | null | undefined): string {
     meanText(stats) && `mean ± std ${meanText(stats)}`,
     rangeText(stats) && `range ${rangeText(stats)}`,
     stats.norm === null || stats.norm === undefined ? "" : `norm ${formatNumber(stats.norm, 3)}`,
-    stats.zeros ? `${formatNumber((100 * stats.zeros) / Math.max(1, stats.numel), 3)} % zeros` : "",
+    stats.zeros ? `${formatNumber((100 * stats.zeros) / Math.max(1, stats.numel), 3)}% zeros` : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }

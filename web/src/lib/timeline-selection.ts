@@ -7,7 +7,7 @@ const COLUMNS: Column[] = [
   { key: "kind", label: "Kind", unit: "text", help: "What kind of event it is" },
   { key: "count", label: "Count", unit: "count", help: "How many events of this name meet the selection" },
   { key: "self_ns", label: "Own time", unit: "ns", help: "Time inside the selection, without the events inside them" },
-  { key: "self_share", label: "Own share", unit: "share", help: "Own time as a share of the selected time; lanes run at the same time, so all together can be more than 100 %" },
+  { key: "self_share", label: "Own share", unit: "share", help: "Own time as a share of the selected time; lanes run at the same time, so all together can be more than 100%" },
   { key: "total_ns", label: "Total time", unit: "ns", help: "Time inside the selection; an event inside one of the same name is not counted again" },
   { key: "mean_ns", label: "Mean", unit: "ns", help: "Total time over the count" },
   { key: "longest_ns", label: "Longest", unit: "ns", help: "The longest of them, inside the selection" },

@@ -139,7 +139,7 @@ def _trace_notes(
     if len(fused):
         all_kernels = int(trace.events.dur[trace.rows(Kind.KERNEL)].sum())
         share = 100 * int(trace.events.dur[fused].sum()) / max(all_kernels, 1)
-        notes.append(f"{len(fused)} kernels that inductor made: {share:.0f} % of the kernels' time")
+        notes.append(f"{len(fused)} kernels that inductor made: {share:.0f}% of the kernels' time")
     return notes
 
 

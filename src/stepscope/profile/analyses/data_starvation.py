@@ -95,12 +95,12 @@ def _notes(rows: list[list[Any]]) -> list[str]:
     name, workers, _, _, _, waiting, *_ = rows[0]
     supply, demand, stage, part = rows[0][8], rows[0][9], rows[0][13], rows[0][14]
     if waiting < 0.05:
-        return [f"Training hardly waits for {name}: {waiting * 100:.0f} % of its loop."]
-    said = f"Training waits {waiting * 100:.0f} % of its loop for {name}"
+        return [f"Training hardly waits for {name}: {waiting * 100:.0f}% of its loop."]
+    said = f"Training waits {waiting * 100:.0f}% of its loop for {name}"
     if supply and demand and supply < demand:
         said += f": it could use {_rate(demand)} batches a second, {_who(workers)} load {_rate(supply)}"
     if stage and part:
-        said += f"; {part * 100:.0f} % of loading is '{stage}'"
+        said += f"; {part * 100:.0f}% of loading is '{stage}'"
     return [said + "."]
 
 

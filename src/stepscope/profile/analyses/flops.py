@@ -86,14 +86,14 @@ def _notes(trace: Trace, found: Arithmetic) -> list[str]:
     if utilisation is not None:
         peaks = {one: peak_flops(device, one) for one in sorted(set(found.dtype))}
         told = ", ".join(f"{_big(peak)}FLOP/s in {dtype}" for dtype, peak in peaks.items() if peak)
-        notes.append(f"MFU {100 * utilisation:.1f} %: that share of what {device} can do ({told}); what checkpoints "
+        notes.append(f"MFU {100 * utilisation:.1f}%: that share of what {device} can do ({told}); what checkpoints "
                      "compute again counts again")  # fmt: skip
     elif trace.has_device:
         notes.append(f"no MFU: the peak of {device or 'this device'} is not in our table")
     else:
         notes.append("no MFU: what this processor can do at most is not known")
     if found.loose_share > 0.05:
-        notes.append(f"{100 * found.loose_share:.0f} % of the time of kernels that look like products belongs to no "
+        notes.append(f"{100 * found.loose_share:.0f}% of the time of kernels that look like products belongs to no "
                      "operator whose shapes are known (compiled code, graphs): the true FLOPs are higher")  # fmt: skip
     missing = int(np.isnan(found.flops).sum())
     if missing:

@@ -103,7 +103,7 @@ def _notes(trace: Trace, rows: Values) -> list[str]:
         return []
     dur = trace.events.dur[rows]
     part = 100 * float(dur[loose].sum()) / float(max(dur.sum(), 1))
-    return [f"{part:.1f} % of the kernels' time was launched by no operator in the trace (graphs, other threads)"]
+    return [f"{part:.1f}% of the kernels' time was launched by no operator in the trace (graphs, other threads)"]
 
 
 @analysis("kernel-kinds", view="kernels")

@@ -70,7 +70,7 @@ def _cost(trace: Trace, call: Values) -> Values:
 
 
 def _notes(kernels: Values, rows: Values, dur: Values, cost: Values, short: Values) -> list[str]:
-    notes = [f"{int(short.sum())} of {len(rows)} kernels ({100 * short.mean():.0f} %) are shorter than "
+    notes = [f"{int(short.sum())} of {len(rows)} kernels ({100 * short.mean():.0f}%) are shorter than "
              f"{SHORT_NS // 1000} us; launching took the host {cost.sum() / max(int(dur.sum()), 1):.1f}x the time the "
              "kernels ran"]  # fmt: skip
     if len(kernels) > len(rows):

@@ -270,4 +270,4 @@ def _notes(trace: Trace) -> list[str]:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "0 %"
+    return f"{100 * part / whole:.1f}%" if whole else "0%"

@@ -85,7 +85,7 @@ class TuningReport:
         if self.now_s and self.free_s:
             free = f"{_ms(self.free_s)} with free data"
             share = max(1 - self.free_s / self.now_s, 0.0)
-            head.append([(f"  a step takes {_ms(self.now_s)}; it would take {free} ({share * 100:.0f} % is data)", "")])
+            head.append([(f"  a step takes {_ms(self.now_s)}; it would take {free} ({share * 100:.0f}% is data)", "")])
         return head
 
     def _table(self) -> list[Line]:
@@ -121,7 +121,7 @@ class TuningReport:
             *(["yes" if s.pin else "-"] if pins else []),
             *([str(s.batch_size)] if sizes else []),
             "-" if step is None else _ms(step),
-            "-" if step is None else f"{min(trial.wait_s / step, 1.0) * 100:.0f} %",
+            "-" if step is None else f"{min(trial.wait_s / step, 1.0) * 100:.0f}%",
             "-" if not trial.starts else _ms(trial.start_s),
             "-" if trial.memory_bytes is None else f"{trial.memory_bytes / 2**20:.0f} MiB",
             "-" if not step else f"{size / step:,.0f}" if size / step >= 10 else f"{size / step:.2g}",
@@ -139,7 +139,7 @@ class TuningReport:
             return [kept, *self._why_no_workers()]
         count = sum(len(one.turns) for one in [best, *tuner.again] if one.settings == best.settings)
         measured = f"{_ms(self.now_s or 0.0)} -> {_ms(self.best_s or 0.0)} a step, measured on {count} batches"
-        noise = "" if self.noise is None else f", ±{self.noise * 50:.0f} %"
+        noise = "" if self.noise is None else f", ±{self.noise * 50:.0f}%"
         return [
             [("  best: ", "bold green"), (best.settings.text(), "bold"), (f"  {self.gain:.2g}x faster", "bold green")],
             [(f"  {measured}{noise}", "")],
@@ -167,7 +167,7 @@ class TuningReport:
             return f"that is enough: with free data a step takes {_ms(self.free_s)}, hardly less"
         waits = self.best.wait_s / self.best_s if self.best is not None else 1.0
         if waits < 0.05:
-            return f"that is enough: training waits for data {waits * 100:.0f} % of a step now"
+            return f"that is enough: training waits for data {waits * 100:.0f}% of a step now"
         most = max(one.settings.workers for one in self.tuner.trials)
         if not self.tuner.shares:
             what = "for more than one worker the stream must share its samples among them"

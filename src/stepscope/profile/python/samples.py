@@ -129,7 +129,7 @@ class Samples:
         every_ms = self.wall_ns / self.looks * 1e-6
         notes = [
             f"{self.looks} looks at the stacks, one every {every_ms:.1f} ms; "
-            f"looking took about {self.cost * 100:.1f} % of the time."
+            f"looking took about {self.cost * 100:.1f}% of the time."
         ]
         if idle:
             notes.append(f"Threads that only waited are left out: {', '.join(sorted(idle))}.")

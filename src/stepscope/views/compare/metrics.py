@@ -215,7 +215,7 @@ class Significance(msgspec.Struct):
     df: float | None = None
     p: float | None = None
     low: float | None = None
-    """Welch's 95 % interval of the difference."""
+    """Welch's 95% interval of the difference."""
     high: float | None = None
     permutation_p: float | None = None
     deals: int = 0

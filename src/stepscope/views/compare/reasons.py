@@ -107,7 +107,7 @@ def _size(a: Any, b: Any) -> tuple[int, str]:
     said = f"{factor:.3g} times {'as large' if ratio > 1 else 'smaller'}"
     if factor >= 1.995:
         return (15 if factor >= 9.995 else 6), said
-    return (-20 if factor < 1.05 else 0), f"{100 * abs(ratio - 1):.2g} % {'more' if ratio > 1 else 'less'}"
+    return (-20 if factor < 1.05 else 0), f"{100 * abs(ratio - 1):.2g}% {'more' if ratio > 1 else 'less'}"
 
 
 def package_change(name: str, a: str | None, b: str | None) -> Change:

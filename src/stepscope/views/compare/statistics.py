@@ -36,7 +36,7 @@ class Welch(msgspec.Struct, frozen=True):
     p: float
 
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the difference."""
+        """The 95% interval of the difference."""
         reach = student_t(1 - (1 - LEVEL) / 2, self.df) * self.error
         return self.difference - reach, self.difference + reach
 

@@ -221,7 +221,7 @@ def _sample(rows: int, room: int) -> NDArray[np.int64]:
 def _work(job: Job, vectors: Floats, request: ProjectionRequest) -> Floats:
     if request.method == "pca":
         places, share = principal(vectors, request.dims)
-        job.note = f"first {request.dims} principal components, {100 * share:.3g} % of the variance"
+        job.note = f"first {request.dims} principal components, {100 * share:.3g}% of the variance"
         return places
     start, _ = principal(vectors, request.dims)
     if len(vectors) < LEAST_ROWS:

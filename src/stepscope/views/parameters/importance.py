@@ -51,7 +51,7 @@ class ParameterImportance(msgspec.Struct):
     signed: bool
     """False where `correlation` cannot tell up from down."""
     low: float | None
-    """The 95 % interval of `correlation`, from resampled runs."""
+    """The 95% interval of `correlation`, from resampled runs."""
     high: float | None
     importance: float | None
     """By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance."""

@@ -19,7 +19,7 @@ _SEED = 20261115
 
 @dataclass(frozen=True)
 class Relation:
-    """A correlation with its 95 % interval. For names it has no sign: it is the root of the share of the rank variance
+    """A correlation with its 95% interval. For names it has no sign: it is the root of the share of the rank variance
     that lies between them, less what chance alone would put there (epsilon squared)."""
 
     value: float

@@ -172,4 +172,4 @@ def _said(was: TensorStats, now: TensorStats) -> str:
     if abs(doubled) >= moved:
         return f"std ×{2**doubled:.3g}"
     spread = max(was.std or 0.0, now.std or 0.0) > _LEAST
-    return f"mean moved by {moved:.3g} std" if spread else f"moved by {100 * moved:.3g} %"
+    return f"mean moved by {moved:.3g} std" if spread else f"moved by {100 * moved:.3g}%"

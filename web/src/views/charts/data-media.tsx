@@ -70,7 +70,7 @@ export function ConfusionView({ item }: { item: MediaItem }) {
           typeof item.meta.accuracy === "number" ? `accuracy ${formatNumber(item.meta.accuracy, 4)}` : "\u00a0"
         ) : (
           <span class="isolate">
-            true {visibleText(matrix.labels[row] ?? "")} as {visibleText(matrix.labels[column] ?? "")}: {formatNumber(value)} ({formatNumber(total > 0 ? (100 * value) / total : 0, 3)} %)
+            true {visibleText(matrix.labels[row] ?? "")} as {visibleText(matrix.labels[column] ?? "")}: {formatNumber(value)} ({formatNumber(total > 0 ? (100 * value) / total : 0, 3)}%)
           </span>
         )}
       </p>

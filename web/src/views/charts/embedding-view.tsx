@@ -91,7 +91,7 @@ export function EmbeddingView({ item, sprites }: { item: MediaItem; sprites: Med
           </span>
         )) : null}
         <span>
-          first two principal components, {formatNumber(loaded.explained * 100, 3)} % of the variance
+          first two principal components, {formatNumber(loaded.explained * 100, 3)}% of the variance
           {broken > 0 ? `; ${broken.toLocaleString("en-US")} rows are not finite` : ""}
         </span>
       </p>

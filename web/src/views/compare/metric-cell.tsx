@@ -92,8 +92,8 @@ function TestCard({ metric, a, b, ask, holm }: { metric: string; a: string; b: s
         <Row name="Difference of the means" value={signed(found.difference)} />
         {found.p === null ? null : (
           <>
-            <Row name="95 % interval (Welch)" value={`${signed(found.low)} to ${signed(found.high)}`} />
-            <Row name="95 % interval (bootstrap, 10,000 resamples)" value={`${signed(found.bootstrap_low)} to ${signed(found.bootstrap_high)}`} />
+            <Row name="95% interval (Welch)" value={`${signed(found.low)} to ${signed(found.high)}`} />
+            <Row name="95% interval (bootstrap, 10,000 resamples)" value={`${signed(found.bootstrap_low)} to ${signed(found.bootstrap_high)}`} />
             <Row name={`Welch's t = ${formatNumber(found.t ?? 0, 3)}, ${formatNumber(found.df ?? 0, 3)} degrees`} value={pWords(found.p)} />
             {holm === null ? null : <Row name="corrected by Holm for the whole table" value={pWords(holm)} strong />}
             {found.permutation_p === null ? null : <Row name={`Permutation test, ${found.all_deals ? `all ${count(found.deals, "deal")}` : count(found.deals, "random deal")}`} value={pWords(found.permutation_p)} />}

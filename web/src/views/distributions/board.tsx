@@ -139,7 +139,7 @@ function Stands({ cells }: { layer: DistributionLayer; cells: readonly (Distribu
   const order = settings.order.value;
   if (order === "moved") return <small>moved {most((cell) => cell.moved).toFixed(2)} sd</small>;
   if (order === "wide") return <small>sd {most((cell) => cell.std).toPrecision(3)}</small>;
-  if (order === "stuck") return <small>{Math.round(most((cell) => cell.stuck) * 100)} % in two bins</small>;
+  if (order === "stuck") return <small>{Math.round(most((cell) => cell.stuck) * 100)}% in two bins</small>;
   if (order === "bad") return <small>{count(most((cell) => cell.bad), "NaN or ∞", "NaN or ∞")}</small>;
   return null;
 }

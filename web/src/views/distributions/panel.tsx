@@ -130,7 +130,7 @@ function Facts({ cell, name }: { cell: DistributionCell | undefined; name: strin
   return (
     <>
       mean <b>{say(cell.mean)}</b> · sd <b>{say(cell.std)}</b>
-      {cell.stuck !== null && cell.stuck > 0.9 ? <span class="dist-warn">{` · ${Math.round(cell.stuck * 100)} % in two bins`}</span> : null}
+      {cell.stuck !== null && cell.stuck > 0.9 ? <span class="dist-warn">{` · ${Math.round(cell.stuck * 100)}% in two bins`}</span> : null}
     </>
   );
 }
@@ -139,7 +139,7 @@ export function sayHere(data: Histograms, mode: HistogramMode, { row, bin }: His
   const step = `step ${(data.steps[row] ?? 0).toLocaleString("en-US")}`;
   const at = data.percentiles[row] ?? [];
   const say = (index: number) => formatNumber(at[index] ?? Number.NaN, 3);
-  if (mode === "bands") return `${step}: median ${say(4)}, 16–84 % ${say(2)} to ${say(6)}, all ${say(0)} to ${say(8)}`;
+  if (mode === "bands") return `${step}: median ${say(4)}, 16–84% ${say(2)} to ${say(6)}, all ${say(0)} to ${say(8)}`;
   const from = data.edges[bin];
   const to = data.edges[bin + 1];
   if (from === undefined || to === undefined) return step;

@@ -42,7 +42,7 @@ export function Confusions({ items, step }: { items: readonly MediaItem[]; step:
             <header>
               <RunName run={item.run} />
               <StepNote items={[item]} step={step} />
-              {matrix && accuracy(matrix) !== null ? <span class="quiet">accuracy {formatNumber(100 * (accuracy(matrix) as number), 3)} %</span> : null}
+              {matrix && accuracy(matrix) !== null ? <span class="quiet">accuracy {formatNumber(100 * (accuracy(matrix) as number), 3)}%</span> : null}
             </header>
             {matrix ? <Matrix item={item} matrix={matrix} base={against && item.run !== base ? against : null} how={how} spot={spot} onSpot={setSpot} /> : <p class="media-none">{item.error ?? "This confusion matrix could not be read."}</p>}
           </article>
@@ -108,11 +108,11 @@ function sayCell(matrix: Confusion, base: Confusion | null, [row, column]: [numb
   if (value === undefined) return "\u00a0";
   const name = (at: number) => visibleText(matrix.labels[at] ?? "");
   const total = matrix.counts[row]?.reduce((sum, n) => sum + n, 0) ?? 0;
-  const part = total > 0 ? ` (${formatNumber((100 * value) / total, 3)} %)` : "";
+  const part = total > 0 ? ` (${formatNumber((100 * value) / total, 3)}%)` : "";
   const was = base?.counts[row]?.[column];
   const before = was === undefined ? "" : `, was ${formatNumber(was)}`;
   if (row !== column) return `${name(row)} taken for ${name(column)}: ${formatNumber(value)}${part}${before}`;
   const { precision, recall } = scoreOf(matrix, row);
-  const percent = (share: number | null) => (share === null ? "–" : `${formatNumber(100 * share, 3)} %`);
+  const percent = (share: number | null) => (share === null ? "–" : `${formatNumber(100 * share, 3)}%`);
   return `${name(row)} right: ${formatNumber(value)}${before}; precision ${percent(precision)}, recall ${percent(recall)}`;
 }

@@ -236,7 +236,7 @@ function DifferencePane({ first, second, dated, camera, spot }: { first: Shown; 
         </span>
         {found ? (
           <span class="look-stats">
-            mean {formatNumber(found.mean, 3)} · greatest {found.most} of 255 · {formatNumber((100 * found.changed) / total, 3)} % of pixels differ
+            mean {formatNumber(found.mean, 3)} · greatest {found.most} of 255 · {formatNumber((100 * found.changed) / total, 3)}% of pixels differ
           </span>
         ) : null}
         <label class="adjust-field">

@@ -115,7 +115,7 @@ export function CloudView(props: CloudProps) {
       {box ? <i class="cloud-box" style={{ left: box.left, top: box.top, width: box.right - box.left, height: box.bottom - box.top }} /> : null}
       {props.busy ? (
         <p class="cloud-busy" role="status">
-          {cloud.length === 0 || props.part === 0 ? "Projecting…" : `Projecting, ${Math.round(100 * props.part)} %`}
+          {cloud.length === 0 || props.part === 0 ? "Projecting…" : `Projecting, ${Math.round(100 * props.part)}%`}
           <progress max={1} value={props.part > 0 ? props.part : undefined} aria-label="Progress" />
         </p>
       ) : null}

@@ -88,7 +88,7 @@ export function ImportanceBody({ found, scope, small = false }: { found: Importa
               <th scope="col" title="By how much the model's error grows when this parameter is shuffled, as a share of the metric's variance; the line is the standard error">
                 Importance
               </th>
-              <th scope="col" title="Spearman's rank correlation with its 95 % interval; for text with more than two values ε, which has no sign">
+              <th scope="col" title="Spearman's rank correlation with its 95% interval; for text with more than two values ε, which has no sign">
                 Correlation
               </th>
               <th scope="col">Effect</th>
@@ -131,7 +131,7 @@ function Verdict({ found }: { found: Importance }) {
     );
   return (
     <p class="importance-verdict">
-      The model explains <b>{Math.round((found.r2 ?? 0) * 100)} %</b> of the variance of <b class="isolate">{visibleText(found.metric ?? "")}</b> ({found.stat}
+      The model explains <b>{Math.round((found.r2 ?? 0) * 100)}%</b> of the variance of <b class="isolate">{visibleText(found.metric ?? "")}</b> ({found.stat}
       {found.log ? ", log" : ""}) on runs it has not seen, from {count(found.runs, "run")}.{left}
     </p>
   );
@@ -177,7 +177,7 @@ function Correlation({ parameter }: { parameter: ParameterImportance }) {
   const at = (value: number) => `${((value + 1) / 2) * 100}%`;
   const sure = low > 0 || high < 0;
   return (
-    <span class="correlation" title={`${correlation.toFixed(2)}, 95 % interval ${low.toFixed(2)} to ${high.toFixed(2)}`}>
+    <span class="correlation" title={`${correlation.toFixed(2)}, 95% interval ${low.toFixed(2)} to ${high.toFixed(2)}`}>
       <span class="correlation-line" data-sure={sure || undefined}>
         <i style={{ left: at(low), width: `${((high - low) / 2) * 100}%` }} />
         <em style={{ left: at(correlation) }} />
@@ -197,7 +197,7 @@ function Method({ found }: { found: Importance }) {
         go together share their importance.
       </p>
       <p>
-        <b>Correlation</b>: Spearman’s, of ranks, with the 95 % interval of resampled runs. For text with more than two values it is ε: the root of the share of the rank variance that lies between the values, less what chance would put there. It has no sign.
+        <b>Correlation</b>: Spearman’s, of ranks, with the 95% interval of resampled runs. For text with more than two values it is ε: the root of the share of the rank variance that lies between the values, less what chance would put there. It has no sign.
       </p>
       <p>
         <b>Effect</b>: what the model expects on average when all runs have this value and keep the rest (partial dependence). None of this proves a cause: runs were not set at random, unless you did so.

@@ -76,7 +76,7 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
       ))}
       {advice.advice.length === 0 && !advice.why ? (
         <p class="card-none advice-none">
-          <CheckIcon size={14} /> Nothing that is known to help would save 2 % of a step.
+          <CheckIcon size={14} /> Nothing that is known to help would save 2% of a step.
         </p>
       ) : null}
       <Notes notes={advice.notes} />

@@ -16,7 +16,7 @@ from stepscope.record.sites import site_at
 def average_wrong(run: Evidence) -> Iterator[Proof]:
     """Correct samples are counted, but divided by the number of batches.
 
-    Why it matters: the result is batch size times the accuracy, above 1 (or above 100 %), and it grows with the
+    Why it matters: the result is batch size times the accuracy, above 1 (or above 100%), and it grows with the
     batch size.
 
     What to do: divide by the number of samples: `len(loader.dataset)`, or a total counted in the loop.
