@@ -123,6 +123,17 @@ def test_with_several_ranks_the_worst_wins(ranks: list[str | None], expected: st
     assert status(*reversed(states)) == expected
 
 
+def test_of_several_failures_the_first_is_the_reason() -> None:
+    def failed(rank: int, error: str, at: float) -> LogState:
+        one = state(rank=rank, pid=rank + 7)
+        return LogState(one.header, one.heartbeat, End(time=at, status="failed", error=error))
+
+    lost = failed(0, "RuntimeError: Connection closed by peer", NOW - 1)
+    standing = derive([lost, failed(1, "ValueError: no", NOW - 2), state(rank=2, pid=9)], machine(), 1000.0)
+    assert (standing.status, standing.rank, standing.error) == ("failed", 1, "ValueError: no")
+    assert standing.ended == NOW - 1
+
+
 def test_a_killed_rank_is_worse_than_a_lost_one_and_is_named() -> None:
     lost = state(NOW - 100, host="away", rank=0)
     killed = state(NOW - 200, rank=1)

@@ -10,15 +10,20 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.launch.endings import without_our_frames
 from stepscope.launch.launch import launch
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script, find_module, find_script
 from stepscope.launch.session import Session
-from stepscope.track import session as tracked
+from stepscope.records import End
+from stepscope.runs.write.writer import RunWriter
+from stepscope.track import ranks, session as tracked
+from stepscope.track.ending import ending_of
 
 if TYPE_CHECKING:
     from stepscope.launch.children import Note, Visitor
@@ -44,6 +49,7 @@ class _RankSession(Session):
         super().__init__(script, options)
         self._note = note
         self._visitor: Visitor | None = None
+        self._failed_at: float | None = None
 
     def begin(self) -> None:
         self.imports.install()
@@ -60,12 +66,27 @@ class _RankSession(Session):
         if self._over or os.getpid() != self._pid:
             return
         self._over = True
+        at = time.time()
         if self._visitor is not None:
             self._visitor.conclude(error)
+            if self._visitor.tells_of_crash:
+                self._failed_at = at
         self.imports.remove()
 
     def close(self, error: BaseException | None) -> None:
+        if error is not None and self._failed_at is not None:
+            fence.fenced("telling how this rank ended")(_end_run)(error, self._failed_at)
         tracked.finish()
+
+
+def _end_run(error: BaseException, at: float) -> None:
+    """Write the end of the run: Lightning kills the first rank within seconds, and that one may never say it."""
+    run = tracked.current()
+    if run is None or run.path is None:
+        return
+    rank = run.rank or ranks.place().rank or int(os.environ.get("LOCAL_RANK", "0"))  # the last: before there is a group
+    writer = RunWriter(run.path, run_id=run.id, rank=rank, attempt=run.attempt, heartbeat_s=0, fsync_s=0)
+    writer.close(End(time=at, **ending_of(without_our_frames(error))._asdict()))
 
 
 def main(words: list[str]) -> None:

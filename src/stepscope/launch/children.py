@@ -202,7 +202,7 @@ class Visitor:
         from stepscope.diagnose.engine import Engine
         from stepscope.diagnose.evidence import Evidence
         from stepscope.record.watch import Watcher
-        from stepscope.record.watch.ranks import Found, Notes
+        from stepscope.record.watch.ranks import Notes
 
         self.notes = Notes(note.folder)
         self.watcher: Watcher = Watcher()
@@ -210,9 +210,10 @@ class Visitor:
         self.engine: Engine = Engine(
             Evidence(self.watcher),
             settings=note.settings,
-            on_finding=lambda finding: self._tell_finding(finding) if self._tells else self.notes.write(Found(finding)),
+            on_finding=self._found,
         )
-        self._tells = False
+        self.tells_of_crash = False
+        """Whether this process failed first of all, and so tells of it by itself."""
         self.watcher.on_moment = self.engine.moment
         self._over = False
         self._note = note
@@ -254,7 +255,8 @@ class Visitor:
             if self._has_worked():
                 self.engine.finish()
         else:
-            self._tells = self._note.tells and not is_lost_connection(error) and claims(self._note.folder, "crash")
+            note = self._note
+            self.tells_of_crash = note.tells and not is_lost_connection(error) and claims(note.folder, "crash")
             explained = bool(fence.fenced("explaining the crash", [])(self.engine.crashed)(error))
             fence.fenced("showing what was there at the crash")(self._tell)(error, explained)
             self.watcher.stop()
@@ -270,9 +272,17 @@ class Visitor:
         from stepscope.record.watch.ranks import Crashed
 
         said = story_of(self.engine.evidence.crash)
-        if self._tells and said:
+        if self.tells_of_crash and said:
             raw_write(sys.stderr, said + "\n")
         self.notes.write(Crashed(f"{type(error).__name__}: {error}"[:2000], said, explained, time.time()))
+
+    def _found(self, finding: Finding) -> None:
+        from stepscope.record.watch.ranks import Found
+
+        if self.tells_of_crash:
+            self._tell_finding(finding)
+        else:
+            self.notes.write(Found(finding))
 
     def _tell_finding(self, finding: Finding) -> None:
         """A finding about the crash, said here and written into the run from here."""

@@ -321,12 +321,13 @@ class Session:
             clear_breakpoints()
         if self.watcher is not None and crash is None:
             self.watcher.stop()
+        lost = crash is not None and self.rank_notes.is_on and is_lost_connection(crash)
         if self.engine is not None:
             told = self._hear_others(self.engine, crash)
             if crash is not None and told is not None and type(crash).__module__ == "torch.multiprocessing.spawn":
                 self.reporter.say(told)  # it happened in a process that has explained it
                 self.engine.finish()
-            elif crash is not None and self.rank_notes.is_on and is_lost_connection(crash):
+            elif lost:
                 self.reporter.note(self.rank_notes.who_failed_first())
                 self.engine.finish()
             elif crash is not None:
@@ -338,7 +339,7 @@ class Session:
                 if self.options.check and self.loop.steps:
                     self._probe()  # fewer steps than it waits for
                 self.engine.finish()
-        if crash is not None and self._keeper is not None:
+        if crash is not None and not lost and self._keeper is not None:
             fence.fenced("keeping the failing step")(self._keeper.crashed)(crash)
 
     @fence.fenced("hearing of other processes")

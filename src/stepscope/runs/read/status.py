@@ -89,7 +89,7 @@ def derive(states: Iterable[LogState], machine: Machine, created: float) -> Stan
             key = (header.rank, header.host, header.pid, header.pid_started)
             processes.setdefault(key, []).append(state)
     standings = [_of_process(files, machine) for _, files in sorted(processes.items())]
-    worst = min(standings, key=lambda standing: _WORST_FIRST.index(standing.status))
+    worst = min(standings, key=_how_bad)
     beats = [standing.heartbeat for standing in standings if standing.heartbeat is not None]
     ends = [standing.ended for standing in standings if standing.ended is not None]
     detail = worst.detail if len(standings) == 1 else f"rank {worst.rank}: {worst.detail}"
@@ -103,6 +103,12 @@ def derive(states: Iterable[LogState], machine: Machine, created: float) -> Stan
         exit_code=worst.exit_code,
         rank=worst.rank if len(standings) > 1 else None,
     )
+
+
+def _how_bad(standing: Standing) -> tuple[int, float]:
+    """The worst status first; of several ranks that failed the first to fail, since the others only lost it."""
+    is_failed = standing.status == "failed" and standing.ended is not None
+    return _WORST_FIRST.index(standing.status), (standing.ended or 0.0) if is_failed else 0.0
 
 
 def _of_process(files: list[LogState], machine: Machine) -> Standing:
