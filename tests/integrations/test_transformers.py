@@ -285,6 +285,12 @@ Trainer(bert(), options(per_device_train_batch_size=16, per_device_eval_batch_si
 model = bert(vocab_size=40)
 Trainer(model, options(eval_strategy="no"), train_dataset=Pairs(64, 0)).train()
 """, "index.embedding-range", None),
+    "class numbers as floats": ("""
+class Floats(Pairs):
+    def __getitem__(self, i):
+        return {**super().__getitem__(i), "labels": self.labels[i].float()}
+Trainer(bert(), options(eval_strategy="no"), train_dataset=Floats(64, 0)).train()
+""", "shape.broadcast-crash", 5),
 }  # fmt: skip
 
 
@@ -297,6 +303,10 @@ def test_what_is_wrong_is_found_at_the_users_own_line(warm: Warm, tmp_path: Path
     assert where.startswith("train.py:")
     if line is not None:
         assert int(where.partition(":")[2]) == LINES + line
+    assert "handle_torch_function" not in done.err.partition("Traceback")[0]
+    if fault == "class numbers as floats":
+        assert "`binary_cross_entropy_with_logits` needs shapes that fit, and [8, 2] and [8] do not" in done.err
+        assert "Transformers chooses this loss because the labels are floats" in " ".join(done.err.split())
 
 
 def test_check_looks_at_a_trainer_and_leaves_nothing(warm: Warm, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ _OPERATORS = {
     ast.BitAnd: "and",
     ast.BitOr: "or",
 }
+_HELPER = "broadcast_tensors"
 
 
 @dataclass(frozen=True)
@@ -76,18 +77,27 @@ class Operation:
 
 def operation_of(frames: Sequence[Frame]) -> Operation | None:
     """What the innermost frame was computing, read off its source and its variables."""
-    for frame in reversed(frames[-6:]):
-        found = _operation_in(frame)
-        if found is not None and (found.tensors or frame.own):
-            return found
+    for index in range(len(frames) - 1, max(len(frames) - 7, -1), -1):
+        found = _operation_in(frames[index])
+        if found is not None and (found.tensors or frames[index].own):
+            return _for_whom(frames[:index], found)
     return None
+
+
+def _for_whom(outer: Sequence[Frame], found: Operation) -> Operation:
+    """Losses of torch's bring their arguments to one shape first; the loss is what the user has called."""
+    if found.op != _HELPER:
+        return found
+    caller = next((frame for frame in reversed(outer) if frame.function != _HELPER), None)
+    loss = None if caller is None or caller.own else _checked(caller)
+    return loss if loss is not None and loss.tensors else found
 
 
 def _operation_in(frame: Frame) -> Operation | None:
     node = frame.running
     if isinstance(node, ast.Await):
         node = node.value
-    if isinstance(node, ast.Call) and _called(node.func).endswith(("Error", "Exception")) and not frame.own:
+    if not frame.own and _is_about_its_arguments(node):
         return _checked(frame)
     if isinstance(node, ast.Call):
         return Operation(_called(node.func), tuple(arguments_of(node, frame)), frame, node)
@@ -101,6 +111,13 @@ def _operation_in(frame: Frame) -> Operation | None:
         op = "setitem" if isinstance(node.ctx, ast.Store) else "getitem"
         return Operation(op, _read(frame, node.value, node.slice), frame, node)
     return None
+
+
+def _is_about_its_arguments(node: ast.AST | None) -> bool:
+    """Whether a function of torch's raises by itself, or hands its own call on to a watch such as ours."""
+    if isinstance(node, ast.Raise):
+        return True
+    return isinstance(node, ast.Call) and _called(node.func).endswith(("Error", "Exception", "handle_torch_function"))
 
 
 def _checked(frame: Frame) -> Operation | None:

@@ -7,6 +7,8 @@ from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
+_HF = "Transformers"
+
 
 @rule("shape.broadcast-crash", severity="error", needs="crash")
 def broadcast_crash(run: Evidence) -> Iterator[Proof]:
@@ -44,8 +46,18 @@ def broadcast_crash(run: Evidence) -> Iterator[Proof]:
         message=f"{op} needs shapes that fit, and {list(first.shape)} and {list(second.shape)} do not",
         label=f"{names[id(first)]} {list(first.shape)}, {names[id(second)]} {list(second.shape)}",
         evidence={names[id(first)]: list(first.shape), names[id(second)]: list(second.shape)},
-        fix=_mend(names[id(first)], first, names[id(second)], second),
+        fix=_for_classes(run, op, first, second) or _mend(names[id(first)], first, names[id(second)], second),
     )
+
+
+def _for_classes(run: Evidence, op: str, scores: Any, labels: Any) -> str | None:
+    """One number per sample against a score per class: class numbers, given as floats."""
+    if not op.startswith("`binary_cross_entropy") or scores.dim() != 2 or labels.shape != scores.shape[:1]:
+        return None
+    if scores.shape[1] < 2:
+        return None
+    chosen = " (Transformers chooses this loss because the labels are floats)" if run.trainer.name == _HF else ""
+    return f"class numbers, one per sample, are for cross_entropy: give labels as int64, labels.long(){chosen}"
 
 
 def _mend(first_name: str, first: Any, second_name: str, second: Any) -> str:
