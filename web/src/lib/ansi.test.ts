@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { markSpans, parseAnsi, readableInk, stripAnsi, textFinder } from "./ansi";
 import { findPattern } from "./chart-regex";
+import { cpuMs } from "./cpu-fixtures";
 
 const looks = (text: string) => parseAnsi(text).map((span) => [span.text, span.style]);
 
@@ -32,11 +33,11 @@ describe("terminal colours", () => {
   });
 
   test("a line of nothing but escapes does not take long", () => {
-    const began = performance.now();
+    const began = cpuMs();
     parseAnsi("\x1b[31m.".repeat(50_000));
     parseAnsi("\x1b".repeat(100_000));
     parseAnsi(`\x1b]${"x".repeat(100_000)}`);
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(cpuMs() - began).toBeLessThan(1000);
   });
 
   test("free colours can be read on both papers", () => {
@@ -62,8 +63,8 @@ describe("marks", () => {
     expect(fit("step 12 of 345", "\\d+")).toBe("step |[12]| of |[345]");
     expect(fit("😀 nan Inf", "nan|inf")).toBe("😀 |[nan]| |[Inf]");
     expect(fit("abc", "x*")).toBe("abc");
-    const began = performance.now();
+    const began = cpuMs();
     fit("a".repeat(5000), "(a+)+b");
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(cpuMs() - began).toBeLessThan(1000);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compilePattern } from "./chart-regex";
 import { searchFor } from "./chart-search";
+import { cpuMs } from "./cpu-fixtures";
 
 const names = ["loss", "val/loss", "train/acc", "system/gpu.0.util", "val/acc_top5"];
 const found = (text: string, regex: boolean) => names.filter(searchFor(text, regex).matches);
@@ -40,12 +41,12 @@ describe("patterns", () => {
   });
 
   it("never takes long: nested repeats against a long name", () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const evil of ["(a+)+$", "(a|a)*b", "(a*)*(a*)*c", "((a{0,30}){0,30})x"]) {
       const search = searchFor(evil, true);
       search.matches(`${"a".repeat(5000)}!`);
     }
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(cpuMs() - started).toBeLessThan(2000);
   });
 
   it("agree with the language's own expressions", () => {

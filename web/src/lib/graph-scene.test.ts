@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { cpuMs } from "./cpu-fixtures";
 import { fit, grown, holds, pan, reveal, seen, zoomAt } from "./graph-camera";
 import { large, sketch } from "./graph-fixtures";
 import { placePlan } from "./graph-layout";
@@ -70,10 +71,10 @@ describe("the scene", () => {
   });
 
   test("5,000 ops open in little time, because boxes are closed", async () => {
-    const started = performance.now();
+    const started = cpuMs();
     const { scene } = await sceneOf(large(), [0]);
     expect(scene.items.length).toBeGreaterThan(90);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(cpuMs() - started).toBeLessThan(2000);
   });
 
   test("nothing at all is a scene too", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuMs } from "./cpu-fixtures";
 import { inline, parseMarkdown, safeLink } from "./markdown";
 
 describe("Markdown", () => {
@@ -45,8 +46,8 @@ describe("what it must never do", () => {
     expect(inline("![cat](https://x.org/c.png)")).toEqual([{ kind: "image", alt: "cat", href: "https://x.org/c.png" }]);
   });
   it("take long over hostile input", () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const evil of ["[".repeat(50_000), "*".repeat(50_000), "`".repeat(49_999), "> ".repeat(20_000), "- ".repeat(20_000), "![](".repeat(20_000), "_a".repeat(50_000), "|".repeat(50_000)]) parseMarkdown(evil);
-    expect(performance.now() - started).toBeLessThan(1000);
+    expect(cpuMs() - started).toBeLessThan(1000);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuMs } from "./cpu-fixtures";
 import { columnWidths, filterOf, isPicture, rowsOf } from "./table-rows";
 
 const table = {
@@ -42,9 +43,9 @@ describe("sorting a table", () => {
 
   it("sorts and filters 100,000 rows in a moment", () => {
     const big = { columns: ["n", "word"], rows: Array.from({ length: 100_000 }, (_, i) => [(i * 7919) % 100_003, `w${i % 10}`]) };
-    const start = performance.now();
+    const start = cpuMs();
     const found = rowsOf(big, "word=w3 n>500", { column: 0, down: true });
-    expect(performance.now() - start).toBeLessThan(1500);
+    expect(cpuMs() - start).toBeLessThan(1500);
     const values = [...found].map((at) => big.rows[at]?.[0] as number);
     expect(values).toEqual([...values].sort((a, b) => b - a));
     expect(values.every((n) => n > 500)).toBe(true);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cpuMs } from "./cpu-fixtures";
 import { diffTexts } from "./text-diff";
 
 const said = (before: string, after: string) =>
@@ -23,9 +24,9 @@ describe("what changed between two texts", () => {
   });
 
   it("does not take long over texts that have nothing in common", () => {
-    const start = performance.now();
+    const start = cpuMs();
     const lines = diffTexts(Array.from({ length: 20_000 }, (_, i) => `a${i}`).join("\n"), Array.from({ length: 20_000 }, (_, i) => `b${i}`).join("\n"));
     expect(lines).toHaveLength(40_000);
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(cpuMs() - start).toBeLessThan(3000);
   });
 });

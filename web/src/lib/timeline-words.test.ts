@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { cpuMs } from "./cpu-fixtures";
 import { findNames } from "./timeline-find";
 import { hueOf } from "./timeline-inks";
 import { preciseNs, rulerTicks } from "./timeline-ruler";
@@ -39,9 +40,9 @@ describe("searching names", () => {
   });
 
   test("ends for every pattern", () => {
-    const began = performance.now();
+    const began = cpuMs();
     findNames(["a".repeat(400)], "/(a+)+$b/");
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(cpuMs() - began).toBeLessThan(1000);
   });
 });
 
