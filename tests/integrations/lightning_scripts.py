@@ -75,8 +75,12 @@ losses = []
 m = Net(); t = trainer(accumulate_grad_batches=4, gradient_clip_val=0.5); t.fit(m, tr, va); told(t, m)
 print("LOSSES", losses)
 """,
-    "flags": "m = Base(); t = trainer(limit_train_batches=0.5, val_check_interval=0.5, precision='bf16-mixed',"
-    " profiler='simple'); t.fit(m, tr, va); told(t, m)",
+    "flags": """
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+best = [EarlyStopping("val_loss"), ModelCheckpoint("best", monitor="val_acc", mode="max")]
+m = Base(); t = trainer(limit_train_batches=0.5, val_check_interval=0.5, precision="bf16-mixed", profiler="simple",
+                        callbacks=best, enable_checkpointing=True); t.fit(m, tr, va); told(t, m)
+""",
     "overfit": "m = Base(); t = trainer(overfit_batches=2, max_epochs=6); t.fit(m, tr); told(t, m)",
     "fast_dev_run": "m = Base(); t = trainer(fast_dev_run=True); t.fit(m, tr, va); told(t, m)",
     "tuner": """
@@ -221,6 +225,17 @@ class Net(Base):
     def training_step(self, batch, i):
         loss = super().training_step(batch, i)
         return {"loss": loss.item()}
+""",
+    ),
+    "stop.early-stop-wrong": (
+        'return [EarlyStopping("val_acc", patience=5), EarlyStopping("val_loss")]',
+        """
+from lightning.pytorch.callbacks import EarlyStopping
+
+
+class Net(Base):
+    def configure_callbacks(self):
+        return [EarlyStopping("val_acc", patience=5), EarlyStopping("val_loss")]
 """,
     ),
     "shape.linear-in": (

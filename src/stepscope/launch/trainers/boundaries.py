@@ -132,6 +132,18 @@ class Boundaries:
         if self.facts is not None:
             self.facts.steps_itself = yes
 
+    def monitors(self, kind: str, name: str, mode: str) -> Callable[[float], None]:
+        """The user has made a callback that looks for the best value of what is logged under this name; what comes
+        back is to be told each value it compares."""
+        if self.facts is None:
+            return lambda value: None
+        from stepscope.record.watch.places import own_place
+        from stepscope.record.watch.trainer import Monitored
+
+        one = Monitored(kind, name, mode, own_place(sys._getframe(1)))
+        self.facts.monitored.append(one)
+        return one.saw
+
     def count_by(self, number: Callable[[], int] | None) -> None:
         """`number()` gives the trainer's own number of the step that is being made, from 0 (or from where a checkpoint
         was resumed); what is logged then stands at the trainer's numbers."""

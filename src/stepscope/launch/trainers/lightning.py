@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from stepscope import fence
 from stepscope.launch.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries, Stage
-from stepscope.launch.trainers.standing import around
+from stepscope.launch.trainers.standing import after, around
 from stepscope.record.restore import Installed
 
 __all__ = ["follow"]
@@ -41,6 +42,7 @@ class _Follower:
     def __init__(self, installed: Installed, boundaries: Boundaries) -> None:
         self._installed = installed
         self._boundaries = boundaries
+        self._seeing: WeakKeyDictionary[Any, Callable[[float], None]] = WeakKeyDictionary()
 
     def hook(self, package: ModuleType) -> None:
         from importlib import import_module
@@ -59,6 +61,8 @@ class _Follower:
         self._hear(connector)
         connector = part("trainer.connectors.accelerator_connector")._AcceleratorConnector
         around(self._installed, connector, "__init__", self._choose)
+        self._follow_the_best(part("callbacks.early_stopping").EarlyStopping, "_evaluate_stopping_criteria")
+        self._follow_the_best(part("callbacks.model_checkpoint").ModelCheckpoint, "check_monitor_top_k")
         for launcher in (fabric_of(package), part("strategies.launchers.subprocess_script")):
             self._lead_ranks(launcher)
 
@@ -111,6 +115,24 @@ class _Follower:
         """`accelerator="cpu"`; with "auto" the same script would use a GPU where there is one."""
         accelerator = kwargs.get("accelerator", "auto")
         self._boundaries.chose_cpu(accelerator == "cpu" or type(accelerator).__name__ == "CPUAccelerator")
+
+    # -- callbacks that look for the best value -------------------------------------------------------------------
+
+    def _follow_the_best(self, callback: Any, compares: str) -> None:
+        """`compares` is its method that gets each new value, the last of its arguments."""
+        after(self._installed, callback, "__init__", self._monitors)
+        after(self._installed, callback, compares, self._compared)
+
+    def _monitors(self, result: Any, callback: Any, *args: Any, **kwargs: Any) -> None:
+        name, mode = callback.monitor, callback.mode
+        if isinstance(name, str) and mode in ("min", "max"):
+            self._seeing[callback] = self._boundaries.monitors(type(callback).__name__, name, mode)
+
+    def _compared(self, result: Any, callback: Any, *args: Any, **kwargs: Any) -> None:
+        """The callback has read the value itself, so the device is not made to wait for it once more."""
+        value = kwargs.get("current", args[-1] if args else None)
+        if callback in self._seeing and value is not None:
+            self._seeing[callback](float(value))
 
     # -- settings and values --------------------------------------------------------------------------------------
 

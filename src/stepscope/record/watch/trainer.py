@@ -9,7 +9,29 @@ from typing import Any
 from stepscope.record.sites import Place
 from stepscope.record.watch.places import is_own
 
-__all__ = ["Trainer", "return_of"]
+__all__ = ["Monitored", "Trainer", "return_of"]
+
+_MOST = 200
+"""Values kept of one callback: which way they went is clear by then."""
+
+
+class Monitored:
+    """A callback of a trainer's that looks for the best value: early stopping, or the choice of a checkpoint."""
+
+    def __init__(self, kind: str, name: str, mode: str, place: Place | None) -> None:
+        self.kind = kind
+        """As its users write it: EarlyStopping."""
+        self.name = name
+        """What is monitored: val_loss."""
+        self.mode = mode
+        """min or max: what it takes as better."""
+        self.place = place
+        """Where the user's code makes it."""
+        self.values: list[float] = []
+
+    def saw(self, value: float) -> None:
+        if len(self.values) < _MOST:
+            self.values.append(value)
 
 
 class Trainer:
@@ -30,6 +52,8 @@ class Trainer:
         """The activation of a model's last layer, the loss it was compiled with, whether that takes raw scores."""
         self.steps_itself = False
         """It calls backward and the optimizer's step by itself, with the loss it is given."""
+        self.monitored: list[Monitored] = []
+        """Its callbacks that look for the best value of something."""
         self.on_cpu = False
         """The user has chosen the CPU: then nothing has to be moved to a device."""
 

@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from math import isfinite
 
 from stepscope.diagnose.best_tracking import Best, best_trackers, saves_outside
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.wording import monitored_when
+
+_ENOUGH = 3
 
 
 @rule("stop.early-stop-wrong", severity="warning", needs="source, end")
@@ -18,7 +22,9 @@ def early_stop_wrong(run: Evidence) -> Iterator[Proof]:
 
     How it is found: a comparison with the best value so far, whose branch takes the new value as the best, goes against
     what the value's name says (or against the infinity it starts from); or a checkpoint called best is written outside
-    of that branch, every time, and loaded in the end.
+    of that branch, every time, and loaded in the end. A callback of Lightning's (`EarlyStopping`, `ModelCheckpoint`) is
+    at fault where the name of what it monitors says which way is better, at least three values went that way, and its
+    `mode` says the other.
 
     Bad:
         if val_loss > best_loss:
@@ -27,6 +33,7 @@ def early_stop_wrong(run: Evidence) -> Iterator[Proof]:
         if val_loss < best_loss:
             best_loss = val_loss
     """
+    yield from _of_callbacks(run)
     for file in run.source.files():
         trackers = best_trackers(file, run.source.files())
         for best in trackers:
@@ -42,6 +49,24 @@ def early_stop_wrong(run: Evidence) -> Iterator[Proof]:
                 fix=f"move this into the branch where {best.name} improves",
                 related=[(best.file.site(best.test), "here a better value is found")],
             )
+
+
+def _of_callbacks(run: Evidence) -> Iterator[Proof]:
+    for one in run.trainer.monitored:
+        wanted, values = monitored_when(one.name), one.values
+        if wanted is None or wanted == one.mode or len(values) < _ENOUGH or not all(map(isfinite, values)):
+            continue
+        if not (values[-1] < values[0] if wanted == "min" else values[-1] > values[0]) or min(values) < 0:
+            continue  # it did not get better, or is no plain loss or score: nothing is proven
+        better, taken = ("smaller", "larger") if wanted == "min" else ("larger", "smaller")
+        yield Proof(
+            where=one.place or run.trainer.called,
+            message=f'{one.name} is better when {better}, but {one.kind} has mode="{one.mode}": a {taken} one is taken '
+            "as the best",
+            label=f"{one.name} went from {values[0]:.3g} to {values[-1]:.3g}, which counts as getting worse",
+            evidence={"value": one.name, "wanted": wanted, "taken": one.mode, "values": values[:12]},
+            fix=f'{one.kind}(monitor="{one.name}", mode="{wanted}")',
+        )
 
 
 def _wrong_way(best: Best) -> Proof:
