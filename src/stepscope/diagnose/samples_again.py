@@ -18,6 +18,7 @@ from stepscope.diagnose.data_sources import method_of
 from stepscope.diagnose.probes.probe import undisturbed
 from stepscope.diagnose.source import called_name
 from stepscope.record.arguments import tensors_in
+from stepscope.record.watch.fetch import here
 from stepscope.record.watch.looks import can_look
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _is_misplaced(run: Evidence, dataset: Any, collate: Any) -> bool:
     collated = None if any(row is None for row in rows) else _asked(run, collate, rows)
     batch = [tensor for tensor in tensors_in(collated) if tensor.ndim and tensor.shape[0] == len(rows)]
     columns = [[_flat(sample[part]) for sample in samples] for part in range(len(samples[0]))]
-    orders = [order for tensor in batch if can_look(tensor) for order in [_order(tensor, columns[0])] if order]
+    orders = [order for tensor in batch if can_look(tensor) for order in [_order(here(tensor), columns[0])] if order]
     moved = next((order for order in orders if order != sorted(order)), None)
     if moved is None:
         return False
@@ -148,7 +149,7 @@ def _is_misplaced(run: Evidence, dataset: Any, collate: Any) -> bool:
             continue
         old = torch.stack([label[:1] for label in labels if label is not None]).reshape(-1)
         new = old[torch.tensor(moved)]
-        found = [t.reshape(-1).to(old.dtype) for t in batch if t.numel() == len(rows)]
+        found = [here(t).reshape(-1).to(old.dtype) for t in batch if t.numel() == len(rows) and can_look(t)]
         if not torch.equal(old, new) and any(torch.equal(t, old) for t in found):
             return not any(torch.equal(t, new) for t in found)
     return False
@@ -157,7 +158,7 @@ def _is_misplaced(run: Evidence, dataset: Any, collate: Any) -> bool:
 def _flat(part: Any) -> Any:
     """A part of a sample as a flat tensor of doubles; None when it is no numbers."""
     try:
-        flat = torch.as_tensor(part).detach().reshape(-1).to(torch.float64)
+        flat = here(torch.as_tensor(part)).reshape(-1).to(torch.float64)
     except (TypeError, ValueError, RuntimeError):  # text, or anything else
         return None
     return flat if flat.numel() else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.statistics import quietly
+from stepscope.record.watch.fetch import can_fetch
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
@@ -26,7 +27,7 @@ def _trained(run: Evidence, start: Start) -> Any:
     if not any(len(run.steps.of_optimizer(made.number)) >= _STEPS for made in holders):
         return None
     rates = [step.lr for made in holders for step in run.steps.of_optimizer(made.number)]
-    return weight if any(rates) else None
+    return weight if any(rates) and can_fetch(weight) else None
 
 
 def stuck(run: Evidence) -> list[Start]:

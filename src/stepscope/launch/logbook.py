@@ -100,7 +100,9 @@ class Logbook:
 
     def _remember_weights(self, optimizer: Any) -> None:
         """Now and then: a part of the weights before the step, to see how far the step moved them."""
-        if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None:
+        from stepscope.record.capturing import is_capturing
+
+        if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None and not is_capturing():
             fence.call("measuring updates", self._copy, optimizer)
 
     def _copy(self, optimizer: Any) -> None:

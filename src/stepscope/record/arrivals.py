@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from stepscope.record.capturing import is_capturing
+
 __all__ = ["Arrivals"]
 
 _ROOM = 8
@@ -70,7 +72,7 @@ class Arrivals:
         if device.type != "cuda":  # no events to ask: read one step late, when it is done in all likelihood
             parcel.host = torch.stack([value.detach().float().to(device, non_blocking=True) for value in far])
             return True
-        if torch.cuda.is_current_stream_capturing():
+        if is_capturing():
             return False  # our copy would become part of the user's graph
         free = self._free.get(device)
         box = parcel.box = free.pop() if free else _Box()
@@ -81,8 +83,8 @@ class Arrivals:
         return True
 
     def receive(self, wait: bool) -> Iterator[tuple[Any, dict[str, float | None]]]:
-        """What has arrived, in order; with `wait` everything."""
-        while self._queue:
+        """What has arrived, in order; with `wait` everything. Asking breaks the capture of a graph, so nothing then."""
+        while self._queue and not is_capturing():
             parcel = self._queue[0]
             box = parcel.box
             if box is not None:

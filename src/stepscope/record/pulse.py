@@ -24,6 +24,7 @@ from torch.nn.utils import clip_grad
 
 from stepscope import fence
 from stepscope.record.arrivals import Arrivals
+from stepscope.record.capturing import is_capturing
 from stepscope.record.restore import Installed
 from stepscope.record.statistics import quietly
 
@@ -189,6 +190,9 @@ class Pulse:
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             return
         self._backwards += 1
+        if is_capturing():
+            self._loss = self._unscaled = None
+            return
         with quietly():
             scaled, before = self._unscaled or (None, None)
             value: Any = before if scaled is not None and scaled() is loss else loss.detach()

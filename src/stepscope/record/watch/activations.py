@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Activation", "Activations"]
 
 _LOOKS = 12
-_LARGEST = 2**21
+_LARGEST, _LARGEST_FAR = 2**21, 2**18
 _CLOSE = {"tanh": 0.99, "sigmoid": 0.99}
 
 
@@ -75,9 +76,9 @@ class Activations(Witness):
         if (
             type(made) is not torch.Tensor
             or is_transformed(made)
-            or made.device.type != "cpu"
             or made.ndim < 2
-            or made.numel() > _LARGEST
+            or made.numel() > (_LARGEST_FAR if is_far(made) else _LARGEST)
+            or not can_fetch(made)
         ):
             return
         path = call.visit.path if call.visit is not None else ""
@@ -90,7 +91,7 @@ class Activations(Witness):
             return
         known.calls += 1
         known.last_step = self.watcher.step
-        values = made.detach()
+        values = here(made)
         if call.name in _CLOSE:
             ends = values.abs() if call.name == "tanh" else (values - 0.5).abs() * 2
             known.shares.append(float((ends > _CLOSE[call.name]).double().mean()))

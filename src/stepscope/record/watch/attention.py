@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.record.statistics import quietly
+from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.witness import Witness
@@ -97,7 +98,7 @@ class Attention(Witness):
         if found.looks < _LOOKS:
             found.mask = call.origins[0]
             with quietly():
-                self._look(found, scores.detach() <= _HIDDEN, scores.shape[0])
+                self._look(found, here(scores) <= _HIDDEN, scores.shape[0])
 
     def _fused(self, call: Call) -> None:
         query, key = call.argument(0, "query"), call.argument(1, "key")
@@ -108,14 +109,16 @@ class Attention(Witness):
             return
         mask = call.argument(3, "attn_mask")
         shape = (query.shape[-2], key.shape[-2])
+        if mask is not None and not _can_read(mask):
+            return
         with quietly():
             if call.argument(5, "is_causal"):
-                hidden = torch.ones(shape, dtype=torch.bool).triu(1)
+                hidden = torch.ones(shape, dtype=torch.bool, device="cpu").triu(1)
             elif mask is None:
-                hidden = torch.zeros(shape, dtype=torch.bool)
+                hidden = torch.zeros(shape, dtype=torch.bool, device="cpu")
             else:
                 found.mask = self.watcher.trail.of(mask)
-                hidden = ~mask.detach() if mask.dtype == torch.bool else mask.detach() <= _HIDDEN
+                hidden = ~here(mask) if mask.dtype == torch.bool else here(mask) <= _HIDDEN
                 hidden = hidden.expand(*hidden.shape[:-2], *shape) if hidden.dim() > 1 else hidden.expand(shape)
             self._look(found, hidden, query.shape[0] if hidden.dim() > 2 else 0)
 
@@ -141,6 +144,8 @@ class Attention(Witness):
         if rows is None or not can_look(rows) or rows.dim() != 3 or found.looks >= _LOOKS:
             return
         of_steps, of_keys = (given.get(name) for name in _LAYERS[kind.__name__])
+        if not all(_can_read(mask) for mask in (of_steps, of_keys) if isinstance(mask, torch.Tensor)):
+            return
         batch_first = _is_batch_first(module)
         steps, batch = (rows.shape[1], rows.shape[0]) if batch_first else (rows.shape[0], rows.shape[1])
         with quietly():
@@ -211,8 +216,12 @@ class Attention(Witness):
         return "ignored"
 
 
+def _can_read(mask: Any) -> bool:
+    return can_fetch(mask) and (mask.device.type == "cpu" or mask.numel() <= _LARGEST)
+
+
 def _hidden(mask: Any) -> Any:
-    return mask.detach() if mask.dtype == torch.bool else mask.detach() <= _HIDDEN
+    return here(mask) if mask.dtype == torch.bool else here(mask) <= _HIDDEN
 
 
 def _is_layer(visit: Visit) -> bool:

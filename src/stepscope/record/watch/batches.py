@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import quietly
-from stepscope.record.watch.looks import Allowance, Look, can_look, look_at, row_marks
+from stepscope.record.watch.fetch import can_fetch, here, is_far
+from stepscope.record.watch.looks import Allowance, Look, is_plain, look_at, row_marks
 from stepscope.record.watch.places import own_places
 from stepscope.record.watch.witness import Witness
 
@@ -28,6 +29,7 @@ _FIRST = 60
 _PLACES = 40
 _FEW_ROWS = 2
 _KNOWN, _SELDOM = 40, 16
+_EACH_FAR, _SELDOM_FAR = 40, 10
 
 
 class Fed:
@@ -144,12 +146,12 @@ class Batches(Witness):
         tensors = tensors_in((args, kwargs))
         fed.inputs = [weakref.ref(tensor) for tensor in tensors]
         fed.asked = any(t.requires_grad for t in tensors)
-        data = [t for t in tensors if not t.requires_grad and t.ndim and can_look(t)]
+        data = [t for t in tensors if not t.requires_grad and t.ndim and is_plain(t)]
         if data:
             tensor = max(data, key=lambda one: int(one.numel()))
             fed.origin = self.watcher.trail.known(tensor)
             fed.loader = self._loader_of(fed.origin)
-            fed.missed = not self._allowance.left()
+            fed.missed = not (self._allowance.left() and can_fetch(tensor)) or self._is_left_out(fed, tensor)
             if not fed.missed:
                 with self._allowance, quietly():
                     self._look(fed, tensor)
@@ -182,11 +184,18 @@ class Batches(Witness):
         """Whether a model was called on batches of this loader without training."""
         return any(found.loader is loader for diet in self.diets for found in diet.evaluated.values())
 
+    def _is_left_out(self, fed: Fed, tensor: Any) -> bool:
+        """Of the calls that train on a device, which has to be waited for."""
+        calls = fed.model.trained_calls
+        return is_far(tensor) and fed.grad and fed.training and calls > _EACH_FAR and calls % _SELDOM_FAR != 0
+
     def _look(self, fed: Fed, tensor: Any) -> None:
         key = (fed.visit.place, fed.loader, fed.training)
         count = self._looks[key] = self._looks.get(key, 0) + 1
         # A sum says whether anything is NaN or infinite, in one pass.
-        small = tensor.is_floating_point() and tensor.numel() <= 2**18 and self.bad is None
+        small = tensor.is_floating_point() and tensor.numel() <= 2**18 and self.bad is None and not is_far(tensor)
+        if count <= _LOOKS and tensor.numel() <= 2**18:
+            tensor = here(tensor)
         if count <= _LOOKS or (small and not bool(tensor.sum() * 0 == 0)):
             fed.look = look_at(tensor)
             if fed.look.nan and self.bad is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from stepscope.record.statistics import quietly
 from stepscope.record.watch.axis_history import axes_told, followed
+from stepscope.record.watch.fetch import here
 from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.witness import Witness
@@ -106,7 +107,7 @@ class Contractions(Witness):
         tensor = next((t for t, known in zip(call.inputs, call.origins, strict=False) if known is origin), None)
         if crossing.made.op == "softmax" and tensor is not None and can_look(tensor) and tensor.numel() <= _LARGEST:
             with quietly():
-                sums = tensor.detach().float().sum(axis)
+                sums = here(tensor).float().sum(axis)
                 crossing.sums = float(sums.min()), float(sums.max())
 
 

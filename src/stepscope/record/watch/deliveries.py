@@ -9,6 +9,7 @@ import torch
 
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import quietly
+from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import Allowance, can_look, labels_in, row_marks
 from stepscope.record.watch.witness import Witness
 
@@ -166,7 +167,7 @@ def _among(row: Any, tensors: list[Any]) -> bool:
     """Whether a row is one of those in a batch."""
     for tensor in tensors:
         if tensor.ndim == row.ndim + 1 and tensor.shape[1:] == row.shape and can_look(tensor):
-            same = (tensor == row.to(tensor.dtype)).reshape(tensor.shape[0], -1).all(1)
+            same = (here(tensor) == row.to(tensor.dtype)).reshape(tensor.shape[0], -1).all(1)
             if bool(same.any()):
                 return True
     return False
@@ -197,12 +198,12 @@ def arrays_of(dataset: Any) -> list[tuple[str, Any]]:
 
 def _has_rows(value: Any, size: int) -> bool:
     if isinstance(value, torch.Tensor):
-        return bool(value.ndim) and value.shape[0] == size and can_look(value)
+        return bool(value.ndim) and value.shape[0] == size and can_look(value) and not is_far(value)
     if _is_numpy(value):
         return bool(value.ndim) and value.shape[0] == size and value.dtype.kind in "fiub"
     if isinstance(value, list):
         first = value[0] if len(value) == size else None
-        return (isinstance(first, torch.Tensor) and can_look(first)) or (
+        return (isinstance(first, torch.Tensor) and can_look(first) and not is_far(first)) or (
             first is not None and _is_numpy(first) and first.dtype.kind in "fiu"
         )
     return False

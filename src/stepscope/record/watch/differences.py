@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ class Differences(Witness):
         self._looks[key] = seen + 1
         if seen < _LOOKS and _can_look(target):
             result = self.watcher.trail.known(call.outputs[0])
-            self.all.append(Difference(call, prediction, target.detach(), result))
+            self.all.append(Difference(call, prediction, here(target), result))
 
 
 def _can_look(tensor: Any) -> bool:
     plain = type(tensor) is torch.Tensor and tensor.is_floating_point() and tensor.layout is torch.strided
-    return plain and tensor.device.type == "cpu" and 1 < tensor.numel() <= _LARGEST and not is_transformed(tensor)
+    return plain and 1 < tensor.numel() <= _LARGEST and not is_transformed(tensor) and can_fetch(tensor)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.statistics import is_transformed, quietly, stats_of
+from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class Finite(Witness):
         key = 0 if backward.place is None else hash((id(backward.place[0]), backward.place[1]))
         if backward.origin is not None:
             self._origins[key] = backward.origin
-        if self.alarm is not None or not backward.accumulates or backward.loss is None:
+        if self.alarm is not None or not backward.accumulates or backward.loss is None or backward.far:
             return
         if math.isfinite(backward.loss):
             self._pending, self._bad_losses = None, 0
@@ -203,7 +204,7 @@ class Finite(Witness):
         """On an accelerator every look waits for it, so only now and then one small parameter is looked at."""
         found = (p for group in optimizer.param_groups for p in group["params"])
         small = next((p for p in found if p.device.type != "cpu" and 0 < p.numel() <= _SMALL and _is_plain(p)), None)
-        if small is None or small.is_meta or self._last is None or bool(torch.isfinite(small.detach()).all()):
+        if small is None or self._last is None or not can_fetch(small) or bool(torch.isfinite(here(small)).all()):
             return
         place = self._last.place
         alarm = self._raise("loss", self._last, hash((id(place[0]), place[1])) if place else 0)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.watch.fetch import can_fetch, is_far, together
 from stepscope.record.watch.origin import HOST
-from stepscope.record.watch.steps import is_nonzero
+from stepscope.record.watch.steps import are_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -78,28 +79,23 @@ class Flow(Witness):
         return [cut for cut in self.cuts if cut.parameter() is parameter]
 
     def _measure(self) -> None:
-        for parameter in self.watcher.models.all_parameters():
-            gradient = parameter.grad
-            plain = gradient is not None and gradient.device.type == "cpu" and gradient.layout is torch.strided
-            if not plain or type(gradient) is not torch.Tensor or is_transformed(gradient):
-                continue
+        found = [p for p in self.watcher.models.all_parameters() if _has_plain_gradient(p)]
+        sizes = iter(together([_norm(t) for p in found for t in (p, p.grad)]))
+        for parameter, weight, gradient in zip(found, map(float, sizes), map(float, sizes), strict=True):
             known = self._parameters.get(id(parameter))
             if known is None or known() is not parameter:
                 self._parameters[id(parameter)] = weakref.ref(parameter)
                 self.norms[id(parameter)] = []
-            weight = float(parameter.detach().norm())
             if weight > 0:
-                self.norms[id(parameter)].append(float(gradient.detach().norm()) / weight)
+                self.norms[id(parameter)].append(gradient / weight)
 
     def _look_for_cuts(self, backward: Backward) -> None:
         without: dict[int, Any] = {}
-        for made in self.watcher.optimizers.made:
-            for ref in made.parameters:
-                parameter = ref()
-                if parameter is not None and parameter.requires_grad and not _has_gradient(parameter):
-                    origin = self.watcher.trail.known(parameter)
-                    if origin is not None:
-                        without[id(origin)] = parameter
+        held = [p for made in self.watcher.optimizers.made for ref in made.parameters if (p := ref()) is not None]
+        for parameter in _without_gradient([p for p in held if p.requires_grad]):
+            origin = self.watcher.trail.known(parameter)
+            if origin is not None:
+                without[id(origin)] = parameter
         if not without or backward.origin is None:
             return
         for origin, way, start in self._ends(backward.origin, backward.step):
@@ -135,9 +131,24 @@ class Flow(Witness):
         return None
 
 
-def _has_gradient(parameter: Any) -> bool:
+def _has_plain_gradient(parameter: Any) -> bool:
     gradient = parameter.grad
-    return gradient is not None and is_nonzero(gradient)
+    if type(gradient) is not torch.Tensor or gradient.layout is not torch.strided or is_transformed(gradient):
+        return False
+    return can_fetch(gradient) and can_fetch(parameter)
+
+
+def _norm(tensor: Any) -> Any:
+    wide = torch.float32 if is_far(tensor) and tensor.element_size() < 4 else None
+    return torch.linalg.vector_norm(tensor.detach(), dtype=wide)
+
+
+def _without_gradient(parameters: list[Any]) -> list[Any]:
+    """Those that have none, or one of zeros."""
+    some = [p for p in parameters if p.grad is not None]
+    with quietly():
+        reached = {id(p) for p, found in zip(some, are_nonzero([p.grad for p in some]), strict=True) if found}
+    return [p for p in parameters if id(p) not in reached]
 
 
 def _way(origin: Origin) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.watch.fetch import here, is_held, patience
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Indices(Witness):
                 return
 
     def _note(self, call: Call, span: tuple[float, float], size: int, which: str, place: int) -> None:
+        patience.lost = True
         other = call.origins[1 - place] if len(call.origins) > 1 else None
         self.broken = OutOfRange(
             call.name, span[0], span[1], size, which, call.origins[place], other, call.place, call.visit
@@ -115,9 +117,9 @@ def _can_look(*tensors: Any) -> bool:
     first = tensors[0]
     if first.device.type not in _LATE or any(not one.numel() or is_transformed(one) for one in tensors):
         return False
-    return first.device.type != "cuda" or not torch.cuda.is_current_stream_capturing()
+    return not is_held(first.device.type)
 
 
 def _range(tensor: Any) -> tuple[float, float]:
-    low, high = torch.stack(torch.aminmax(tensor.detach())).tolist()
+    low, high = here(torch.stack(torch.aminmax(tensor.detach()))).tolist()
     return low, high

@@ -1,7 +1,7 @@
 """A quick look at a tensor's values: its range, what is not finite, how its columns differ, and marks of its rows.
 
-Only of tensors on the CPU, where reading waits for nobody; of large ones a part. No numpy and no random numbers of the
-script are used.
+Of large tensors a part; of those on a device a copy, while there is patience for it (see `fetch`). No numpy and no
+random numbers of the script are used.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from typing import Any
 import torch
 
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.fetch import can_fetch, here, is_far, own_time
 
-__all__ = ["Allowance", "Look", "can_look", "labels_in", "look_at", "row_marks"]
+__all__ = ["Allowance", "Look", "can_look", "is_plain", "labels_in", "look_at", "row_marks"]
 
 _ROWS, _COLUMNS = 1024, 64
 _VALUES = 2**18
 _WHOLE = 2**22
+_COPIED = 2**20
+"""A larger one on a device is not copied as a whole."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _draw = random.Random(20260101)
@@ -39,10 +42,10 @@ class Allowance:
         return self.spent < self._seconds + self._share * (time.perf_counter() - self._began)
 
     def __enter__(self) -> None:
-        self._clock = time.perf_counter()
+        self._clock = own_time()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.spent += time.perf_counter() - self._clock
+        self.spent += own_time() - self._clock
 
 
 class Look:
@@ -67,10 +70,15 @@ class Look:
 
 
 def can_look(tensor: Any) -> bool:
-    """Whether its values can be read here and now: plain, dense, on the CPU."""
+    """Whether its values can be read here and now: plain, dense, on the CPU or on a device that may be asked."""
+    return is_plain(tensor) and can_fetch(tensor)
+
+
+def is_plain(tensor: Any) -> bool:
+    """Whether it is an ordinary tensor of numbers, wherever it lies."""
     return (
         type(tensor) in _PLAIN
-        and tensor.device.type == "cpu"
+        and (tensor.device.type == "cpu" or is_far(tensor))
         and tensor.layout is torch.strided
         and tensor.numel() > 0
         and not tensor.is_complex()
@@ -87,10 +95,10 @@ def look_at(tensor: Any) -> Look:
     (1.0, 200.0, 1)
     """
     look = Look(tensor)
-    tensor = tensor.detach()
-    values = _part(tensor)
+    tensor = tensor.detach() if is_far(tensor) and tensor.numel() > _COPIED else here(tensor)
+    values = here(_part(tensor))
     if tensor.is_floating_point():
-        whole = tensor if tensor.numel() <= _WHOLE else values
+        whole = tensor if tensor.numel() <= _WHOLE and not is_far(tensor) else values
         finite = torch.isfinite(whole)
         if not bool(finite.all()):
             look.nan = int((~finite).sum())
@@ -104,7 +112,7 @@ def look_at(tensor: Any) -> Look:
         look.whole = look.whole or bool((values == values.round()).all())
     look.bits = _bits(tensor)
     if tensor.ndim == 2 and tensor.is_floating_point() and tensor.shape[0] >= 8 and tensor.shape[1] <= 512:
-        table = tensor[:_ROWS].to(torch.float64)
+        table = here(tensor[:_ROWS]).to(torch.float64)
         if not look.nan:
             look.columns = table.std(0).tolist()
     return look
@@ -114,8 +122,9 @@ def _bits(tensor: Any) -> float:
     """The sum over columns of the logarithm of how many different values there are (of some rows and columns)."""
     if tensor.ndim < 2 or tensor.shape[0] < 4:
         return 0.0
-    table = tensor[:256].reshape(min(256, tensor.shape[0]), -1)
-    table = table[:, :: max(1, table.shape[1] // _COLUMNS)][:, :_COLUMNS]
+    table = _table(tensor[:256], cut=is_far(tensor))
+    if len(table) < 4:
+        return 0.0
     ordered = table.sort(0).values
     distinct = (ordered[1:] != ordered[:-1]).sum(0) + 1
     measured = distinct >= 0.9 * len(table)  # all different: numbers with many digits
@@ -132,6 +141,14 @@ def _part(tensor: Any) -> Any:
     return part if part.numel() <= 4 * _VALUES else part.reshape(-1)[:_VALUES]
 
 
+def _table(rows: Any, *, cut: bool) -> Any:
+    """Some values of each row; with `cut` of fewer rows where reading them means copying all."""
+    if cut and not rows.is_contiguous() and rows.numel() > _VALUES:
+        rows = rows[: max(1, _VALUES * rows.shape[0] // rows.numel())]
+    flat = rows.reshape(rows.shape[0], -1)
+    return here(flat[:, :: max(1, flat.shape[1] // _COLUMNS)][:, :_COLUMNS])
+
+
 def row_marks(tensor: Any) -> list[int]:
     """One number for each row (at most 1024): equal rows have equal numbers, others almost surely not.
 
@@ -141,11 +158,7 @@ def row_marks(tensor: Any) -> list[int]:
     """
     if tensor.ndim == 0:
         return []
-    tensor = tensor.detach()[:_ROWS]
-    if not tensor.is_contiguous() and tensor.numel() > _VALUES:
-        tensor = tensor[: max(1, _VALUES * tensor.shape[0] // tensor.numel())]
-    flat = tensor.reshape(tensor.shape[0], -1)
-    flat = flat[:, :: max(1, flat.shape[1] // _COLUMNS)][:, :_COLUMNS].contiguous()
+    flat = _table(tensor.detach()[:_ROWS], cut=True).contiguous()
     bits = flat.to(torch.uint8) if flat.dtype is torch.bool else flat.view(_BITS[flat.element_size()])
     whole = bits.to(torch.int64)
     whole = (whole ^ (whole >> 13)) + 0x9E3779B9
@@ -162,7 +175,7 @@ def labels_in(tensor: Any) -> list[int] | None:
     """
     if not can_look(tensor) or tensor.ndim == 0 or tensor.numel() != tensor.shape[0]:
         return None
-    flat = tensor.detach().reshape(-1)[:_ROWS]
+    flat = here(tensor.detach().reshape(-1)[:_ROWS])
     if flat.is_floating_point() and not bool(((flat == 0) | (flat == 1)).all()):
         return None
     values: list[int] = flat.to(torch.int64).tolist()

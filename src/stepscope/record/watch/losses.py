@@ -10,6 +10,7 @@ import torch
 
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ LOSSES = frozenset((
 _CLASSES_IN_ROWS = frozenset({"cross_entropy", "nll_loss", "kl_div", "ctc_loss"})
 _KEPT = 2000
 _LOOKS = 6
-_COUNTS = 40
+_COUNTS, _COUNTS_FAR = 40, 24
 _LARGEST = 2_000_000
 _MOST_CLASSES = 5000
 
 
 class Look:
-    """Numbers of one call, read from tensors on the CPU."""
+    """Numbers of one call."""
 
     __slots__ = (
         "high", "integral", "logsumexp", "low", "sums", "target_high", "target_low", "target_sums",
@@ -200,18 +201,20 @@ class Losses(Witness):
         return known
 
     def _look(self, fact: LossCall, tensors: dict[str, Any], call: Call, seen: int) -> None:
-        if any(tensor.device.type != "cpu" or type(tensor) not in _PLAIN for tensor in tensors.values()):
-            return  # reading would wait for the device
+        if any(type(tensor) not in _PLAIN for tensor in tensors.values()):
+            return
         if any(map(is_transformed, (*tensors.values(), *call.outputs))):
             return  # inside vmap there is no one value to read
-        if seen < _COUNTS:
-            fact.weight, fact.pos_weight = (_numbers(tensors.get(name)) for name in ("weight", "pos_weight"))
-            fact.counts = _counts(tensors.get("target"))
-            if call.outputs and call.outputs[0].numel() == 1:
-                fact.value = float(call.outputs[0])
+        most = _COUNTS_FAR if any(map(is_far, tensors.values())) else _COUNTS
+        if seen >= most or not all(map(can_fetch, (*tensors.values(), *call.outputs))):
+            return
+        fact.weight, fact.pos_weight = (_numbers(tensors.get(name)) for name in ("weight", "pos_weight"))
+        fact.counts = _counts(tensors.get("target"))
+        if call.outputs and call.outputs[0].numel() == 1:
+            fact.value = float(here(call.outputs[0]))
         first = tensors.get("input")
         if first is not None and seen < _LOOKS and 0 < first.numel() <= _LARGEST and first.is_floating_point():
-            fact.look = _look_at(fact.name, first, tensors.get("target"))
+            fact.look = _look_at(fact.name, here(first), tensors.get("target"))
 
 
 _WORDS = {"log_probs": "input", "targets": "target"}  # as `ctc_loss` says
@@ -234,7 +237,7 @@ def _look_at(name: str, tensor: Any, target: Any) -> Look:
         if name in _CLASSES_IN_ROWS:
             look.logsumexp = _span(tensor.float().logsumexp(axis))
     if target is not None and 0 < target.numel() <= _LARGEST and not target.is_complex():
-        values = target.float()
+        values = here(target).float()
         look.target_low, look.target_high = _span(values)
         look.integral = not target.is_floating_point() or bool((values == values.round()).all())
         if target.is_floating_point() and target.dim() == tensor.dim() and target.dim():
@@ -250,12 +253,13 @@ def _span(tensor: Any) -> tuple[float, float]:
 def _numbers(tensor: Any) -> list[float] | None:
     if tensor is None or tensor.numel() > _MOST_CLASSES:
         return None
-    return [float(value) for value in tensor.reshape(-1).tolist()]
+    return [float(value) for value in here(tensor).reshape(-1).tolist()]
 
 
 def _counts(target: Any) -> dict[int, int] | None:
     if target is None or not 0 < target.numel() <= _LARGEST // 20 or target.is_complex():
         return None
+    target = here(target)
     if target.is_floating_point() and not bool(((target == 0) | (target == 1)).all()):
         return None
     values, counts = target.reshape(-1).long().unique(return_counts=True)

@@ -10,9 +10,10 @@ import torch
 
 from stepscope import fence
 from stepscope.record import construction
+from stepscope.record.capturing import is_capturing
 from stepscope.record.sites import site_at
 from stepscope.record.statistics import local_of, quietly
-from stepscope.record.watch.steps import is_nonzero
+from stepscope.record.watch.steps import are_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Models(Witness):
         if known != self._known:  # a model or an optimizer is new: a stage of training begins
             self._known, self._marking = known, 3
         self._marking -= 1
-        if self._marking >= 0 or backward.index in _MARKED_AT:
+        if (self._marking >= 0 or backward.index in _MARKED_AT) and not is_capturing():
             with quietly():
                 for parameter in self.all_parameters():
                     self._mark(parameter)
@@ -142,12 +143,12 @@ class Models(Witness):
         if not self._young:
             return
         with quietly():
-            for mark in self._young:
-                parameter = mark.ref()
-                grad = None if parameter is None else parameter.grad
-                mark.looks += 1
-                if grad is not None and is_nonzero(grad):
-                    mark.grads += 1
+            alive = [(mark, parameter) for mark in self._young if (parameter := mark.ref()) is not None]
+            reached = [(mark, parameter.grad) for mark, parameter in alive if parameter.grad is not None]
+            for (mark, _), found in zip(reached, are_nonzero([grad for _, grad in reached]), strict=True):
+                mark.grads += found
+        for mark in self._young:
+            mark.looks += 1
         self._young = [mark for mark in self._young if mark.looks < _LOOKS]
 
     def _find_loose(self, roots: list[Any]) -> None:

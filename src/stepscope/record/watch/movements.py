@@ -1,6 +1,6 @@
 """Movements: how far each step of an optimizer moves the weights, and how their size changes over the run.
 
-Looked at on a sample of the values, on a CPU only: the first steps each, later ones now and then.
+Looked at on a sample of the values: the first steps each, later ones now and then.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.watch.fetch import can_fetch, is_far, together
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Movement", "Movements"]
 
-_FIRST = 60
-_THEN_EVERY = 25
+_FIRST, _FIRST_FAR = 60, 45
+_THEN_EVERY, _THEN_EVERY_FAR = 25, 100
 _PARAMETERS = 32
 _VALUES = 64
 _KEPT = 2000
@@ -69,28 +70,36 @@ class Movements(Witness):
         if (count > _FIRST and count % _THEN_EVERY) or len(self.all) >= _KEPT:
             return
         chosen = _chosen(optimizer)
-        if not chosen:
+        if not chosen or (_is_left_out(count) and any(is_far(p) for p, _ in chosen)):
             return
         movement = Movement(step)
         weight = gradient = decay = 0.0
         with quietly():
-            self._before = [(parameter, _sample(parameter)) for parameter, _ in chosen]
-            for (parameter, rate), (_, values) in zip(chosen, self._before, strict=True):
+            weights, gradients = _samples([p for p, _ in chosen]), _samples([p.grad for p, _ in chosen])
+            self._before = [(parameter, values) for (parameter, _), values in zip(chosen, weights, strict=True)]
+            for (_, rate), values, slope in zip(chosen, weights, gradients, strict=True):
                 square = _square(values)
                 weight += square
                 decay += square * rate * rate
-                gradient += _square(_sample(parameter.grad))
+                gradient += _square(slope)
         movement.weight, movement.gradient, movement.decay = map(math.sqrt, (weight, gradient, decay))
         self._open = movement
 
     def step_done(self, step: Step, optimizer: Any) -> None:
         movement, self._open = self._open, None
         before, self._before = self._before, []
-        if movement is None or movement.step != step.index:
+        if movement is None or movement.step != step.index or not all(can_fetch(p) for p, _ in before):
             return
         with quietly():
-            movement.moved = math.sqrt(sum(_square(_sample(parameter) - values) for parameter, values in before))
+            now = _samples([parameter for parameter, _ in before])
+            moved = [_square(after - values) for after, (_, values) in zip(now, before, strict=True)]
+        movement.moved = math.sqrt(sum(moved))
         self.all.append(movement)
+
+
+def _is_left_out(count: int) -> bool:
+    """Of the steps of weights on a device, which has to be waited for."""
+    return count > _FIRST_FAR and count % _THEN_EVERY_FAR != 0
 
 
 def _chosen(optimizer: Any) -> list[tuple[Any, float]]:
@@ -107,12 +116,16 @@ def _chosen(optimizer: Any) -> list[tuple[Any, float]]:
 
 def _is_plain(tensor: Any) -> bool:
     kind = type(tensor) in (torch.Tensor, torch.nn.Parameter) and not is_transformed(tensor)
-    return kind and tensor.device.type == "cpu" and tensor.layout is torch.strided and tensor.is_floating_point()
+    return kind and tensor.layout is torch.strided and tensor.is_floating_point() and can_fetch(tensor)
+
+
+def _samples(tensors: list[Any]) -> list[Any]:
+    return [values.to(torch.float64, copy=True) for values in together(list(map(_sample, tensors)))]
 
 
 def _sample(tensor: Any) -> Any:
     flat = tensor.detach().reshape(-1)
-    return flat[:: max(1, flat.numel() // _VALUES)][:_VALUES].to(torch.float64, copy=True)
+    return flat[:: max(1, flat.numel() // _VALUES)][:_VALUES]
 
 
 def _square(values: Any) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -84,10 +85,10 @@ class Numbers(Witness):
         key = (id(call.place[0]), call.place[1])
         seen = self._looks.get(key, 0)
         self._looks[key] = seen + 1
-        first = call.inputs[0]
-        if seen >= _LOOKS or first.device.type != "cpu" or is_transformed(first) or first.layout is not torch.strided:
+        both = call.inputs[0], call.outputs[0]
+        if seen >= _LOOKS or any(is_transformed(one) or one.layout is not torch.strided for one in both):
             return False
-        return bool(1 < first.numel() <= _LARGEST)
+        return bool(1 < both[0].numel() <= _LARGEST) and all(map(can_fetch, both))
 
     def _look_for_eps(self, call: Call) -> None:
         dtype = call.outputs[0].dtype
@@ -98,15 +99,16 @@ class Numbers(Witness):
                 self.lost_eps.append(LostEps(call, value, dtype))
 
     def _floored(self, call: Call) -> None:
-        made, numerator = call.outputs[0], call.inputs[0]
+        made, numerator = here(call.outputs[0]), here(call.inputs[0])
         if bool(made.any()) or not bool(numerator.any()):
             return
         self._keep(call, Cut("floor", call, 0.0, 0.0, 1))
 
     def _cast(self, call: Call) -> None:
-        before, after = call.inputs[0].detach(), call.outputs[0]
+        before, after = call.inputs[0], call.outputs[0]
         if before.shape != after.shape:
             return
+        before, after = here(before), here(after)
         lost = float((before - after).abs().double().mean())
         if lost > 0:
             spread = float(before.double().std())

@@ -14,6 +14,7 @@ import torch
 
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import quietly
+from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.witness import Witness
@@ -107,9 +108,10 @@ class Sequences(Witness):
         with quietly():
             given = [tensor for tensor in tensors_in((args, kwargs)) if can_keep(tensor)]
             origins = [self.watcher.trail.of(tensor) for tensor in given]
-            self._given = [*self._given[-3:], _Given(visit, [t.detach().clone() for t in given], origins)]
+            copies = [here(t) if is_far(t) else t.detach().clone() for t in given]
+            self._given = [*self._given[-3:], _Given(visit, copies, origins)]
             self.pads = self.pads[-6:]
-            for tensor in given:
+            for tensor in copies:
                 self._note_pads(tensor, None)
 
     def step_done(self, step: Step, optimizer: Any) -> None:
@@ -123,7 +125,7 @@ class Sequences(Witness):
             if looks < _CALLS and can_look(call.inputs[1]) and 0 < call.inputs[1].numel() <= _LARGEST:
                 self._looks[call.place] = looks + 1
                 with quietly():
-                    self._compare(call, call.inputs[1].detach(), call.origins[1])
+                    self._compare(call, here(call.inputs[1]), call.origins[1])
 
     # Padding
 
@@ -134,7 +136,7 @@ class Sequences(Witness):
         told = call.argument(2, "padding_idx")
         rows = call.inputs[1].shape[0] if len(call.inputs) > 1 else 0
         with quietly():
-            self._note_pads(ids, told % rows if isinstance(told, int) and rows else None)
+            self._note_pads(here(ids), told % rows if isinstance(told, int) and rows else None)
 
     def _note_pads(self, tensor: Any, told: int | None) -> None:
         if tensor.dim() < 2 or tensor.shape[0] < 2 or tensor.shape[1] < 3 or tensor.dtype == torch.bool:
@@ -169,7 +171,7 @@ class Sequences(Witness):
             value = int(at[0])
             if value == ignored or value < 0 or not bool((at == value).all()):
                 continue
-            if isinstance(weight, torch.Tensor) and value < weight.numel() and float(weight[value]) == 0:
+            if isinstance(weight, torch.Tensor) and value < weight.numel() and float(here(weight[value])) == 0:
                 continue
             fact = self.padded.setdefault(call.place, PaddedLoss(call.place, call.visit, value, pads.declared))
             fact.declared = fact.declared or pads.declared
@@ -178,7 +180,7 @@ class Sequences(Witness):
 
 
 def can_keep(tensor: Any) -> bool:
-    """Whether a copy of it may be kept for a while: small, on the CPU, and more than one axis."""
+    """Whether a copy of it may be kept for a while: small, and of more than one axis."""
     return can_look(tensor) and tensor.dim() >= 2 and 0 < tensor.numel() <= _LARGEST and not tensor.is_complex()
 
 
@@ -197,7 +199,7 @@ def _trailing(tensor: Any) -> Pads | None:
     else:
         return None
     lengths = (~is_pad).sum(1)
-    steps = torch.arange(tensor.shape[1])
+    steps = torch.arange(tensor.shape[1], device=tensor.device)
     mask = steps[None, :] >= lengths[:, None]
     if not bool((mask == is_pad).all()) or bool((lengths == 0).any()):
         return None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ _FILLS = frozenset((
     "kaiming_uniform_", "kaiming_normal_", "trunc_normal_", "orthogonal_", "eye_", "sparse_", "dirac_", "copy_",
 ))  # fmt: skip
 _FACTORIES = frozenset({"zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "randn", "rand", "mul", "div"})
+_MOVES = frozenset({"to", "cuda", "xpu", "float", "half", "bfloat16", "double"})
 _MOST = 20_000
+_MOST_FAR, _SAMPLE_FAR = 500, 2**16
 _LARGEST = 2**24
 
 
@@ -54,9 +57,15 @@ class Start:
         self.type = "" if owner is None else type(owner).__name__
         self.filling = filling
         self.step = step
-        flat = parameter.detach().reshape(-1)
-        self.constant: float | None = float(flat[0]) if bool((flat == flat[0]).all()) else None
+        self.constant: float | None = None
         """The value all of it has."""
+        flat = parameter.detach().reshape(-1)
+        if is_far(flat):
+            low, high = here(torch.stack(torch.aminmax(flat))).tolist()
+            self.constant = low if low == high else None
+            flat = here(flat[:: max(1, flat.numel() // _SAMPLE_FAR)])
+        elif bool((flat == flat[0]).all()):
+            self.constant = float(flat[0])
         self.mean = float(flat.float().mean())
         self.std = float(flat.float().std())
 
@@ -73,7 +82,7 @@ class Starts(Witness):
 
     sampled = True
 
-    ops: ClassVar[frozenset[str]] = _FILLS | _FACTORIES
+    ops: ClassVar[frozenset[str]] = _FILLS | _FACTORIES | _MOVES
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
@@ -88,10 +97,24 @@ class Starts(Witness):
             return  # a model being built runs in no forward pass
         if self.watcher.steps.backward_count and call.name in ("mul", "div"):
             return  # most likely the loss
+        if call.name in _MOVES:
+            self._moved(call)
+            return
         filled = call.inputs[0] if call.name in _FILLS and call.inputs else call.outputs[0] if call.outputs else None
         plain = type(filled) in (torch.Tensor, torch.nn.Parameter) and not is_transformed(filled)
         if filled is not None and plain and filled.layout is torch.strided and filled.numel() > 1:
             self._filled[filled.data_ptr()] = Filling(call)
+
+    def _moved(self, call: Call) -> None:
+        """`model.to(device)`: the same values in another piece of memory."""
+        made = call.outputs[0] if call.outputs and call.inputs and type(call.inputs[0]) is torch.nn.Parameter else None
+        if made is None or is_transformed(made) or made.layout is not torch.strided or call.inputs[0].is_meta:
+            return
+        known = self._filled.get(call.inputs[0].data_ptr())
+        if known is not None:
+            self._filled[made.data_ptr()] = known
+        else:
+            self._filled.pop(made.data_ptr(), None)
 
     def filling_of(self, parameter: Any) -> Filling | None:
         return self._filled.get(parameter.data_ptr())
@@ -122,6 +145,8 @@ class Starts(Witness):
         return known is not None and known() is parameter
 
     def _note(self, name: str, parameter: Any, owner: Any) -> None:
+        if is_far(parameter) and len(self.weights) >= _MOST_FAR:
+            return
         if _is_weight(parameter) and not self._knows(parameter):
             self._known[id(parameter)] = weakref.ref(parameter)
             filling = self._filled.get(parameter.data_ptr())
@@ -133,8 +158,8 @@ def _is_weight(parameter: Any) -> bool:
         type(parameter) in (torch.nn.Parameter, torch.Tensor)
         and not is_transformed(parameter)
         and parameter.dim() >= 2
-        and parameter.device.type == "cpu"
         and parameter.is_floating_point()
         and parameter.layout is torch.strided
         and 1 < parameter.numel() <= _LARGEST
+        and can_fetch(parameter)
     )

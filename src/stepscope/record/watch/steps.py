@@ -15,6 +15,7 @@ import torch.optim.optimizer as torch_optimizer
 
 from stepscope import fence
 from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.watch.fetch import can_fetch, here, is_far, together
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -24,17 +25,19 @@ if TYPE_CHECKING:
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Backward", "Step", "Steps", "is_nonzero"]
+__all__ = ["Backward", "Step", "Steps", "are_nonzero", "is_nonzero"]
 
 _KEPT = 4000
 _SAMPLE = 3
+_LOSSES_FAR = 45
+"""Backwards whose loss is read from a device."""
 
 
 class Backward:
     """One call of `backward()` (or `autograd.grad`, which gathers no gradients)."""
 
     __slots__ = (
-        "accumulates", "create_graph", "index", "leaf", "loss", "origin", "place", "requires_grad",
+        "accumulates", "create_graph", "far", "index", "leaf", "loss", "origin", "place", "requires_grad",
         "retain_graph", "shape", "step", "time",
     )  # fmt: skip
 
@@ -46,7 +49,9 @@ class Backward:
         self.time = time.perf_counter()
         self.accumulates = True
         self.loss: float | None = None
-        """Its value, where reading it costs nothing (on a CPU)."""
+        """Its value: on a CPU, and on a device in the first steps."""
+        self.far = False
+        """It was computed on a device."""
         self.shape: tuple[int, ...] = ()
         self.leaf = False
         """It is a leaf: nothing was computed to make it, or its history was cut off."""
@@ -186,8 +191,11 @@ class Steps(Witness):
             return
         backward.shape, backward.leaf, backward.requires_grad = tuple(loss.shape), loss.is_leaf, loss.requires_grad
         backward.origin = self.watcher.trail.known(loss)
-        if loss.numel() == 1 and loss.device.type == "cpu" and not is_transformed(loss):
-            backward.loss = float(loss.detach())
+        backward.far = is_far(loss)
+        if loss.numel() != 1 or is_transformed(loss) or (backward.far and backward.index >= _LOSSES_FAR):
+            return
+        if can_fetch(loss):
+            backward.loss = float(here(loss))
 
     def _look_at_gradients(self, backward: Backward) -> None:
         """Of each optimizer: are the gradients those its last step has used, untouched?"""
@@ -200,7 +208,7 @@ class Steps(Witness):
                 watched.cleared = True
                 watched.sample = []
                 continue
-            if not watched.before and watched.checks < 8:
+            if not watched.before and watched.checks < 8 and all(can_fetch(g) for _, g, _ in watched.sample):
                 watched.checks += 1
                 watched.before = [(p, g.detach().clone()) for p, g, _ in watched.sample]
                 watched.stale_norm = _norm([g for _, g in watched.before])
@@ -212,7 +220,7 @@ class Steps(Witness):
         if now._version != version or is_transformed(now):
             return False
         # `p.grad.data.zero_()` leaves no trace but the zeros. Asking a device waits for it, so only a few times.
-        return bool(now.detach().ne(0).any()) if look else True
+        return bool(now.detach().ne(0).any()) if look and can_fetch(now) else True
 
     @fence.fenced("following backward")
     def _end(self, backward: Backward) -> None:
@@ -328,12 +336,24 @@ class Steps(Witness):
 
 
 def is_nonzero(gradient: Any) -> bool:
-    """Whether it holds anything but zeros; what cannot be looked at without waiting is taken for something."""
-    if gradient.device.type != "cpu" or is_transformed(gradient):
+    """Whether it holds anything but zeros; what cannot be looked at now is taken for something."""
+    if not _can_read(gradient):
         return True
-    if gradient.layout is not torch.strided:
-        return True
+    if is_far(gradient):  # one number, and no memory for a mask of it
+        return float(here(torch.linalg.vector_norm(gradient.detach(), math.inf))) != 0
     return bool(gradient.detach().ne(0).any())
+
+
+def are_nonzero(gradients: list[Any]) -> list[bool]:
+    """`is_nonzero` of each, with one read for all that lie on one device."""
+    far = [number for number, one in enumerate(gradients) if is_far(one) and _can_read(one)]
+    largest = together([torch.linalg.vector_norm(gradients[number].detach(), math.inf) for number in far])
+    known = {number: float(one) != 0 for number, one in zip(far, largest, strict=True)}
+    return [known[number] if number in known else is_nonzero(one) for number, one in enumerate(gradients)]
+
+
+def _can_read(gradient: Any) -> bool:
+    return not is_transformed(gradient) and gradient.layout is torch.strided and can_fetch(gradient)
 
 
 def _sample(optimizer: Any, watched: _Watched) -> list[tuple[Any, Any, int]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import Allowance, can_look, labels_in
 from stepscope.record.watch.origin import PARAMETER, Origin
 from stepscope.record.watch.witness import Witness
@@ -30,6 +31,7 @@ _WITH_VALUES = frozenset(
 )
 _DIFFERENCE = frozenset({"sub"})
 _LOOKS = 12
+_LARGEST_FAR, _CALLS_FAR = 2**20, 40
 _PLACES = 60
 _MOST_LABELS = 30_000
 _WIDEST = 4096
@@ -146,6 +148,9 @@ class Targets(Witness):
                 found.loader = None if found.data is None else found.data.loader
         if found.looks >= _LOOKS:
             return
+        if is_far(target) and target.numel() > _LARGEST_FAR:
+            return
+        target = here(target)
         found.looks += 1
         if target.is_floating_point() and not bool(torch.isfinite(target).all()):
             found.nan_step = found.nan_step if found.nan else self.watcher.step
@@ -162,6 +167,8 @@ class Targets(Witness):
             self._draws(found, origin, feds)
 
     def _labels(self, found: Target, target: Any, fed: Fed | None) -> None:
+        if is_far(target) and found.calls > _CALLS_FAR:
+            return
         if found.labelled >= _MOST_LABELS or (fed is None and self.watcher.batches_fed.pending):
             return
         labels = labels_in(target)
@@ -177,14 +184,17 @@ class Targets(Witness):
                 found.conflicts[mark] = (before, label)
 
     def _compare(self, found: Target, target: Any, origin: Origin, fed: Fed) -> None:
-        for data in self._inputs(origin, fed):
+        for given in self._inputs(origin, fed):
+            if is_far(given) and given.numel() > _LARGEST_FAR:
+                continue
+            data = here(given)
             whole = not data.is_floating_point() and not target.is_floating_point()
             if whole and data.ndim >= 2 and _are_same(data, target):
                 found.same_ids += 1
-                found.data = found.data or self.watcher.trail.known(data)
+                found.data = found.data or self.watcher.trail.known(given)
                 found.vocabulary.update(target.reshape(-1)[:256].tolist())
                 return
-            if whole and data.ndim == 2 and not self._is_behind(data, origin):
+            if whole and data.ndim == 2 and not self._is_behind(given, origin):
                 ahead = _places_ahead(data.long(), target.reshape(-1).long(), found.ignore_index)
                 if ahead is not None:
                     found.ids_ahead[ahead] = found.ids_ahead.get(ahead, 0) + 1

@@ -20,6 +20,7 @@ from stepscope.record.function_modes import take_off
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.names import PASS, Plan, plan_for
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.fetch import can_fetch, here, own_time
 from stepscope.record.watch.origin import CONSTANT, HOST, NOISE, PARAMETER, Origin
 from stepscope.record.watch.places import is_own, own_place
 
@@ -40,6 +41,8 @@ _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray",
 _PRUNE_AFTER = 20_000
 _ALLOWANCE_S = 0.7
 _SHARE = 0.005
+_VALUES_FAR = 15
+"""Steps in which single numbers are read from a device."""
 
 
 class Call:
@@ -231,8 +234,8 @@ class Trail:
             origin = Origin(call.name, tensor, call.origins, call.place)
             origin.output = number
             origin.args, origin.visit, origin.step, origin.grad, origin.index = frozen, call.visit, step, grad, self.ops
-            if not origin.shape and type(tensor) is torch.Tensor and origin.device.type == "cpu":
-                origin.value = _value(tensor)
+            if not origin.shape and type(tensor) is torch.Tensor:
+                origin.value = _value(tensor, step)
             if isinstance(tensor, torch.nn.Parameter):
                 origin.kind, origin.tags = "parameter", origin.tags | PARAMETER
             elif (
@@ -252,8 +255,12 @@ class Trail:
                 callback(call, error)
 
 
-def _value(tensor: Any) -> float | None:
-    return float(tensor) if tensor.is_floating_point() and not is_transformed(tensor) else None
+def _value(tensor: Any, step: int) -> float | None:
+    if not tensor.is_floating_point() or is_transformed(tensor):
+        return None
+    if tensor.device.type == "cpu":
+        return float(tensor)
+    return float(here(tensor)) if step < _VALUES_FAR and can_fetch(tensor) else None
 
 
 def _tag(name: str) -> int:
@@ -278,14 +285,14 @@ class _Mode(TorchFunctionMode):
         trail = self._trail
         if plan[0] == PASS or trail.paused or not self.entered:
             return function(*args, **kwargs) if kwargs else function(*args)
-        clock = time.perf_counter()
+        clock = own_time()
         call = None
         try:
             with _disabled():
                 call = trail.begin(plan[1], function, args, kwargs)
         except Exception as fault:
             fence.report("following an op", fault)
-        trail.cost_s += time.perf_counter() - clock
+        trail.cost_s += own_time() - clock
         try:
             result = function(*args, **kwargs) if kwargs else function(*args)
         except BaseException as error:
@@ -293,11 +300,11 @@ class _Mode(TorchFunctionMode):
                 fence.fenced("following an op that raised")(trail.fail)(call, error)
             raise
         if call is not None:
-            clock = time.perf_counter()
+            clock = own_time()
             try:
                 with _disabled(), torch.no_grad():
                     trail.end(call, result)
             except Exception as fault:
                 fence.report("following an op", fault)
-            trail.cost_s += time.perf_counter() - clock
+            trail.cost_s += own_time() - clock
         return result

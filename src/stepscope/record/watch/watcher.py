@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from stepscope import fence
+from stepscope.record.capturing import is_capturing
 from stepscope.record.restore import Installed
 from stepscope.record.sites import Place
 from stepscope.record.statistics import unnoticed
@@ -32,6 +33,7 @@ from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.differences import Differences
 from stepscope.record.watch.distributed import Distributed
 from stepscope.record.watch.entrances import Entrances
+from stepscope.record.watch.fetch import patience
 from stepscope.record.watch.finite import Finite
 from stepscope.record.watch.flow import Flow
 from stepscope.record.watch.forwards import Forwards
@@ -190,6 +192,7 @@ class Watcher:
         self.witnesses.append(witness)
 
     def start(self) -> Watcher:
+        patience.begin()
         self._listeners = {name: self._those_with(name) for name in _CALLBACKS}
         self._steady = {name: [w for w in those if not _is_sampled(w)] for name, those in self._listeners.items()}
         for witness in self.witnesses:
@@ -298,7 +301,7 @@ class Watcher:
         self._moment("epoch")
 
     def _moment(self, kind: str) -> None:
-        if self.on_moment is not None:
+        if self.on_moment is not None and not is_capturing():  # rules look at weights
             began = time.perf_counter()
             with unnoticed():
                 fence.call("asking the rules", self.on_moment, kind)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.record.statistics import quietly
+from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ class Wraps(Witness):
         looked = self._looked.get(call.place, 0)
         self._looked[call.place] = looked + 1
         result = call.outputs[0]
-        if looked >= _LOOKS or result.device.type != "cpu" or not 0 < result.numel() <= _LARGEST:
+        if looked >= _LOOKS or not 0 < result.numel() <= _LARGEST or not all(map(can_fetch, (*call.inputs, result))):
             return
         with quietly():
-            wide = [part.to(torch.int64) if isinstance(part, torch.Tensor) else part for part in call.args[:2]]
-            wrong = int((_true(call.name, wide) != result.to(torch.int64)).sum())
+            wide = [here(part).to(torch.int64) if isinstance(part, torch.Tensor) else part for part in call.args[:2]]
+            wrong = int((_true(call.name, wide) != here(result).to(torch.int64)).sum())
         if wrong:
             wrap = self.found.setdefault(call.place, Wrap(call.name, call.place, tuple(result.shape)))
             wrap.calls, wrap.wrapped, wrap.values = wrap.calls + 1, wrap.wrapped + wrong, wrap.values + result.numel()

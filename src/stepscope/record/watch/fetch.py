@@ -1,0 +1,120 @@
+"""Values that lie on a device: whether they may be read now, and a copy of them here.
+
+Reading waits for the device, so it is for the first steps. Each witness says how often it looks, and all of them
+together have so many reads and then a few a second: no training of many steps waits at each of them. What is read is
+copied to the CPU and compared there, so nothing new lies on the device (of a view with gaps, a small copy for a moment)
+and nothing of it is kept alive.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+
+from stepscope.record.capturing import is_capturing
+from stepscope.record.statistics import quietly
+
+__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "own_time", "patience", "together"]
+
+_FAR = {"cuda", "mps", "xpu"}
+_READS, _A_SECOND = 6000, 50
+_UNIT = 2**16
+"""So many values are as much as another read."""
+
+
+class Patience:
+    """How much has been read from devices in this run, and how long that has waited for them."""
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """A new run."""
+        self.reads = 0
+        self.waited_s = 0.0
+        """The device works on meanwhile, so no allowance has to pay for it."""
+        self.lost = False
+        """The device has been given something it stops for."""
+        self._began = time.perf_counter()
+
+    def left(self) -> bool:
+        return not self.lost and self.reads < _READS + _A_SECOND * (time.perf_counter() - self._began)
+
+
+patience = Patience()
+
+
+def own_time() -> float:
+    """A clock that stands while a device is waited for."""
+    return time.perf_counter() - patience.waited_s
+
+
+def is_far(tensor: Any) -> bool:
+    """Whether it lies on a device whose values have to be fetched."""
+    return tensor.device.type in _FAR
+
+
+def can_fetch(tensor: Any) -> bool:
+    """Whether `here(tensor)` may be asked for now: at all times on a CPU, never of what has no values (meta).
+
+    Not while a CUDA graph is captured, which a read would break, nor where the script forbids waiting for the device.
+    """
+    kind = tensor.device.type
+    if kind not in _FAR:
+        return bool(kind == "cpu")
+    return patience.left() and not is_held(kind) and torch._C._get_tracing_state() is None
+
+
+def is_held(kind: str) -> bool:
+    """Whether this kind of device must not be waited for now."""
+    return kind == "cuda" and (is_capturing() or torch.cuda.get_sync_debug_mode() != 0)
+
+
+def here(tensor: Any) -> Any:
+    """The tensor without its history: itself on a CPU, a copy on the CPU otherwise.
+
+    >>> here(torch.ones(2, requires_grad=True))
+    tensor([1., 1.])
+    """
+    if not is_far(tensor):
+        return tensor.detach()
+    with quietly():
+        _wait(tensor.device)
+        patience.reads += 1 + int(tensor.numel()) // _UNIT
+        return _copied(tensor.detach())
+
+
+def together(tensors: list[Any]) -> list[Any]:
+    """`here` of many small tensors, one read for each device and type: 1-D copies of their values, in order."""
+    found: list[Any] = [None] * len(tensors)
+    groups: dict[Any, list[int]] = {}
+    with quietly():
+        for number, tensor in enumerate(tensors):
+            if is_far(tensor):
+                groups.setdefault((tensor.device, tensor.dtype), []).append(number)
+            else:
+                found[number] = tensor.detach().reshape(-1)
+        for numbers in groups.values():
+            flat = [tensors[number].detach().reshape(-1) for number in numbers]
+            parts = here(torch.cat(flat)).split([one.numel() for one in flat])
+            for number, part in zip(numbers, parts, strict=True):
+                found[number] = part
+    return found
+
+
+def _wait(device: Any) -> None:
+    if device.type == "cuda":
+        began = time.perf_counter()
+        torch.cuda.current_stream(device).synchronize()
+        patience.waited_s += time.perf_counter() - began
+
+
+def _copied(tensor: Any) -> Any:
+    """Where the values lie close together the memory is copied as it lies: a copy in order would need space there."""
+    span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    if not tensor.numel() or span > 2 * tensor.numel() or tensor.is_neg() or tensor.is_conj():
+        return tensor.to("cpu", copy=True)
+    flat = tensor.as_strided((span,), (1,), tensor.storage_offset())
+    return flat.to("cpu", copy=True).as_strided(tensor.shape, tensor.stride(), 0)
