@@ -51,7 +51,7 @@ def gallery(store: Path) -> None:
     parameters_store.parameters(store)
     profile_store._waiting(profile_store._run(store, "waits for data", 30), "p1", 8)
     gpu = profile_store._run(store, "gpt on a GPU", 20)
-    profile_store.copied(gpu, "p1", "h200.json.gz", first_step=20, last_step=24, why="20:25 was asked for")
+    profile_store.copied(gpu, "p1", "h200.json.gz", first_step=4, last_step=5, why="the steps 4 to 5 were asked for")
     torch.manual_seed(0)
     with stepscope.init("gpt", "gpt-6-layers", dir=store, console=False, system=False, git=False) as run:
         model_store._train(run)

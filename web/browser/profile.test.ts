@@ -44,7 +44,7 @@ describe.skipIf(noBrowser)("the Profile page", () => {
     const { page } = tab;
     await page.locator(".verdict-text").waitFor();
     await expect.poll(() => page.locator(".verdict-text").textContent()).toMatch(/GPU|step/);
-    await expect.poll(() => page.getByRole("combobox", { name: "Profile", exact: true }).locator("option").allTextContents()).toEqual(["steps 20 to 24 · PyTorch"]);
+    await expect.poll(() => page.getByRole("combobox", { name: "Profile", exact: true }).locator("option").allTextContents()).toEqual(["steps 4 to 5 · PyTorch"]);
     await expect.poll(() => page.getByRole("region", { name: "Advice" }).count()).toBe(1);
     await page.locator(".legend li", { hasText: "Backward" }).first().waitFor();
     await page.locator(".profile-checks li", { hasText: "parts sum to the step" }).first().waitFor();

@@ -36,7 +36,12 @@ def profile(store: Path) -> None:
     _waiting(before, "p2", 5)
     _waiting(_run(store, "waits for data", 30), "p1", 8)
     copied(
-        _run(store, "gpt on a GPU", 20), "p1", "h200.json.gz", first_step=20, last_step=24, why="20:25 was asked for"
+        _run(store, "gpt on a GPU", 20),
+        "p1",
+        "h200.json.gz",
+        first_step=4,
+        last_step=5,
+        why="the steps 4 to 5 were asked for",
     )
 
 

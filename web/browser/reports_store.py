@@ -203,7 +203,7 @@ def _look_inside(run: stepscope.Run) -> None:
         net(noisy).square().mean().backward()
     run.log({"recording": step}, step=0)
     assert run.path is not None
-    copied(run.path, "p1", "h200.json.gz", first_step=20, last_step=24, why="20:25 was asked for")
+    copied(run.path, "p1", "h200.json.gz", first_step=4, last_step=5, why="the steps 4 to 5 were asked for")
 
 
 def _finding() -> Finding:

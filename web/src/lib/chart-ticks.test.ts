@@ -49,7 +49,7 @@ describe("labels", () => {
     expect(tickLabels([0, 0.00001, 0.00002])).toEqual(["0", "1e−5", "2e−5"]);
     expect(tickLabels([-0.5, 0, 0.5])).toEqual(["−0.5", "0", "0.5"]);
     expect(tickLabels([1_500_000, 2_000_000])).toEqual(["1.5M", "2.0M"]);
-    expect(tickLabels([0.001, 0.1, 10, 1000], "log")).toEqual(["0.001", "0.1", "10", "1000"]);
+    expect(tickLabels([0.001, 0.1, 10, 1000], "log")).toEqual(["0.001", "0.1", "10", "1,000"]);
   });
 });
 

@@ -72,14 +72,14 @@ const SI: readonly (readonly [number, string])[] = [
   [1e3, "k"],
 ];
 
-/** A number as an axis writes it, with the decimals that `step` makes necessary: 1.5k, 0.02, 3e-7. */
+/** A number as an axis writes it, with the decimals that `step` makes necessary: 1,500, 20k, 0.02, 3e-7. */
 export function tickNumber(value: number, step: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (size >= 1e15 || size < 1e-4) return exponent(value, step);
   const [unit, letter] = (size >= 1e4 && SI.find(([u]) => size >= u)) || [1, ""];
   const decimals = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
-  return minus((value / unit).toFixed(decimals)) + letter;
+  return minus((value / unit).toFixed(decimals).replace(/^(-?\d)(\d{3})\b/, "$1,$2")) + letter;
 }
 
 function exponent(value: number, step: number): string {

@@ -44,6 +44,8 @@ def memory_peak(profile: Profile, rank: int = 0) -> Sheet | None:
         ):
             if size:
                 share = size / max(1, peak.total)
+                if category == "unknown" and peak.unexplained:  # of what was there before, no block is known
+                    blocks = largest = 0
                 rows.append([_LABELS[category], size, share, blocks or None, largest or None, None])
                 levels.append(1)
         summed = sum(size for size, _, _ in parts)

@@ -21,6 +21,7 @@ from stepscope.views.compare.pair import choose_pair, main_of
 from stepscope.views.compare.parting import Parting, parting
 from stepscope.views.compare.reasons import Change
 from stepscope.views.context import Context
+from stepscope.views.duration_text import duration_text
 from stepscope.views.panel_order import metrics_in_order
 from stepscope.views.route import route
 
@@ -187,11 +188,7 @@ def _mean_words(values: Sequence[float]) -> str:
 
 
 def _duration(seconds: Sequence[float]) -> str:
-    mean = sum(seconds) / max(1, len(seconds))
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if mean >= 2 * size:
-            return f"{mean / size:.3g} {unit}"
-    return f"{mean:.3g} s"
+    return duration_text(sum(seconds) / max(1, len(seconds)))
 
 
 def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:

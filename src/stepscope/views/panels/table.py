@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from stepscope.errors import QueryError, UsageError
 from stepscope.runs.query.query import parse_field
+from stepscope.views.duration_text import duration_text
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.pack import Packing
 from stepscope.views.report.pictures import Marked, Pictures
@@ -84,17 +85,6 @@ def _cell(value: Cell, best: float | None, type: str) -> Cell:
         if best is not None and value == best:
             return Marked(f"**{value:.6g}**")
     return value
-
-
-def duration_text(seconds: float) -> str:
-    """
-    >>> duration_text(0.2), duration_text(90), duration_text(5400), duration_text(200_000)
-    ('0.2 s', '1.5 min', '1.5 h', '55.6 h')
-    """
-    for size, unit in ((3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds:.3g} s"
 
 
 def without_notes(page: RunsPage) -> RunsPage:

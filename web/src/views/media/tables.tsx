@@ -98,7 +98,7 @@ function Grid({ table, item, chips, note }: GridProps) {
         <Body table={table} rows={rows} columns={columns.length} template={template}>
           <div class="grid-row grid-head" role="row" style={{ gridTemplateColumns: template }}>
             {columns.map((name, at) => (
-              <span key={at} role="columnheader" aria-sort={sort?.column !== at ? "none" : sort.down ? "descending" : "ascending"}>
+              <span key={at} role="columnheader" data-number={holdsNumbers(table, at) || undefined} aria-sort={sort?.column !== at ? "none" : sort.down ? "descending" : "ascending"}>
                 <button type="button" class="isolate ellipsis" title={visibleText(name)} onClick={() => by(at)}>
                   {visibleText(name)}
                   {sort?.column === at ? (sort.down ? " ↓" : " ↑") : ""}
@@ -111,6 +111,12 @@ function Grid({ table, item, chips, note }: GridProps) {
       </div>
     </>
   );
+}
+
+/** Whether a column's cells stand at the right, by the first that holds anything. */
+function holdsNumbers(table: Table, column: number): boolean {
+  const first = table.rows.find((row) => row[column] !== null && row[column] !== undefined);
+  return typeof first?.[column] === "number";
 }
 
 /** The edge of a column, to be dragged. */

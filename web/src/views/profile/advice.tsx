@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Button, copyText, ErrorState, Skeleton } from "../../components";
 import { CheckIcon, CopyIcon } from "../../components/icons";
 import { call, isAbort } from "../../lib/api";
-import { visibleText } from "../../lib/format";
+import { typeset, visibleText } from "../../lib/format";
 import { adviceMarkdown } from "../../lib/profile-advice";
 import { formatFactor, formatNs, formatShare } from "../../lib/profile-format";
 import type { ProfileAdvice, ShownAdvice } from "../../lib/schema";
@@ -46,7 +46,7 @@ export function Headline({ asked: { advice, fault } }: { asked: AskedAdvice }) {
   const then = Math.max(advice.step_ns - advice.saving_ns, advice.step_ns / 20);
   return (
     <header class="verdict" data-kind={advice.kind}>
-      <p class="verdict-text isolate">{visibleText(capital(advice.headline || advice.why))}</p>
+      <p class="verdict-text isolate">{visibleText(typeset(capital(advice.headline || advice.why)))}</p>
       {advice.saving_ns > 0 ? (
         <p class="verdict-gain" title="If all of the advice below holds; what two tips share is counted once. Estimated.">
           {advice.advice.length === 1 ? "with the advice" : "all of the advice together"}: a step of about <b>{formatNs(then)}</b> instead of {formatNs(advice.step_ns)} (
@@ -85,7 +85,7 @@ export function AdviceList({ advice }: { advice: ProfileAdvice | null }) {
 }
 
 /** Its share of the step stands in the line of the gain; under the source it says what was seen there. */
-const shownFinding = ({ finding }: ShownAdvice) => (finding.lines.length > 0 ? finding : { ...finding, seen: "" });
+const shownFinding = ({ finding }: ShownAdvice) => ({ ...finding, message: typeset(finding.message), seen: finding.lines.length > 0 ? finding.seen : "" });
 
 /** How large the part is that it is about, and how much of that would go. */
 function Gain({ one, step }: { one: ShownAdvice; step: number }) {
@@ -97,7 +97,7 @@ function Gain({ one, step }: { one: ShownAdvice; step: number }) {
         <span class="gain-share" style={{ transform: `scaleX(${Math.min(1, Math.max(one.share, saved))})` }} />
         <span class="gain-saved" style={{ transform: `scaleX(${saved})` }} />
       </span>
-      <b class="isolate">{visibleText(one.gain)}</b>
+      <b class="isolate">{visibleText(typeset(one.gain))}</b>
       {one.share > 0 ? <span>concerns {formatShare(one.share)} of each step</span> : null}
       {one.how ? <span class="quiet isolate">{visibleText(one.how)}</span> : null}
       {one.shares_with ? <span class="quiet">shares its part of the step with {visibleText(one.shares_with)}</span> : null}

@@ -1,7 +1,7 @@
 /** What stands under every answer: the checks it passed, and what a reader must know. */
 
 import { CheckIcon, WarningIcon } from "../../components/icons";
-import { visibleText } from "../../lib/format";
+import { typeset, visibleText } from "../../lib/format";
 import { exactUnit, formatUnit } from "../../lib/profile-format";
 import type { Check } from "../../lib/schema";
 
@@ -45,5 +45,5 @@ export function Notes({ notes }: { notes: readonly string[] }) {
 
 /** Text with its `code` set as code. */
 export function Prose({ text }: { text: string }) {
-  return <>{text.split("`").map((piece, at) => (at % 2 ? <code key={at}>{visibleText(piece)}</code> : visibleText(piece)))}</>;
+  return <>{text.split("`").map((piece, at) => (at % 2 ? <code key={at}>{visibleText(piece)}</code> : visibleText(typeset(piece))))}</>;
 }

@@ -24,7 +24,7 @@ export function Metrics({ run }: { run: RunDetail }) {
     return (
       <Section title="Metrics">
         <p class="card-none">
-          Nothing was logged yet. <code>run.log({'{"loss": loss}'})</code> adds a point; under <code>stepscope run</code> loss,
+          Nothing was logged{run.status === "running" ? " yet" : ""}. <code>run.log({'{"loss": loss}'})</code> adds a point; under <code>stepscope run</code> loss,
           gradient norm and learning rate come by themselves.
         </p>
       </Section>

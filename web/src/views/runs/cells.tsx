@@ -2,7 +2,7 @@
 
 import { StatusDot } from "../../components";
 import { now } from "../../clock";
-import { exactNumber, formatAge, formatCell, formatDuration, formatTimeZone, visibleText } from "../../lib/format";
+import { exactNumber, formatAge, formatCell, formatDuration, formatMetric, formatTimeZone, visibleText } from "../../lib/format";
 import type { Cell, RunColumn } from "../../lib/schema";
 import type { KeptRow } from "./data";
 import { NotesCell } from "./notes";
@@ -46,7 +46,7 @@ function Value({ column, value, best }: { column: RunColumn; value: Cell | undef
         class={best ? "cell-best" : undefined}
         title={best ? `${exactNumber(value)}, the best of these runs` : exactNumber(value)}
       >
-        {formatCell(value)}
+        {column.source === "metric" ? formatMetric(value) : formatCell(value)}
       </span>
     );
   }

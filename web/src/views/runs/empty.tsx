@@ -31,7 +31,7 @@ export function EmptyStore() {
       </p>
       <div class="lessons">
         <Lesson title="Record a run" text={FIRST_RUN} />
-        <Lesson title="Or see an example" text="make demo" />
+        <Lesson title="Or run a script as it is" text="stepscope run train.py" />
         <Lesson title="Runs are in another folder?" text="stepscope ui path/to/stepscope-runs" />
       </div>
     </EmptyState>
