@@ -27,7 +27,7 @@ FOLDERS = ("tutorials", "integrations")
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _TITLE = re.compile(r'title="([^"]+)"')
 _EXITS = re.compile(r"\s+# exits (\d+)\s*$")
-TIMEOUT_S = 900  # the gate runs them beside the browser tests, which come first
+TIMEOUT_S = 900  # the gate runs them beside other tests, which come first
 AT_ONCE = 2
 
 

@@ -22,7 +22,7 @@ _COMMAND = """#!{python} -ISB
 import array, json, os, socket, sys
 name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
 if name == "python" and not (words and words[0].endswith(".py")):
-    os.execv({home!r} + "/python", ["python", *words])
+    os.execv({home!r} + "/python", [{home!r} + "/python", *words])
 place = socket.socket(socket.AF_UNIX)
 place.connect({place!r})
 asked = json.dumps([name, words, os.getcwd(), dict(os.environ)]).encode()
