@@ -115,7 +115,7 @@ def _run(command: Command, folder: Path, path: str) -> str | None:
         "HF_HUB_OFFLINE": "1",
         "USE_TF": "0",  # transformers 4 would ask for tf_keras beside Keras 3
     }
-    for name in ("STEPSCOPE_DIR", "CI", "GITHUB_ACTIONS", "PYTHONPATH"):
+    for name in ("STEPSCOPE_DIR", "CI", "GITHUB_ACTIONS", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):
         environment.pop(name, None)
     try:
         done = subprocess.run(
