@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.track import media
 from stepscope.track.media.arrays import is_tensor
+from stepscope.track.media.boxes import corners_of
 from stepscope.track.media.loggable import comes_from
 from stepscope.wandb.broken import made
 from stepscope.wandb.masks import overlaid
@@ -42,20 +43,13 @@ class BoundingBoxes2D:
     def _one(
         self, box: Mapping[str, Any], width: int, height: int, names: Mapping[int, str], with_key: bool
     ) -> dict[str, Any] | None:
-        at = box["position"]
-        if "middle" in at:
-            (x, y), half_w, half_h = at["middle"], at["width"] / 2, at["height"] / 2
-            corners = [x - half_w, y - half_h, x + half_w, y + half_h]
-        else:
-            corners = [at["minX"], at["minY"], at["maxX"], at["maxY"]]
-        if box.get("domain") != "pixel":
-            corners = [corners[0] * width, corners[1] * height, corners[2] * width, corners[3] * height]
+        corners = corners_of(box, width, height)
         number = box.get("class_id")
         label = box.get("box_caption") or (None if number is None else self.labels.get(number) or names.get(number))
         label = label or (None if number is None else f"class_{number}")
         if with_key:
             label = f"{self.key}: {label}" if label else self.key
-        made: dict[str, Any] = {"box": [float(side) for side in corners]}
+        made: dict[str, Any] = {"box": corners}
         if label:
             made["label"] = label
         scores = list(dict(box.get("scores") or {}).values())

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import StepscopeError
-from stepscope.track.media.boxes import MAX_BOXES, checked_boxes
+from stepscope.track.media.boxes import MAX_BOXES, checked_boxes, corners_of
 
 __all__ = ["boxes_of", "coloured", "masks_of"]
 
@@ -44,18 +44,10 @@ def _boxes(content: dict[str, Any], width: int, height: int, words: str) -> Iter
 
 
 def _box(box: Any, names: dict[str, Any], width: int, height: int, words: str) -> dict[str, Any]:
-    at = box["position"]
-    if "middle" in at:
-        (x, y), wide, high = at["middle"], at["width"] / 2, at["height"] / 2
-        corners = [x - wide, y - high, x + wide, y + high]
-    else:
-        corners = [at["minX"], at["minY"], at["maxX"], at["maxY"]]
-    if box.get("domain") != "pixel":  # else parts of the picture, from 0 to 1
-        corners = [side * size for side, size in zip(corners, (width, height, width, height), strict=True)]
     label = box.get("box_caption") or names.get(str(box.get("class_id")), box.get("class_id"))
     scores = list((box.get("scores") or {}).values())
     return {
-        "box": corners,
+        "box": corners_of(box, width, height),
         "label": None if label is None else f"{words}{label}",
         "score": scores[0] if scores else None,
     }

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from stepscope.launch.imports import Imports
+from stepscope.launch.trainers.accelerate_prepared import Preparing
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import after, around
 from stepscope.record.restore import Installed
@@ -31,6 +32,7 @@ class _Follower:
 
     def hook(self, accelerator: Any, installed: Installed) -> None:
         around(installed, accelerator, "backward", self._backward)
+        Preparing(self._boundaries).hook(accelerator, installed)
         after(installed, accelerator, "log", self._logged)
         around(installed, accelerator, "log", self._hands_on)
         after(installed, accelerator, "init_trackers", self._configured)

@@ -144,6 +144,10 @@ class Boundaries:
         self.facts.monitored.append(one)
         return one.saw
 
+    def when_stepped(self, listener: Callable[[Any], None]) -> None:
+        """Call this with every optimizer that has stepped."""
+        self._loop.on_step.append(listener)
+
     def count_by(self, number: Callable[[], int] | None) -> None:
         """`number()` gives the trainer's own number of the step that is being made, from 0 (or from where a checkpoint
         was resumed); what is logged then stands at the trainer's numbers."""

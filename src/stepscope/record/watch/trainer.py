@@ -7,6 +7,7 @@ from types import CodeType
 from typing import Any
 
 from stepscope.record.sites import Place
+from stepscope.record.watch.accelerated import Accelerated
 from stepscope.record.watch.places import is_own
 
 __all__ = ["Monitored", "Trainer", "return_of"]
@@ -54,6 +55,8 @@ class Trainer:
         """It calls backward and the optimizer's step by itself, with the loss it is given."""
         self.monitored: list[Monitored] = []
         """Its callbacks that look for the best value of something."""
+        self.accelerated: Accelerated | None = None
+        """What is known of Accelerate in a loop of the user's own."""
         self.on_cpu = False
         """The user has chosen the CPU: then nothing has to be moved to a device."""
 

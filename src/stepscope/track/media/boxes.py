@@ -9,7 +9,7 @@ from typing import Any
 from stepscope.errors import UsageError
 from stepscope.track.secrets import mask_shapes
 
-__all__ = ["checked_boxes"]
+__all__ = ["checked_boxes", "corners_of"]
 
 MAX_BOXES = 500
 MAX_LABEL = 200
@@ -45,3 +45,19 @@ def _checked(given: Any, at: int) -> dict[str, Any]:
         if given.get("score") is not None:
             box["score"] = float(given["score"])
     return box
+
+
+def corners_of(box: Mapping[str, Any], width: int, height: int) -> list[float]:
+    """The corners, in pixels, of a box as W&B writes it: by sides or by its middle, in pixels or as parts of the picture.
+
+    >>> corners_of({"position": {"middle": [0.5, 0.5], "width": 0.2, "height": 0.5}}, 100, 40)
+    [40.0, 10.0, 60.0, 30.0]
+    """
+    at = box["position"]
+    if "middle" in at:
+        (x, y), half_w, half_h = at["middle"], at["width"] / 2, at["height"] / 2
+        corners = [x - half_w, y - half_h, x + half_w, y + half_h]
+    else:
+        corners = [at["minX"], at["minY"], at["maxX"], at["maxY"]]
+    sizes = (1, 1, 1, 1) if box.get("domain") == "pixel" else (width, height, width, height)
+    return [float(side * size) for side, size in zip(corners, sizes, strict=True)]
