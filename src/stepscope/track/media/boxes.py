@@ -48,7 +48,7 @@ def _checked(given: Any, at: int) -> dict[str, Any]:
 
 
 def corners_of(box: Mapping[str, Any], width: int, height: int) -> list[float]:
-    """The corners, in pixels, of a box as W&B writes it: by sides or by its middle, in pixels or as parts of the picture.
+    """The corners, in pixels, of a box as W&B writes it: by sides or by its middle, in pixels or in parts of the image.
 
     >>> corners_of({"position": {"middle": [0.5, 0.5], "width": 0.2, "height": 0.5}}, 100, 40)
     [40.0, 10.0, 60.0, 30.0]
