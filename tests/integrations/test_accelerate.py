@@ -146,3 +146,50 @@ def test_what_the_script_logs_and_configures_is_kept_without_a_tracker(both: tup
     run, _, watched = both
     assert values_at(run, "loss") == list(enumerate(watched.value("losses")))
     assert run.config["lr"] == 0.01
+
+
+UNPREPARED = """\
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+def train(accelerator, prepared, guarded=False):
+    x = torch.randn(96, 4)
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+    loader = DataLoader(TensorDataset(x, (x.sum(1) > 0).long()), batch_size=8, shuffle=True)
+    if prepared:
+        model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    else:
+        model, loader = accelerator.prepare(model, loader)
+    for inputs, labels in loader:
+        with accelerator.accumulate(model):
+            accelerator.backward(torch.nn.functional.cross_entropy(model(inputs), labels))
+            if accelerator.sync_gradients or not guarded:
+                optimizer.step()
+                optimizer.zero_grad()
+    return model
+"""
+BUGGY = "train(Accelerator(cpu=True, gradient_accumulation_steps=4), prepared=False)\n"
+HEALTHY = """
+accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2)
+model = train(accelerator, prepared=True)
+train(accelerator, prepared=False, guarded=True)
+model, held_out = accelerator.prepare(model.eval(), DataLoader(TensorDataset(torch.randn(32, 4)), batch_size=8))
+with torch.no_grad():
+    print(sum(len(model(inputs)) for inputs, in held_out))
+"""
+
+
+def test_an_optimizer_that_was_not_prepared_is_told_where_the_others_are(warm: Warm, tmp_path: Path) -> None:
+    done = warm.stepscope(tmp_path, UNPREPARED + BUGGY, "run")
+    assert done.rules == ["api.not-prepared"], done.err
+    assert "steps came before all 4 batches of a step were in" in " ".join(done.err.split())
+    assert "failed and was skipped" not in done.err
+    line = next(n for n, text in enumerate(UNPREPARED.splitlines(), 1) if "model, loader = accelerator.prepare" in text)
+    assert done.place_of("api.not-prepared") == f"train.py:{line}"
+
+
+def test_steps_kept_for_whole_accumulations_and_mere_evaluation_are_sound(warm: Warm, tmp_path: Path) -> None:
+    done = warm.stepscope(tmp_path, UNPREPARED + HEALTHY, "run")
+    assert (done.code, done.rules, done.out.split()[-1]) == (0, [], "32"), done.err

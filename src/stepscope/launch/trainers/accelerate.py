@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from stepscope.launch.accelerate_facts import Preparing
 from stepscope.launch.imports import Imports
-from stepscope.launch.trainers.accelerate_prepared import Preparing
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import after, around
 from stepscope.record.restore import Installed
