@@ -23,7 +23,7 @@ TRAIN = """
     class Photos(Dataset):
         def __len__(self): return 400
         def __getitem__(self, index):
-            time.sleep(0.006)
+            time.sleep(0.016)
             return torch.randn(8), index % 3
 
     model = nn.Linear(8, 3)
