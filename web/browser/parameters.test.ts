@@ -136,7 +136,7 @@ describe.skipIf(noBrowser)("parameters", () => {
 
   test("importance names what was planted, with its method; the table has the same runs as CSV", async () => {
     const page = await open("pview=importance&metric=val/accuracy", ".importance-table");
-    await expect.poll(() => page.locator(".importance-verdict").textContent()).toMatch(/explains \d+ %.*from 60 runs/);
+    await expect.poll(() => page.locator(".importance-verdict").textContent()).toMatch(/explains \d+%.*from 60 runs/);
     await expect.poll(() => page.locator(".importance-table tbody th").first().textContent()).toBe("lr");
     await page.getByRole("button", { name: "depth" }).click();
     await expect.poll(() => page.locator(".effect h2").textContent()).toBe("val/accuracy over depth");

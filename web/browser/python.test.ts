@@ -49,7 +49,7 @@ describe.skipIf(noBrowser)("Python calls", () => {
     const page = await open("calls");
     await page.mouse.move(...(await at(page, 0.05, 1)));
     await page.locator(".timeline-tip").waitFor();
-    await expect.poll(() => page.locator(".timeline-tip").textContent()).toMatch(/train \(train\.py:20\).* in all \(\d+ %\)/);
+    await expect.poll(() => page.locator(".timeline-tip").textContent()).toMatch(/train \(train\.py:20\).* in all \(\d+%\)/);
     const all = await picture(page);
     await page.mouse.click(...(await at(page, 0.05, 1)));
     await expect.poll(() => crumbs(page)).toEqual(["All", "main (train.py:1)", "train (train.py:20)"]);
