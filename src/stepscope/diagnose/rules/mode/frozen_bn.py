@@ -42,7 +42,7 @@ def frozen_bn(run: Evidence) -> Iterator[Proof]:
             continue
         whole = None if undone.module is None else undone.module()
         moving = [] if whole is None else _moving(run, whole, part)
-        if not moving:
+        if whole is None or not moving:
             continue
         told.add(undone.place)
         name = next(path for path, module in whole.named_modules() if module is part)
