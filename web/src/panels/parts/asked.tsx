@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button, Skeleton } from "../../components";
+import { useAsker } from "../../components/use-asker";
 import { isAbort } from "../../lib/api";
 import { onLive } from "../../lib/live";
 import { useVisible } from "../../views/charts/visible";
@@ -27,14 +28,15 @@ export function Asked<T>({ question, runs, ask, height = 160, children }: AskedP
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState<{ answer: T | null; fault: unknown }>({ answer: null, fault: null });
   useEffect(() => void (seen && setBegun(true)), [seen]);
+  const asker = useAsker();
   useEffect(() => {
     if (!begun) return;
-    const stop = new AbortController();
-    ask(stop.signal).then(
-      (answer) => setState({ answer, fault: null }),
-      (fault: unknown) => isAbort(fault) || setState((old) => ({ answer: old.answer, fault })),
+    void asker.ask(question, (stop) =>
+      ask(stop).then(
+        (answer) => setState({ answer, fault: null }),
+        (fault: unknown) => isAbort(fault) || setState((old) => ({ answer: old.answer, fault })),
+      ),
     );
-    return () => stop.abort();
   }, [begun, question, turn]);
   useEffect(() => followed(runs, () => setTurn((n) => n + 1)), [runs.join()]);
   const { answer, fault } = state;

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { drawHistograms, type HistogramMode, type HistogramSpot, histogramSpot } from "../../charts/draw-histograms";
 import type { Inks } from "../../charts/inks";
 import { Button, Skeleton } from "../../components";
+import { useAsker } from "../../components/use-asker";
 import { ApiError, call } from "../../lib/api";
 import { formatNumber } from "../../lib/format";
 import type { Histograms, PanelInfo } from "../../lib/schema";
@@ -29,14 +30,15 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
   const runs = drawnRuns.value;
   const run = chosen !== null && runs.includes(chosen) ? chosen : runs[0];
   const beat = pulse.value;
+  const asker = useAsker();
   useEffect(() => {
-    if (!run) return setData(null);
-    const stop = new AbortController();
-    call("POST /api/histograms", { run, key: info.key, rows: 40, bins: 48 }, { signal: stop.signal }).then(
-      (answer) => (setData(answer), setError(null)),
-      (fault) => stop.signal.aborted || setError(fault instanceof ApiError ? fault.message : String(fault)),
+    if (!run) return asker.stop(), setData(null);
+    void asker.ask(`${run} ${info.key}`, (stop) =>
+      call("POST /api/histograms", { run, key: info.key, rows: 40, bins: 48 }, { signal: stop }).then(
+        (answer) => (setData(answer), setError(null)),
+        (fault) => stop.aborted || setError(fault instanceof ApiError ? fault.message : String(fault)),
+      ),
     );
-    return () => stop.abort();
   }, [run, info.key, again, beat]);
   const colour = run ? lookOfRun(run).colour : "";
   const draw = useCallback(

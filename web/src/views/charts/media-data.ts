@@ -2,6 +2,7 @@
 
 import { useComputed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
+import { useAsker } from "../../components/use-asker";
 import { ApiError, call } from "../../lib/api";
 import { panelId } from "../../lib/chart-sections";
 import { type PanelOptions, withOptions } from "../../lib/chart-settings";
@@ -36,22 +37,22 @@ export function useMedia(info: PanelInfo): MediaState {
   const runs = useComputed(() => drawnRuns.value.slice(0, MOST_RUNS));
   const asked = runs.value.join();
   const beat = pulse.value;
+  const asker = useAsker();
   useEffect(() => {
-    const stop = new AbortController();
-    const timer = setTimeout(async () => {
-      if (!asked) return setData({ items: [], steps: [] });
+    const ask = async (stop: AbortSignal) => {
       try {
-        setData(await call("POST /api/media", { runs: asked.split(","), key: info.key, step }, { signal: stop.signal }));
+        setData(await call("POST /api/media", { runs: asked.split(","), key: info.key, step }, { signal: stop }));
         setError(null);
       } catch (fault) {
-        if (stop.signal.aborted) return;
-        setError(fault instanceof ApiError ? fault.message : String(fault));
+        if (!stop.aborted) setError(fault instanceof ApiError ? fault.message : String(fault));
       }
-    }, REST_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
     };
+    const timer = setTimeout(() => {
+      if (asked) return void asker.ask(JSON.stringify([asked, info.key, step]), ask);
+      asker.stop();
+      setData({ items: [], steps: [] });
+    }, REST_MS);
+    return () => clearTimeout(timer);
   }, [info.key, asked, step, again, beat]);
   const steps = [...new Set(data?.steps.flatMap((s) => s.steps))].sort((a, b) => a - b);
   return {

@@ -22,9 +22,10 @@ function fetchRuns(query: string, limit: number): Promise<RunsPage> {
 
 /** The newest runs of the project, for when none is chosen. */
 export async function loadNewest(): Promise<void> {
-  const query = project.peek() ? `project = ${quoted(project.peek())}` : "";
+  const of = project.peek();
+  const query = of ? `project = ${quoted(of)}` : "";
   const page = await pageScope.guarded(fetchRuns(query, AUTO_RUNS));
-  if (!page) return;
+  if (!page || of !== project.peek()) return; // another project was chosen meanwhile, and is asked about
   remember(page.rows);
   const ids = page.rows.map((row) => row.id);
   if (ids.join() !== newest.peek()?.join()) newest.value = ids;

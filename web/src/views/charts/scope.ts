@@ -90,6 +90,7 @@ export class ChartScope {
 
   private panelsAsked = 0;
   private panelsFlight = "";
+  private panelsAgain = false;
 
   constructor(
     readonly runs: ReadonlySignal<readonly string[]>,
@@ -98,19 +99,25 @@ export class ChartScope {
   ) {}
 
   /** Which panels the runs have. A late answer to an older question is dropped. */
-  async loadPanels(): Promise<void> {
+  async loadPanels(news = false): Promise<void> {
     const runs = this.runs.peek();
-    if (this.panelsFlight !== "" && this.panelsFlight === runs.join()) return; // asked, and the answer is on its way
+    if (this.panelsFlight !== "" && this.panelsFlight === runs.join()) {
+      this.panelsAgain ||= news; // asked, and the answer is on its way; it may have been made before the news
+      return;
+    }
     const asked = ++this.panelsAsked;
+    this.panelsAgain = false;
+    this.panelsFlight = runs.join();
     if (runs.length === 0) {
       this.panels.value = [];
       return;
     }
-    this.panelsFlight = runs.join();
     const answer = await this.guarded(call("POST /api/panels", { runs: [...runs] })).finally(() => {
       if (asked === this.panelsAsked) this.panelsFlight = "";
     });
-    if (!answer || asked !== this.panelsAsked) return;
+    if (asked !== this.panelsAsked) return;
+    if (this.panelsAgain) void this.loadPanels();
+    if (!answer) return;
     const { accept, arrange } = this.options;
     const here = arrange ? arrange(answer.panels) : accept ? answer.panels.filter(accept) : answer.panels;
     if (JSON.stringify(here) !== JSON.stringify(this.panels.peek())) this.panels.value = here;
@@ -187,7 +194,7 @@ export class ChartScope {
       if (!panels) return;
       timer ??= setTimeout(() => {
         timer = undefined;
-        void this.loadPanels();
+        void this.loadPanels(true);
       }, PANELS_REST_MS);
     });
     return () => {

@@ -1,6 +1,7 @@
 /** An answer of the server that follows what is asked, and the runs it is about. What was there stays until the new comes. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useAsker } from "../../components/use-asker";
 import { call, isAbort } from "../../lib/api";
 import { liveState, onLive } from "../../lib/live";
 import type { Routes } from "../../lib/schema";
@@ -22,14 +23,16 @@ export function useAnswer<R extends keyof Routes>(route: R, request: Routes[R]["
   const [round, setRound] = useState(0);
   const last = useRef(request);
   last.current = request;
+  const asker = useAsker();
   useEffect(() => {
-    if (last.current === null) return;
-    const control = new AbortController();
-    call(route, last.current, { signal: control.signal }).then(
-      (data) => setState({ data, fault: null, key }),
-      (fault: unknown) => isAbort(fault) || setState((old) => ({ data: old.data, fault, key })),
+    const asked = last.current;
+    if (asked === null) return asker.stop();
+    void asker.ask(`${route} ${key}`, (stop) =>
+      call(route, asked, { signal: stop }).then(
+        (data) => setState({ data, fault: null, key }),
+        (fault: unknown) => isAbort(fault) || setState((old) => ({ data: old.data, fault, key })),
+      ),
     );
-    return () => control.abort();
   }, [route, key, round]);
   useEffect(() => {
     const here = new Set(runs);

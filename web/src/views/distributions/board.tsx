@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";
+import { useAsker } from "../../components/use-asker";
 import { ApiError, call, isAbort } from "../../lib/api";
 import { arrange, type Range, rangeOf } from "../../lib/distributions";
 import { count, visibleText } from "../../lib/format";
@@ -174,14 +175,16 @@ function useDistributions(runs: readonly string[]): { data: Distributions | null
     });
     return () => (stop(), clearTimeout(timer));
   }, [ids]);
+  const asker = useAsker();
   useEffect(() => {
-    const control = new AbortController();
-    meet(ids.split(" ").filter(Boolean)).catch(() => undefined);
-    call("POST /api/distributions", { runs: ids.split(" ").filter(Boolean) }, { signal: control.signal }).then(
-      (answer) => (setData(answer), setFault(null)),
-      (error: unknown) => isAbort(error) || setFault(error instanceof ApiError ? error : new Error(String(error))),
+    const asked = ids.split(" ").filter(Boolean);
+    meet(asked).catch(() => undefined);
+    void asker.ask(ids, (stop) =>
+      call("POST /api/distributions", { runs: asked }, { signal: stop }).then(
+        (answer) => (setData(answer), setFault(null)),
+        (error: unknown) => isAbort(error) || setFault(error instanceof ApiError ? error : new Error(String(error))),
+      ),
     );
-    return () => control.abort();
   }, [ids, beat]);
   return { data, fault, beat, retry: () => setBeat((old) => old + 1) };
 }

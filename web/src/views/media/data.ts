@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useAsker } from "../../components/use-asker";
 import { ApiError, call } from "../../lib/api";
 import { onLive } from "../../lib/live";
 import { MediaCache } from "../../lib/media-cache";
@@ -54,26 +55,25 @@ export function useMediaIndex(runs: readonly string[]): Loaded<MediaIndex> {
   const last = useRef("");
   const asked = runs.join();
   const now = beat.value;
+  const asker = useAsker();
   useEffect(() => {
-    const stop = new AbortController();
     const ids = asked ? asked.split(",") : [];
     void meet(ids).catch(() => undefined); // names are a comfort: without them the ids stand there
-    call("POST /api/media/index", { runs: ids }, { signal: stop.signal }).then(
-      (answer) => {
-        setError(null);
-        const said = JSON.stringify(answer);
-        if (said === last.current) return;
-        // A run that only logs numbers changes nothing here, and asks for nothing more.
-        if (last.current !== "") {
-          cache.clear();
-          fresh.value++;
-        }
-        last.current = said;
-        setData(answer);
-      },
-      (fault) => stop.signal.aborted || setError(errorWords(fault)),
+    const take = (answer: MediaIndex) => {
+      setError(null);
+      const said = JSON.stringify(answer);
+      if (said === last.current) return;
+      // A run that only logs numbers changes nothing here, and asks for nothing more.
+      if (last.current !== "") {
+        cache.clear();
+        fresh.value++;
+      }
+      last.current = said;
+      setData(answer);
+    };
+    void asker.ask(asked, (stop) =>
+      call("POST /api/media/index", { runs: ids }, { signal: stop }).then(take, (fault) => stop.aborted || setError(errorWords(fault))),
     );
-    return () => stop.abort();
   }, [asked, again, now]);
   return { data, error, retry: () => setAgain(again + 1) };
 }
@@ -152,6 +152,7 @@ export async function loadNewest(): Promise<void> {
   const name = project.peek();
   const query = name ? `project = "${name.replace(/[\\"]/g, "\\$&")}"` : "";
   const page = await call("POST /api/runs", { query, sort: "created", descending: true, limit: AUTO_RUNS });
+  if (name !== project.peek()) return; // another project was chosen meanwhile, and is asked about
   remember(page.rows);
   const ids = page.rows.map((row) => row.id);
   if (ids.join() !== newest.peek()?.join()) newest.value = ids;

@@ -48,9 +48,11 @@ function quoted(value: string): string {
 
 /** The chosen runs, or the newest of the project. */
 export async function loadRuns(): Promise<void> {
-  const query = project.peek() ? `project = ${quoted(project.peek())}` : "";
+  const of = project.peek();
+  const query = of ? `project = ${quoted(of)}` : "";
   await guarded(async () => {
     const found = await call("POST /api/runs", { query, sort: "created", descending: true, limit: LOOKED_AT });
+    if (of !== project.peek()) return; // another project was chosen meanwhile, and is asked about
     remember(found.rows);
     const newest = found.rows.map((row) => row.id);
     const wanted = selected.peek().length > 0 ? [...selected.peek()] : newest;
@@ -69,9 +71,11 @@ export async function loadOnly(id: string): Promise<void> {
 export async function loadSteps(): Promise<void> {
   await guarded(async () => {
     const asked = run.peek();
-    for (const id of asked ? [asked] : (runs.peek() ?? []).slice(0, LOOKED_AT)) {
+    const among = runs.peek();
+    if (!asked && among === null) return; // news came before it was known which runs there are
+    for (const id of asked ? [asked] : (among ?? []).slice(0, LOOKED_AT)) {
       const answer = await call("POST /api/steps", { run: id });
-      if (run.peek() !== asked) return;
+      if (run.peek() !== asked || runs.peek() !== among) return; // another run, or others to look at
       if (answer.steps.length > 0 || asked) return keepSteps({ run: id, steps: answer.steps });
     }
     keepSteps({ run: "", steps: [] });

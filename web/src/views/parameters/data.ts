@@ -7,6 +7,7 @@ import { metricOfKey, type ParamTable, readTable } from "../../lib/param-table";
 import { onLive } from "../../lib/live";
 import { caretColumn, inProject } from "../../lib/query";
 import type { Importance, ParametersRequest } from "../../lib/schema";
+import { Asker } from "../../lib/asker";
 import { json, list, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 import { project, selected } from "../../state";
@@ -54,14 +55,16 @@ function request(): ParametersRequest & { query: string } {
   };
 }
 
-let control: AbortController | null = null;
+const asker = new Asker();
 
-async function load(asked: ReturnType<typeof request>): Promise<void> {
-  control?.abort();
-  const mine = (control = new AbortController());
+function load(asked: ReturnType<typeof request>): Promise<void> {
   loading.value = true;
+  return asker.ask(JSON.stringify(asked), (stop) => loadTable(asked, stop));
+}
+
+async function loadTable(asked: ReturnType<typeof request>, stop: AbortSignal): Promise<void> {
   try {
-    const found = readTable(await call("POST /api/parameters", asked, { signal: mine.signal }));
+    const found = readTable(await call("POST /api/parameters", asked, { signal: stop }));
     batch(() => {
       table.value = found;
       fault.value = null;
@@ -70,7 +73,7 @@ async function load(asked: ReturnType<typeof request>): Promise<void> {
   } catch (error) {
     if (!isAbort(error)) refuse(error);
   } finally {
-    if (control === mine) loading.value = false;
+    if (!stop.aborted) loading.value = false;
   }
 }
 
@@ -106,7 +109,8 @@ export function watchParameters(): () => void {
   return () => {
     for (const stop of stops) stop();
     clearTimeout(timer);
-    control?.abort();
+    asker.stop();
+    loading.value = false;
   };
 }
 

@@ -56,9 +56,11 @@ function quoted(value: string): string {
 
 /** The chosen runs, or the newest of the project. */
 export async function loadRuns(): Promise<void> {
-  const query = project.peek() ? `project = ${quoted(project.peek())}` : "";
+  const of = project.peek();
+  const query = of ? `project = ${quoted(of)}` : "";
   await guarded(fault, async () => {
     const found = await call("POST /api/runs", { query, sort: "created", descending: true, limit: LOOKED_AT });
+    if (of !== project.peek()) return; // another project was chosen meanwhile, and is asked about
     remember(found.rows);
     version = found.version;
     const newest = found.rows.map((row) => row.id);
@@ -85,10 +87,12 @@ export async function loadOnly(id: string): Promise<void> {
 export async function loadProfiles(): Promise<void> {
   await guarded(fault, async () => {
     const asked = run.peek();
-    const candidates = asked ? [asked] : (runs.peek() ?? []).slice(0, LOOKED_AT);
+    const among = runs.peek();
+    if (!asked && among === null) return; // news came before it was known which runs there are
+    const candidates = asked ? [asked] : (among ?? []).slice(0, LOOKED_AT);
     for (const id of candidates) {
       const found = await call("POST /api/profiles", { run: id });
-      if (run.peek() !== asked) return;
+      if (run.peek() !== asked || runs.peek() !== among) return; // another run, or others to look at
       if (found.profiles.length > 0 || asked || candidates.length === 1) return list(id, found);
     }
     list("", { profiles: [], omitted: 0, waiting_s: null, why_no_request: "" });

@@ -48,7 +48,7 @@ function OneReport({ id }: { id: string }) {
     const mine = ++asked.current; // a late answer to an older question must not bring an older version back
     return call("POST /api/report", { id, version: wanted || null }, stop ? { signal: stop } : {}).then(
       (answer) => mine === asked.current && (setPage(answer), setFault(null)),
-      (error: unknown) => void (isAbort(error) || setFault(error)),
+      (error: unknown) => void (isAbort(error) || mine !== asked.current || setFault(error)),
     );
   };
   useEffect(() => {

@@ -1,6 +1,7 @@
 /** An answer of the server for a component: asked again when the question changes, the old one staying until then. */
 
 import { useEffect, useState } from "preact/hooks";
+import { useAsker } from "../../components/use-asker";
 import { call, isAbort } from "../../lib/api";
 import type { Routes } from "../../lib/schema";
 
@@ -17,16 +18,17 @@ export function useAnswer<R extends keyof Routes>(route: R, request: Routes[R]["
   const [state, setState] = useState<{ key: string; answer: Routes[R]["response"] | null; fault: unknown }>({ key: "", answer: null, fault: null });
   const [tries, setTries] = useState(0);
   const key = JSON.stringify(request);
+  const asker = useAsker();
   useEffect(() => {
-    if (request === null) return;
-    const control = new AbortController();
-    call(route, request, { signal: control.signal }).then(
-      (answer) => setState({ key, answer, fault: null }),
-      (fault: unknown) => {
-        if (!isAbort(fault)) setState((before) => ({ key, answer: before.key === key ? before.answer : null, fault }));
-      },
+    if (request === null) return asker.stop();
+    void asker.ask(key, (stop) =>
+      call(route, request, { signal: stop }).then(
+        (answer) => setState({ key, answer, fault: null }),
+        (fault: unknown) => {
+          if (!isAbort(fault)) setState((before) => ({ key, answer: before.key === key ? before.answer : null, fault }));
+        },
+      ),
     );
-    return () => control.abort();
   }, [key, version, tries]);
   return { answer: state.answer, fault: state.fault, waiting: request !== null && state.key !== key, again: () => setTries(tries + 1) };
 }

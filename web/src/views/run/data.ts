@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { call, isAbort } from "../../lib/api";
 import { onLive, onReturn } from "../../lib/live";
 import type { RunDetail } from "../../lib/schema";
+import { Asker } from "../../lib/asker";
 import { meet, selected } from "../../state";
 
 export const detail = signal<RunDetail | null>(null);
@@ -11,15 +12,17 @@ export const failure = signal<unknown>(null);
 /** When `detail` was fetched, in unix seconds. */
 export const fetchedAt = signal(0);
 
-let control: AbortController | null = null;
+const asker = new Asker();
 
-export async function readRun(id: string): Promise<void> {
-  control?.abort();
-  control = new AbortController();
+export function readRun(id: string): Promise<void> {
+  return asker.ask(id, (stop) => read(id, stop));
+}
+
+async function read(id: string, stop: AbortSignal): Promise<void> {
   const known = detail.peek()?.id === id ? detail.peek() : null;
   const brief = known !== null && isWhole(known);
   try {
-    const found = await call("POST /api/run", { run: id, brief }, { signal: control.signal });
+    const found = await call("POST /api/run", { run: id, brief }, { signal: stop });
     detail.value = brief && known ? merged(known, found) : found;
     fetchedAt.value = Date.now() / 1000;
     failure.value = null;
@@ -70,6 +73,6 @@ export function watchRun(id: string): () => void {
     stop();
     stopState();
     clearTimeout(timer);
-    control?.abort();
+    asker.stop();
   };
 }

@@ -2,6 +2,7 @@
 
 import { batch, computed, effect, signal } from "@preact/signals";
 import { ApiError, call, isAbort } from "../../lib/api";
+import { Asker } from "../../lib/asker";
 import { liveState, onLive, onReturn } from "../../lib/live";
 import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
@@ -48,7 +49,7 @@ export const queryError = signal<{ message: string; hint: string | null; column:
 export const layout = computed(() => layoutOf(table.value?.order ?? [], table.value?.groups ?? null, shutGroups.value));
 
 const span = signal<Span>({ start: 0, end: 0 });
-let fresh: AbortController | null = null;
+const asker = new Asker();
 let following: AbortController | null = null;
 let asked = "";
 
@@ -82,16 +83,18 @@ function fetchPage(now: Question, offset: number, signal: AbortSignal): Promise<
 }
 
 /** Asks anew, from the top or, with `keep`, for what is on the screen. */
-async function renew(now: Question, keep: boolean): Promise<void> {
-  fresh?.abort();
-  const control = (fresh = new AbortController());
-  const offset = keep ? firstVisible() : 0; // what is on the screen may be another part when the answer comes
+function renew(now: Question, keep: boolean): Promise<void> {
   if (!keep) {
     following?.abort(); // rows of the question before, which would come between
     waiting.value = true;
   }
+  return asker.ask(JSON.stringify(now), (stop) => fetchRows(now, keep, stop));
+}
+
+async function fetchRows(now: Question, keep: boolean, stop: AbortSignal): Promise<void> {
+  const offset = keep ? firstVisible() : 0; // what is on the screen may be another part when the answer comes
   try {
-    const page = await fetchPage(now, offset, control.signal);
+    const page = await fetchPage(now, offset, stop);
     batch(() => {
       takePage(now, page, offset, true, keep);
       failure.value = null;
@@ -100,7 +103,7 @@ async function renew(now: Question, keep: boolean): Promise<void> {
   } catch (fault) {
     if (!isAbort(fault)) refuse(now, fault);
   } finally {
-    if (fresh === control) waiting.value = false;
+    if (!stop.aborted) waiting.value = false;
   }
 }
 

@@ -25,6 +25,8 @@ export class ConsoleLines {
   private asked = new Map<number, AbortController>();
   private applied: Filters = filters.peek();
   private closed = false;
+  /** The run has printed more while the last rows were on their way. */
+  private again = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly stopLive: (() => void)[];
 
@@ -74,7 +76,9 @@ export class ConsoleLines {
 
   /** The run has printed more, or the search has not looked at all yet. */
   private async renew(): Promise<void> {
-    if (!this.closed) await this.fetch(-1);
+    if (this.closed) return;
+    if (this.asked.has(-1)) this.again = true; // lines that come faster than answers must not stop every answer
+    else await this.fetch(-1);
   }
 
   /** Fetches a page; -1 for the last rows, which say how many there are. */
@@ -91,8 +95,15 @@ export class ConsoleLines {
       if (error instanceof ApiError && error.status === 400) this.badSearch.value = { message: error.message, position: error.position };
       else this.fault.value = error;
     } finally {
-      if (this.asked.get(page) === control) this.asked.delete(page);
+      if (this.asked.get(page) === control) this.answered(page);
     }
+  }
+
+  private answered(page: number): void {
+    this.asked.delete(page);
+    if (page >= 0 || !this.again) return;
+    this.again = false;
+    void this.renew();
   }
 
   private take(found: ConsoleWindow, page: number): void {
