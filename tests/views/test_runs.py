@@ -86,6 +86,12 @@ def test_the_largest_and_the_smallest_numbers_have_a_mean_that_json_can_carry(va
     assert msgspec.json.decode(msgspec.json.encode(found), type=GroupMean) == found
 
 
+def test_runs_of_one_millisecond_come_newest_first(ctx: Context, store: Path) -> None:
+    made = [write_run(store, f"run-{n}", {"loss": [1.0]}, created=1000 + n / 100_000) for n in range(12)]
+    assert runs(ctx, RunsRequest()).ids == made[::-1]
+    assert runs(ctx, RunsRequest(sort="loss.last", descending=False)).ids == made[::-1]
+
+
 def test_a_column_of_an_old_link_is_empty_not_an_error(ctx: Context, three: list[str]) -> None:
     page = runs(ctx, RunsRequest(columns=["config.gone", "never.logged.min", "((", ""]))
     assert page.rows[0].cells == [None, None, None, None]

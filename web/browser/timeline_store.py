@@ -35,7 +35,8 @@ def timeline(store: Path) -> None:
 
 
 def _profile(store: Path, name: str, age_s: float, tables: list[Events], calls: Stack | None = None) -> None:
-    meta = RunMeta(id=new_run_id(), project="speed", name=name, created=time.time() - age_s)
+    created = time.time() - age_s
+    meta = RunMeta(id=new_run_id(created), project="speed", name=name, created=created)
     run = create_run(store, meta)
     RunWriter(run, run_id=meta.id, heartbeat_s=0, fsync_s=0).close(End(time=time.time(), status="finished"))
     folder = new_folder(run, "p1", 0)

@@ -157,8 +157,8 @@ class Catalogue:
             self.prefetch(entries, asked.fields)
             found = [entry for entry in entries if asked.matches(entry, now)]
         self.prefetch(found, [by, group] if group else [by])
-        # Ids begin with the time: runs that are equal otherwise come newest first.
-        found = sorted(found, key=lambda entry: entry.id, reverse=True)
+        # Runs that are equal otherwise come newest first; ids alone tell no order within a millisecond.
+        found = sorted(found, key=lambda entry: (entry.created, entry.id), reverse=True)
         found = ordered(found, lambda entry: entry.value(by, now), descending)
         if group is not None:
             return [entry for _, members in grouped(found, lambda entry: entry.value(group, now)) for entry in members]
