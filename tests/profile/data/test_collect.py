@@ -42,8 +42,10 @@ def test_every_stage_of_the_main_process_is_timed(collector: DataCollector) -> N
         events
     )
     assert len(durations(events, "sample")) == 24
-    assert np.median(durations(events, "sample")) == pytest.approx(READ_S + SLOW_S, rel=0.5)
-    assert np.median(durations(events, "transform Slow")) == pytest.approx(SLOW_S, rel=0.5)
+    # On a busy machine a sleep is as long as it likes, never shorter.
+    slow, sample = np.median(durations(events, "transform Slow")), np.median(durations(events, "sample"))
+    assert slow >= 0.9 * SLOW_S
+    assert sample >= slow + 0.9 * READ_S
     assert sum(durations(events, "fetch")) >= sum(durations(events, "sample"))
     assert sum(durations(events, "wait")) >= sum(durations(events, "fetch"))
 
@@ -105,7 +107,7 @@ def test_a_stream_is_timed_sample_by_sample(collector: DataCollector) -> None:
     assert len(batches) == 3
     found = durations(collector.events(), "sample")
     assert len(found) == 12
-    assert np.median(found) == pytest.approx(READ_S, rel=0.6)
+    assert np.median(found) >= 0.9 * READ_S
 
 
 def test_a_dataset_behind_a_subset_is_found(collector: DataCollector) -> None:
