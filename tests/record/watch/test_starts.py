@@ -39,3 +39,16 @@ def test_new_parameters_of_a_later_optimizer_are_seen_too() -> None:
     model(torch.ones(1, 2)).sum().backward()
     watcher.stop()
     assert [start.name for start in watcher.starts.weights] == ["0.weight", "1.weight"]
+
+
+def test_the_line_that_filled_a_weight_is_known_after_a_move() -> None:
+    watcher = Watcher().start()
+    model = nn.Sequential(nn.Linear(2, 4))
+    nn.init.normal_(model[0].weight, std=3.0)  # here
+    model.to(torch.float64)
+    model(torch.ones(1, 2, dtype=torch.float64))
+    watcher.stop()
+    (start,) = watcher.starts.weights
+    assert start.filling is not None
+    assert start.filling.place is not None
+    assert "# here" in site_at(start.filling.place).text

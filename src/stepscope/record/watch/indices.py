@@ -101,7 +101,7 @@ class Indices(Witness):
     def _probabilities(self, call: Call) -> None:
         for place, which in ((0, "input"), (1, "target")):
             low, high = _range(call.inputs[place])
-            if low < 0 or high > 1:  # NaN is neither, and does not stop the device either
+            if not (low >= 0 and high <= 1):  # NaN stops it too
                 self._note(call, (low, high), 1, which, place)
                 return
 
