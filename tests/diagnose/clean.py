@@ -1,8 +1,8 @@
 """A process that has only imported torch, and runs each script it is told of in a fork of itself.
 
 Forks of a process that has trained with DistributedDataParallel hang: its threads are not in them. So scripts that
-start processes run here. Read from stdin: a path on each line; written to stdout: the findings of each,
-one line of JSON.
+start processes run here. Read from stdin: a path on each line, an empty line at the end; written to stdout: the
+findings of each, one line of JSON.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ def main() -> None:
     os.dup2(2, 1)  # what scripts print is not an answer
     all_rules()
     for line in sys.stdin:
+        if not line.strip():
+            break
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:

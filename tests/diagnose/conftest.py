@@ -124,7 +124,8 @@ def in_clean_process() -> Iterator[Callable[[Path], Diagnosed]]:
 
     yield run
     if process is not None:
-        process.communicate()
+        # Told to end: a worker of a loader that is still alive holds the pipe open, and its end would never be seen.
+        process.communicate("\n")
 
 
 @pytest.fixture
