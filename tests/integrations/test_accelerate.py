@@ -193,3 +193,24 @@ def test_an_optimizer_that_was_not_prepared_is_told_where_the_others_are(warm: W
 def test_steps_kept_for_whole_accumulations_and_mere_evaluation_are_sound(warm: Warm, tmp_path: Path) -> None:
     done = warm.stepscope(tmp_path, UNPREPARED + HEALTHY, "run")
     assert (done.code, done.rules, done.out.split()[-1]) == (0, [], "32"), done.err
+
+
+LAUNCHED = """\
+import json
+from stepscope.launch.launchers import launcher_command
+alone, several = ["--num_processes", "1", "--cpu"], ["--multi_gpu", "--num_processes", "2"]
+for words in (["--cpu", "--num_processes", "2"], alone, several):
+    command = launcher_command("accelerate", ["launch", *words, "train.py", "--lr", "1"], ["--quiet"])
+print("command=" + json.dumps(command[1:]))
+"""
+
+
+def test_a_launch_on_the_cpu_says_that_it_starts_one_process(warm: Warm, tmp_path: Path) -> None:
+    done = warm.python(tmp_path, LAUNCHED)
+    assert done.code == 0, done.err
+    assert done.err.count("accelerate launch starts one process on the CPU, not 2") == 1
+    assert "stepscope run torchrun --nproc-per-node 2 train.py" in done.err
+    assert done.value("command") == [
+        "-m", "accelerate.commands.accelerate_cli", "launch", "--multi_gpu", "--num_processes", "2",
+        "-m", "stepscope", "run", "--quiet", "train.py", "--lr", "1",
+    ]  # fmt: skip

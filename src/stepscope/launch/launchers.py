@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stepscope.errors import UsageError
+from stepscope.track import messages
 
 __all__ = ["is_launcher", "launcher_command", "start_launcher"]
 
@@ -43,6 +44,8 @@ def launcher_command(name: str, words: Sequence[str], ours: Sequence[str]) -> li
     parsed = _parsed(name, rest)
     if getattr(parsed, "no_python", False):
         raise UsageError("--no-python starts a program that is no Python; Stepscope watches Python scripts")
+    if name == "accelerate":
+        _tell_of_one_process(parsed)
     given = list(parsed.training_script_args)
     options = rest[: len(rest) - len(given) - 1]
     is_module = bool(parsed.module)
@@ -60,6 +63,16 @@ def launcher_command(name: str, words: Sequence[str], ours: Sequence[str]) -> li
         parsed.training_script,
         *given,
     ]
+
+
+def _tell_of_one_process(parsed: Any) -> None:
+    """On the CPU `accelerate launch` starts several processes only through MPI, and says nothing of it."""
+    wanted = parsed.num_processes or 1
+    if parsed.cpu and wanted > 1 and parsed.mpirun_hostfile is None:
+        messages.say(
+            f"accelerate launch starts one process on the CPU, not {wanted}; for {wanted}: "
+            f"stepscope run torchrun --nproc-per-node {wanted} {parsed.training_script}"
+        )
 
 
 def _parsed(name: str, words: list[str]) -> Any:
