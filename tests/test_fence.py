@@ -31,6 +31,14 @@ def test_a_new_kind_of_fault_reaches_the_listener(capsys: pytest.CaptureFixture[
     ]
 
 
+def test_a_lost_device_is_no_fault_of_ours_to_speak_of(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[fence.Fault] = []
+    fence.on_fault(told.append)
+    fence.report("one", RuntimeError("CUDA error: device-side assert triggered"))
+    assert capsys.readouterr().err == ""
+    assert len(told) == 1
+
+
 def test_a_listener_that_fails_harms_nobody(capsys: pytest.CaptureFixture[str]) -> None:
     def listener(fault: fence.Fault) -> None:
         raise OSError("disk full")

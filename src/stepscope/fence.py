@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 __all__ = ["Fault", "call", "fenced", "on_fault", "report", "reset"]
 
 T = TypeVar("T")
+_LOST_DEVICE = "device-side assert triggered"
+"""After this every call to the device fails; the script's own error says so, and the next call of its own raises it."""
 
 
 class Fault:
@@ -60,10 +62,11 @@ def report(where: str, error: BaseException) -> None:
             return
         fault = _faults[key] = Fault(where, error)
     try:
-        print(  # noqa: T201
-            f"stepscope: {where} failed and was skipped; training goes on ({fault.error})",
-            file=sys.stderr,
-        )
+        if _LOST_DEVICE not in fault.error:
+            print(  # noqa: T201
+                f"stepscope: {where} failed and was skipped; training goes on ({fault.error})",
+                file=sys.stderr,
+            )
     except Exception:  # stderr may be closed; there is nobody left to tell
         pass
     listener = _listener

@@ -84,6 +84,13 @@ def test_scores_where_probabilities_are_due(watcher: Watcher) -> None:
     assert [(one.rule, one.evidence["range"]) for one in found] == [("loss.bce-out-of-range", [0.5, 1.5])]
 
 
+def test_nan_where_probabilities_are_due(watcher: Watcher) -> None:
+    scores, truth = torch.tensor([0.5, float("nan")]), torch.tensor([0.0, 1.0])
+    found = told(watcher, lambda: F.binary_cross_entropy(scores, truth))
+    assert [(one.rule, one.evidence["range"]) for one in found] == [("loss.bce-out-of-range", None)]
+    assert found[0].message.endswith("it holds NaN")
+
+
 def test_an_index_of_gather(watcher: Watcher) -> None:
     values, index = torch.randn(2, 3), torch.tensor([[0], [5]])
     found = told(watcher, lambda: torch.gather(values, 1, index))

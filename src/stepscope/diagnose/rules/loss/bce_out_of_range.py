@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from stepscope.diagnose.crash.dtypes import loss_call
@@ -43,15 +44,22 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
     span = "" if found is None else f"{found[0]:.3g} to {found[1]:.3g}"
     layer = crash.layer
     built = None if layer is None or type(layer.module).__name__ != "BCELoss" else made_at(crash, layer.module)
-    if which == "target":
+    is_nan = found is not None and math.isnan(found[0])
+    if is_nan:
+        fix = (
+            f"look for what makes the {which} NaN: zeros divided by zero, values that grew too large, holes in the data"
+        )
+    elif which == "target":
         fix = "bring the targets to 0 and 1 (or between)"
     else:
         fix = "use BCEWithLogitsLoss (or binary_cross_entropy_with_logits), or end the model with a sigmoid"
     yield Proof(
         where=built or site,
-        message=f"the {which} of binary cross entropy must lie between 0 and 1" + (f", it is {span}" if span else ""),
-        label=span,
-        evidence={"which": which, "range": list(found) if found else None},
+        message=f"the {which} of binary cross entropy must lie between 0 and 1, it holds NaN"
+        if is_nan
+        else f"the {which} of binary cross entropy must lie between 0 and 1" + (f", it is {span}" if span else ""),
+        label="NaN" if is_nan else span,
+        evidence={"which": which, "range": list(found) if found and not is_nan else None},
         fix=fix,
         related=[] if built is None else [(site, "it is computed here")],
     )
