@@ -46,9 +46,7 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
     built = None if layer is None or type(layer.module).__name__ != "BCELoss" else made_at(crash, layer.module)
     is_nan = found is not None and math.isnan(found[0])
     if is_nan:
-        fix = (
-            f"look for what makes the {which} NaN: zeros divided by zero, values that grew too large, holes in the data"
-        )
+        fix = f"look for what makes the {which} NaN: 0 divided by 0, values that grew too large, holes in the data"
     elif which == "target":
         fix = "bring the targets to 0 and 1 (or between)"
     else:
