@@ -29,7 +29,7 @@ def otter(store: Path) -> str:
         {"train/loss": [1.0], "val/acc": [0.5]},
         project="vae",
         tags=["paper"],
-        notes="Warm up longer",
+        notes="# Next\n\n- **Warm up** `longer`\n",
         config={"optimizer": {"name": "lion"}},
         command=["python", "train.py", "--amp"],
         events=[FindingEvent(time=1.0, finding=finding)],
@@ -56,6 +56,11 @@ def test_it_is_found_by(ctx: Context, otter: str, text: str, kind: str, title: s
     [hit] = hits(ctx, text)[kind]
     assert hit.title == title
     assert kind == "project" or hit.run == otter
+
+
+def test_the_line_of_the_notes_is_shown_without_the_signs_of_markdown(ctx: Context, otter: str) -> None:
+    [hit] = hits(ctx, "longer")["run"]
+    assert hit.detail.endswith(" · - Warm up longer")
 
 
 def test_what_was_printed_and_kept_is_found_in_the_newest_runs(ctx: Context, store: Path) -> None:

@@ -85,11 +85,12 @@ export function keepLayouts(): void {
 
 /** A page that was opened with nothing in its address shows its default view, if somebody made one. */
 export async function openDefaultView(): Promise<void> {
-  const { path, query } = place.peek();
+  const { path } = place.peek();
   const page = path === "/" ? "/runs" : path;
-  if (Object.keys(query).some((key) => key !== "project")) return;
+  const untouched = () => Object.entries(place.peek().query).every(([key, value]) => key === "project" || value === "");
+  if (!untouched()) return;
   await loadViews();
-  if (place.peek().path !== path) return; // somebody has moved on meanwhile
+  if (place.peek().path !== path || !untouched()) return; // somebody has moved on, chosen or typed something meanwhile
   const view = defaultView(page);
   if (view) openView(view, true);
 }

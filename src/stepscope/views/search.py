@@ -144,7 +144,7 @@ def _why(run: Shallow, words: list[str]) -> str:
     if word in entry.id.lower():
         return f"{facts} · {entry.id}"
     if word in run.notes:
-        return f"{facts} · {_around(entry.notes, word)}"
+        return f"{facts} · {_line(entry.notes, word)}"
     line = next((line for line in run.rest.splitlines() if word in line), "")
     return f"{facts} · {line.replace(' ', ' = ', 1)}"[:MAX_LINE]
 
@@ -226,7 +226,7 @@ def _inside(run: Shallow, deep: Deep, words: list[str]) -> Iterator[tuple[float,
 
 
 def _line(text: str, word: str) -> str:
-    """The line of a report with a word, in its prose if it is there, without the signs of Markdown."""
+    """The line of a report or of notes with a word, in its prose if it is there, without the signs of Markdown."""
     prose = text.split("```")[::2]
     lines = [line for part in (*prose, text) for line in part.splitlines() if word in line.lower()]
     return _around(_SIGNS.sub("", lines[0]).strip(), word) if lines else ""

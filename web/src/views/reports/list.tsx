@@ -6,7 +6,8 @@ import { useActions } from "../../actions";
 import { Button, EmptyState, ErrorState, IconButton, Menu, type MenuItem, Skeleton, TextInput, toast } from "../../components";
 import { ChevronDownIcon, PlusIcon, ReportIcon, ResetIcon, SearchIcon, TrashIcon } from "../../components/icons";
 import { now } from "../../clock";
-import { ApiError, call } from "../../lib/api";
+import { useAsker } from "../../components/use-asker";
+import { ApiError, call, isAbort } from "../../lib/api";
 import { count, formatAge, formatTimeZone, visibleText } from "../../lib/format";
 import type { ReportRow, Reports, ReportTemplate } from "../../lib/schema";
 import { linkTo } from "../../router";
@@ -16,12 +17,20 @@ import "../../style/reports.css";
 import { beginReport, NOTHING_OPEN } from "./begin";
 
 export function ReportList() {
-  const [found, setFound] = useState<Reports | null>(null);
+  const [kept, setKept] = useState<{ of: boolean; found: Reports } | null>(null);
   const [fault, setFault] = useState<unknown>(null);
   const [deleted, setDeleted] = useState(false);
   const find = useSignal("");
-  const load = () => call("POST /api/reports", { deleted }).then((answer) => (setFound(answer), setFault(null)), setFault);
+  const asker = useAsker();
+  const load = () =>
+    asker.ask(String(deleted), (stop) =>
+      call("POST /api/reports", { deleted }, { signal: stop }).then(
+        (found) => (setKept({ of: deleted, found }), setFault(null)),
+        (error: unknown) => isAbort(error) || setFault(error),
+      ),
+    );
   useEffect(() => void load(), [deleted]);
+  const found = kept?.of === deleted ? kept.found : null; // deleted ones are never shown as if they were not, nor the other way round
   useActions([{ id: "report.new", title: "New report", words: "write tell share", run: () => beginReport() }]);
   if (fault && !found) return <ErrorState error={fault} onRetry={() => void load()} />;
   const rows = found?.reports.filter((row) => matches(row, find.value, project.value)) ?? [];
@@ -34,7 +43,7 @@ export function ReportList() {
         <Button kind="quiet" aria-pressed={deleted} onClick={() => setDeleted(!deleted)}>
           {deleted ? "All reports" : "Deleted"}
         </Button>
-        {found && !found.read_only ? <NewMenu templates={found.templates} /> : null}
+        {kept && !kept.found.read_only ? <NewMenu templates={kept.found.templates} /> : null}
       </header>
       <div class="reports-scroll">
         {found === null ? <Skeleton height={120} /> : rows.length > 0 ? <Table rows={rows} editable={!found.read_only} deleted={deleted} onChange={() => void load()} /> : <Nothing found={found} deleted={deleted} />}
