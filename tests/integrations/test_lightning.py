@@ -344,6 +344,36 @@ def test_the_profilers_phases_are_lightnings_actions() -> None:
     assert "run_training_batch" in profiler.summary()
 
 
+KILLED = """
+import time
+
+class Net(Base):
+    def training_step(self, batch, i):
+        x, y = batch
+        if i == 3 and self.global_rank == 1:
+            x = x[:, :7]
+        if i == 3 and self.global_rank == 0:
+            time.sleep(600)  # Lightning kills it once the other rank has gone
+        return F.cross_entropy(self(x), y)
+
+m = Net(); t = trainer(devices=2, strategy="ddp"); t.fit(m, tr)
+"""
+
+
+@pytest.mark.slow
+def test_a_crash_of_rank_1_is_the_runs_also_when_rank_0_is_killed(tmp_path: Path) -> None:
+    script = written(tmp_path, scripts.HEAD + KILLED)
+    command = [sys.executable, "-m", "stepscope", "run", script]
+    quiet = {**os.environ, "OMP_NUM_THREADS": "1", "NO_COLOR": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=quiet)
+    assert done.returncode != 0
+    run = only(tmp_path)
+    assert (run.standing.status, run.standing.rank) == ("failed", 1), done.stderr
+    assert "mat1 and mat2 shapes cannot be multiplied" in str(run.standing.error)
+    assert [one.rule for one in run.findings] == ["shape.linear-in"]
+    assert done.stderr.count("error[shape.linear-in]") == 1
+
+
 @pytest.mark.slow
 def test_the_other_name_of_the_package_and_fabric(tmp_path: Path) -> None:
     source = """

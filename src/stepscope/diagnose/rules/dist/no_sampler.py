@@ -46,9 +46,7 @@ def no_sampler(run: Evidence) -> Iterator[Proof]:
             message=f"{who} train on the same batches: this loader does not share the data out",
             label=f"the first {len(batches)} batches are the same on {who}",
             evidence={"ranks": len(ranks), "same_batches": len(batches), "sampler": one.sampler},
-            fix="shard the data in the dataset's __iter__ by rank and world size"
-            if one.iterable
-            else "pass sampler=DistributedSampler(dataset) instead of shuffle, and call set_epoch each epoch",
+            fix=_mend(run, one.iterable),
         )
 
 
@@ -63,3 +61,11 @@ def _fed_alike(rank: Rank, other: Rank, batch: Delivered) -> bool:
         return False
     same = [one.digest for one in rank.fed] == [one.digest for one in other.fed]
     return same or rank.fed[0].length == other.fed[0].length == batch.length
+
+
+def _mend(run: Evidence, iterable: bool) -> str:
+    if run.trainer.accelerated is not None:
+        return "give the loader to accelerator.prepare, and use the one it gives back"
+    if iterable:
+        return "shard the data in the dataset's __iter__ by rank and world size"
+    return "pass sampler=DistributedSampler(dataset) instead of shuffle, and call set_epoch each epoch"
