@@ -121,7 +121,7 @@ function status(count: number, text: string, searching: boolean, unread: number)
   return count === 0 ? `Nothing has “${visibleText(text.trim())}”.${rest}` : `${count} found.${rest}`;
 }
 
-/** First what the catalogue knows, at once; then what lies in the runs. */
+/** First what the catalogue knows, at once; then what lies in the runs, the newest first, until all were looked into. */
 function useSearch(text: string, found: { value: SearchResult | null }, searching: { value: boolean }): void {
   useEffect(() => {
     const wanted = text.trim();
@@ -134,9 +134,13 @@ function useSearch(text: string, found: { value: SearchResult | null }, searchin
     searching.value = true;
     const timer = setTimeout(async () => {
       try {
-        for (const deep of [false, true]) {
+        let left = Number.POSITIVE_INFINITY;
+        for (let deep = false, more = true; more; deep = true) {
           const request = { text: wanted, project: project.peek(), limit: 6, deep };
-          found.value = await call("POST /api/search", request, { signal: control.signal });
+          const answer = await call("POST /api/search", request, { signal: control.signal });
+          found.value = answer;
+          more = !deep || (answer.unread > 0 && answer.unread < left); // each answer takes little time and goes on from the one before
+          if (deep) left = answer.unread;
         }
       } catch (fault) {
         if (isAbort(fault)) return;
