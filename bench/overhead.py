@@ -1,187 +1,154 @@
-"""What `stepscope run` costs a training, beside tools that watch it too, taking turns, as ratios.
+"""What `stepscope run` costs a training, beside tools that watch it too, as ratios.
 
-    .venv/bin/python bench/overhead.py                              # CPU; makes a venv under .bench/ (some minutes)
-    .venv/bin/python bench/overhead.py --arms plain,stepscope --steps 300
-    python bench/overhead.py --device cuda                          # GPT-2 small; needs only torch and Stepscope
+    .venv/bin/python bench/overhead.py                     # CPU, all peers; makes a venv under .bench/ (half an hour)
+    .venv/bin/python bench/overhead.py --quick             # plain and stepscope only, two minutes
+    .venv/bin/python bench/overhead.py --only mlp,gpt --arms plain,stepscope --rounds 5
+    .venv/bin/python bench/overhead.py --only memory --memory-steps 1000000
+    .venv/bin/python bench/overhead.py --source ../other   # measures the src/ of another checkout
+    python bench/overhead.py --device cuda                 # five nets of 30 s each; needs torch and Stepscope only
 
-Every arm is a process with the same training script. They take turns, a block of steps each. "Steady" is the median of
-the ratios of a block to the plain block of the same round, over the second half of the run: the pulse. "Whole run" is
-all CPU time of the process, start-up and the closely watched first steps included. Threads: 1 on a CPU.
+Each arm runs the same script as a process of its own, from start to end; the arms take turns, the order reversed from
+round to round. On a CPU all figures are CPU time with one thread, on a GPU wall time. "Steady" is the second half of
+the run. "Whole run of 200" is the process until its 200th step and its end. "Fixed cost" is what a run of 100 steps
+costs more than the plain script: boot, imports, the closely watched first steps, the end. "Calls" are the calls of
+Stepscope's functions in a late step, and its calls into C: they do not depend on how busy the machine is.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
-import statistics
-import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-from overhead_arms.arms import ARMS, BESIDE, REQUIREMENTS
+from overhead_arms.arms import ALONE, ARMS, BESIDE, REQUIREMENTS
+from overhead_arms.figures import Figures, cpu_table, gpu_table, memory_table, most_called
+from overhead_arms.goals import goals
+from overhead_arms.plans import CPU, GPU, Plan
+from overhead_arms.runs import Run, Setup, run_arm
 
-HERE = Path(__file__).parent
-ON_CUDA = ("plain", "stepscope", "pulse")
-ON_CPU = (
-    "plain",
-    "stepscope",
-    "pulse",
-    "wandb.watch",
-    "torch-audit",
-    "detect_anomaly",
-    "lightning",
-    "lightning+SimpleProfiler",
-)
-
-OURS = ("stepscope", "pulse")
+ROOT = Path(__file__).resolve().parent.parent
 
 
-class Arm:
-    """One process, standing ready for its turns."""
-
-    def __init__(self, name: str, python: str, size: str, device: str, folder: Path) -> None:
-        self.name = name
-        self.blocks: list[dict[str, Any]] = []
-        self.end: dict[str, Any] = {}
-        self.whole_cpu = self.whole_wall = 0.0
-        asks, self._ask = os.pipe()
-        self._hear, hears = os.pipe()
-        command = [python, *_launcher(name), str(HERE / "overhead_arms" / "train.py")]
-        command += ["--arm", name.split(" ")[0], "--size", size, "--device", device]
-        clean = {key: value for key, value in os.environ.items() if not key.startswith(("STEPSCOPE", "PYTHON"))}
-        environment = {
-            **clean,
-            "PYTHONPATH": str(HERE.parent / "src"),
-            "BENCH_ASKS": str(asks),
-            "BENCH_HEARS": str(hears),
-            "STEPSCOPE_CACHE": str(folder / "cache"),
-            "WANDB_MODE": "offline",
-        }
-        if device == "cpu":
-            environment["OMP_NUM_THREADS"] = "1"
-        self._said = (folder / "said").open("w+")
-        self._started = time.perf_counter()
-        self._process = subprocess.Popen(
-            command, cwd=folder, env=environment, pass_fds=(asks, hears), stdout=self._said, stderr=self._said
-        )
-        os.close(asks)
-        os.close(hears)
-        self._from = os.fdopen(self._hear)
-        self._answer()
-        self.whole_wall += time.perf_counter() - self._started
-
-    def turn(self, steps: int, counted: str = "") -> dict[str, Any]:
-        os.write(self._ask, f"go {steps} {counted}\n".encode())
-        block = self._answer()
-        if not counted:
-            self.blocks.append({"cpu": block["cpu"] / steps, "wall": block["wall"] / steps})
-        self.whole_wall += block["wall"]
-        return block
-
-    def stop(self) -> None:
-        began = time.perf_counter()
-        os.write(self._ask, b"stop\n")
-        self.end = self._answer()
-        _, status, used = os.wait4(self._process.pid, 0)
-        self._process.returncode = os.waitstatus_to_exitcode(status)
-        self.whole_cpu = used.ru_utime + used.ru_stime
-        self.whole_wall += time.perf_counter() - began
-
-    def _answer(self) -> dict[str, Any]:
-        line = self._from.readline()
-        if not line:
-            self._said.seek(0)
-            raise SystemExit(f"{self.name} has ended early:\n{self._said.read()[-3000:]}")
-        return dict(json.loads(line))
+def measure(plan: Plan, names: list[str], setup: Setup, options: argparse.Namespace) -> dict[str, list[Run]]:
+    """All rounds of one training. A GPU's plain run sets the number of steps of the others."""
+    runs: dict[str, list[Run]] = {name: [] for name in names}
+    steps, seconds = (plan.quick if options.quick else plan.steps), 0.0
+    if not steps:
+        seconds = options.seconds
+    for number in range(options.rounds):
+        for name in names if number % 2 == 0 or seconds else names[::-1]:
+            run = run_arm(name, plan, setup, steps, seconds, count=number == 0)
+            steps, seconds = run.steps, 0.0
+            runs[name].append(run)
+            print(f"  {plan.name:12} {name:26} {run.whole_cpu:7.2f} CPU-s {run.whole_wall:7.2f} s", flush=True)
+    return runs
 
 
-def _launcher(name: str) -> list[str]:
-    return ["-m", "stepscope", "run", *name.split(" ")[1:]] if name.startswith(OURS) else []
+def compared(runs: dict[str, list[Run]]) -> dict[str, Figures]:
+    """Each arm beside the one it is compared with."""
+    found = {}
+    for name, rounds in runs.items():
+        base = runs.get(BESIDE.get(name, "plain"), rounds)
+        found[name] = Figures(list(zip(rounds, base, strict=True)))
+    return found
 
 
-def ratio(arm: Arm, base: Arm, what: str, since: int = 0) -> tuple[float, float, float]:
-    """The median of the ratios of neighbours, and the tenth and ninetieth of a hundred."""
-    ratios = sorted(a[what] / b[what] for a, b in zip(arm.blocks[since:], base.blocks[since:], strict=True))
-    tenth = len(ratios) // 10
-    return statistics.median(ratios), ratios[tenth], ratios[-1 - tenth]
+def report(works: dict[str, dict[str, Figures]], plans: list[Plan], wall: bool) -> str:
+    about = {plan.name: plan.about for plan in plans}
+    if wall:
+        return gpu_table(works) + "\n\n" + "\n".join(waits(works))
+    parts = []
+    for work, arms in works.items():
+        table = memory_table(arms) if work == "memory" else cpu_table(arms)
+        most = most_called(arms["stepscope"]) if "stepscope" in arms else ""
+        parts.append(f"### {work}: {about[work]}\n\n{table}" + (f"\n\nCalled most in a step: {most}" if most else ""))
+    return "\n\n".join(parts)
 
 
-def table(arms: dict[str, Arm], steps: int) -> str:
-    """Steady and whole, one line for each arm."""
-    rows = [
-        f"| | ms a step | steady, CPU time | steady, wall | whole run of {steps} steps, CPU time | wall "
-        "| same weights |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, arm in arms.items():
-        base = arms.get(BESIDE.get(name, "plain"), arm)
-        half = len(arm.blocks) // 2
-        ms = 1000 * statistics.median(block["wall"] for block in arm.blocks[half:])
-        cpu, wall = (ratio(arm, base, what, half) for what in ("cpu", "wall"))
-        same = "yes" if arm.end["weights"] == base.end["weights"] else "NO"
-        rows.append(
-            f"| {name} | {ms:.1f} | {_shown(cpu)} | {_shown(wall)} | {arm.whole_cpu / base.whole_cpu:.3f}x "
-            f"({arm.whole_cpu:.1f} s) | {arm.whole_wall / base.whole_wall:.3f}x | {same} |"
-        )
-    return "\n".join(rows)
+def waits(works: dict[str, dict[str, Figures]]) -> list[str]:
+    """How often the host waited for the GPU in ten late steps; each block ends with one wait of the bench's own."""
+    lines = ["Host waits in ten late steps:"]
+    for work, arms in works.items():
+        for name, one in arms.items():
+            facts = one.rounds[0][0].facts
+            lines += [
+                f"  {work:12} {name:12} {how} {facts[how]['waits']}" for how in ("sync", "profile") if how in facts
+            ]
+    return lines if len(lines) > 1 else []
 
 
-def _shown(found: tuple[float, float, float]) -> str:
-    return f"{found[0]:.3f}x ({found[1]:.3f} to {found[2]:.3f})"
+def chosen_plans(options: argparse.Namespace) -> list[Plan]:
+    known = {plan.name: plan for plan in (*CPU, *GPU)}
+    known["memory"] = Plan("memory", "resident memory of the MLP's process", options.memory_steps, 4_000)
+    if options.only:
+        return [known[name] for name in options.only.split(",") if name != "inside"]
+    if options.device == "cuda":
+        return list(GPU)
+    return [*CPU, *([] if options.quick else [known["memory"]])]
 
 
-def waits(arms: dict[str, Arm], steps: int) -> str:
-    """How often the host waited for the GPU in a block of steps, arm by arm."""
-    lines = [f"host waits in {steps} steady steps (each block ends with one wait of the bench's own):"]
-    for name, arm in arms.items():
-        for how in ("sync", "profile"):
-            lines.append(f"  {name:26} {how:8} {json.dumps(arm.turn(steps, how)['counted'])}")
-    return "\n".join(lines)
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = ", ".join(plan.name for plan in (*CPU, *GPU))
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--quick", action="store_true", help="fewer steps, two rounds, plain and stepscope only")
+    parser.add_argument("--only", default="", help=f"of: {names}, memory, inside (one recorded step)")
+    parser.add_argument("--arms", default="", help="of: " + ", ".join(ARMS))
+    parser.add_argument("--rounds", type=int, default=0, help="3; with --quick 2; on a GPU 1")
+    parser.add_argument("--seconds", type=float, default=30, help="the length of a plain run on a GPU")
+    parser.add_argument("--memory-steps", type=int, default=20_000)
+    parser.add_argument("--tiny", action="store_true", help="nets of a GPU shrunk, to try the bench on a CPU")
+    parser.add_argument("--source", type=Path, default=ROOT, help="a checkout; its src/ is measured")
+    parser.add_argument("--python", default="", help="the interpreter; by default this one, or a venv with the peers")
+    parser.add_argument("--json", type=Path, help="also write the figures and readings here")
+    options = parser.parse_args()
+    options.rounds = options.rounds or (1 if options.device == "cuda" else 2 if options.quick else 3)
+    options.source = options.source.resolve()
+    return options
+
+
+def interpreter(options: argparse.Namespace, names: list[str]) -> str:
+    if options.python or all(name.split(" ")[0] in ALONE for name in names):
+        return str(options.python or sys.executable)
+    from peers import peer_python
+
+    return str(peer_python("overhead", REQUIREMENTS))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--size", default="", help="cpu, gpt2-small or tiny")
-    parser.add_argument("--arms", default="", help="of: " + ", ".join(ARMS))
-    parser.add_argument("--steps", type=int, default=500)
-    parser.add_argument("--block", type=int, default=20, help="steps in a turn")
-    parser.add_argument("--python", default="", help="the interpreter; a venv of the bench's own for peers")
-    parser.add_argument("--json", type=Path)
-    options = parser.parse_args()
-    cuda = options.device == "cuda"
-    names = options.arms.split(",") if options.arms else list(ON_CUDA if cuda else ON_CPU)
-    python = options.python or sys.executable
-    if not options.python and not cuda and any(not name.startswith(("plain", *OURS)) for name in names):
-        from peers import peer_python
+    options = parse()
+    wall = options.device == "cuda" or (options.only and options.only.split(",")[0] in {plan.name for plan in GPU})
+    alone = options.quick or wall
+    names = options.arms.split(",") if options.arms else list(ALONE if alone else ARMS)
+    setup = Setup(interpreter(options, names), options.source, options.device, options.tiny)
+    plans = chosen_plans(options)
+    works: dict[str, dict[str, Figures]] = {}
+    for plan in plans:
+        here = (
+            names if plan.peers and plan.name != "memory" else [name for name in names if name.split(" ")[0] in ALONE]
+        )
+        works[plan.name] = compared(measure(plan, here, setup, options))
+    steps_inside: dict[str, dict[str, Any]] = {}
+    if "inside" in options.only.split(",") or not (options.only or wall):
+        from overhead_arms.inside import inside, inside_table
 
-        python = str(peer_python("overhead", REQUIREMENTS))
-    size = options.size or ("gpt2-small" if cuda else "cpu")
-    with tempfile.TemporaryDirectory(prefix="overhead-") as folder:
-        arms = {}
-        for number, name in enumerate(names):
-            (Path(folder) / str(number)).mkdir()
-            arms[name] = Arm(name, python, size, options.device, Path(folder) / str(number))
-        for round_ in range(options.steps // options.block):
-            # who is first changes, so that nobody always runs behind the same neighbour
-            for name in [*names[round_ % len(names) :], *names[: round_ % len(names)]]:
-                arms[name].turn(options.block)
-        said = waits(arms, 10) if cuda else ""
-        for arm in arms.values():
-            arm.stop()
-    print(table(arms, options.steps))
-    if cuda:
-        import torch
-
-        print(said + f"\n{torch.cuda.get_device_name()}, torch {torch.__version__}, {size}")
-        print("peak bytes: " + json.dumps({name: arm.end["peak_bytes"] for name, arm in arms.items()}))
+        os.environ["PYTHONPATH"] = str(options.source / "src")
+        steps_inside = inside(2 if options.quick else 6, peers=not options.quick)
+    print("\n" + report(works, plans, bool(wall)))
+    if steps_inside:
+        print("\n### inside: one recorded step, beside the plain step or forward\n\n" + inside_table(steps_inside))
+    ratios = {
+        net: {t: one["ratio"] for t, one in tools.items() if "ratio" in one} for net, tools in steps_inside.items()
+    }
+    print("\n### Goals\n\n" + goals(works, ratios, bool(wall)))
     if options.json:
-        facts = {n: {"blocks": a.blocks, "whole_cpu": a.whole_cpu, "end": a.end} for n, a in arms.items()}
-        options.json.write_text(json.dumps(facts, indent=1))
+        runs = {work: {arm: [dataclasses.asdict(a) for a, _ in one.rounds] for arm, one in arms.items()}
+                for work, arms in works.items()}  # fmt: skip
+        options.json.write_text(json.dumps({"works": runs, "inside": steps_inside}))
 
 
 if __name__ == "__main__":

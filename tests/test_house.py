@@ -14,13 +14,14 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepscope"
 
 # room -> what it may import of ours. Anything may import errors, fence and records.
-GROUND = {"errors", "fence", "records", "plain_text", "_callable", "__init__"}
+GROUND = {"errors", "fence", "records", "plain_text", "_callable", "__init__", "events"}
 MAY_IMPORT = {
     "errors": set(),
     "fence": set(),
     "records": set(),
     "plain_text": set(),
     "_callable": set(),
+    "events": GROUND,
     "runs": GROUND,
     "track": GROUND | {"runs"},
     "eventfiles": GROUND,

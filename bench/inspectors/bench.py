@@ -17,7 +17,16 @@ from inspectors.goals import goals
 
 ROOT = Path(__file__).parents[2]
 PEERS = ("stepscope", "torch", "torchinfo", "torchview", "torchlens")
-NETS = ("resnet50", "resnet50-little", "gpt2", "gpt2-little", "small")  # as in nets.py, which needs torch
+NETS = (
+    "resnet50",
+    "resnet50-little",
+    "resnet18",
+    "gpt2",
+    "gpt2-little",
+    "gpt-small",
+    "mlp",
+    "small",
+)  # as in nets.py, which needs torch
 
 Figures = dict[tuple[str, str], dict[str, dict]]
 """(peer, tool) -> net -> figures."""

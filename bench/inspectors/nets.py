@@ -1,4 +1,4 @@
-"""The nets of the bench, in plain PyTorch: a ResNet-50, a GPT-2 small, and one whose step takes a millisecond."""
+"""The nets of the bench, in plain PyTorch: ResNet-50 and 18, GPT-2 small, and smaller ones down to a millisecond a step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-NETS = ("resnet50", "resnet50-little", "gpt2", "gpt2-little", "small")
+NETS = ("resnet50", "resnet50-little", "resnet18", "gpt2", "gpt2-little", "gpt-small", "mlp", "small")
 """`-little`: the same net with a small batch, where work that grows with the parameters (a gradient norm, the update)
 weighs more against the step. The worst case for the pulse among nets of this size."""
 
@@ -44,6 +44,8 @@ class Case:
 
 
 class Bottleneck(nn.Module):
+    expansion = 4
+
     def __init__(self, wide: int, narrow: int, stride: int) -> None:
         super().__init__()
         self.conv1, self.bn1 = nn.Conv2d(wide, narrow, 1, bias=False), nn.BatchNorm2d(narrow)
@@ -62,10 +64,33 @@ class Bottleneck(nn.Module):
         return self.relu(self.bn3(self.conv3(y)) + self.shortcut(x))
 
 
-class ResNet(nn.Module):
-    """With (3, 4, 6, 3) blocks and 64 channels it is ResNet-50: 25,557,032 parameters."""
+class BasicBlock(nn.Module):
+    expansion = 1
 
-    def __init__(self, blocks: tuple[int, ...] = (3, 4, 6, 3), channels: int = 64, classes: int = 1000) -> None:
+    def __init__(self, wide: int, narrow: int, stride: int) -> None:
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(wide, narrow, 3, stride, 1, bias=False), nn.BatchNorm2d(narrow)
+        self.conv2, self.bn2 = nn.Conv2d(narrow, narrow, 3, 1, 1, bias=False), nn.BatchNorm2d(narrow)
+        self.relu = nn.ReLU(inplace=True)
+        self.shortcut: nn.Module = nn.Identity()
+        if stride != 1 or wide != narrow:
+            self.shortcut = nn.Sequential(nn.Conv2d(wide, narrow, 1, stride, bias=False), nn.BatchNorm2d(narrow))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.relu(self.bn1(self.conv1(x)))
+        return self.relu(self.bn2(self.conv2(y)) + self.shortcut(x))
+
+
+class ResNet(nn.Module):
+    """ResNet-50 (25,557,032 parameters) by default; (2, 2, 2, 2) basic blocks make a ResNet-18 (11,689,512)."""
+
+    def __init__(
+        self,
+        blocks: tuple[int, ...] = (3, 4, 6, 3),
+        channels: int = 64,
+        classes: int = 1000,
+        block: type[Bottleneck] | type[BasicBlock] = Bottleneck,
+    ) -> None:
         super().__init__()
         self.stem = nn.Sequential(
             nn.Conv2d(3, channels, 7, 2, 3, bias=False),
@@ -76,9 +101,9 @@ class ResNet(nn.Module):
         stages, wide = [], channels
         for stage, count in enumerate(blocks):
             layers = []
-            for block in range(count):
-                layers.append(Bottleneck(wide, channels << stage, 2 if stage and not block else 1))
-                wide = 4 * (channels << stage)
+            for place in range(count):
+                layers.append(block(wide, channels << stage, 2 if stage and not place else 1))
+                wide = block.expansion * (channels << stage)
             stages.append(nn.Sequential(*layers))
         self.stages = nn.Sequential(*stages)
         self.head = nn.Linear(wide, classes)
@@ -157,6 +182,14 @@ def make_case(net: str, quick: bool = False, device: str = "cpu") -> Case:
     if net.startswith("gpt2"):
         model = GPT(3, 128, 4, 2000, 128) if quick else GPT()
         return text_case(model, 1, 64 if quick or net.endswith("little") else 128, device)
+    if net == "resnet18":
+        return image_case(ResNet((2, 2, 2, 2), block=BasicBlock), 4, 64, device)
+    if net == "gpt-small":
+        return text_case(GPT(4, 128, 4, 512, 64), 8, 64, device)
+    if net == "mlp":
+        model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)).to(device)
+        inputs, target = torch.randn(32, 20, device=device), torch.randint(10, (32,), device=device)
+        return Case(model, inputs, target, torch.optim.SGD(model.parameters(), lr=1e-3), F.cross_entropy)
     layers = nn.Sequential(
         nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(8 * 16, 32), nn.ReLU()
     )

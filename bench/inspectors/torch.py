@@ -20,4 +20,11 @@ def anomaly(case: Case) -> None:
         case.step()
 
 
-TOOLS = {"export": ("forward", export), "detect_anomaly": ("step", anomaly)}
+def profiler(case: Case) -> None:
+    import torch
+
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+        case.steps()
+
+
+TOOLS = {"export": ("forward", export), "detect_anomaly": ("step", anomaly), "profiler": ("steps", profiler)}

@@ -1,1 +1,1 @@
-"""What `bench/overhead.py` runs side by side: one training script, train.py, and what arms.py adds to it."""
+"""What `bench/overhead.py` compares: the trainings (works.py), what each arm adds to them (arms.py), and the figures."""

@@ -6,49 +6,40 @@ import logging
 import warnings
 from typing import Any
 
-import torch
-from torch.nn import functional as F
-from torch.utils.data import DataLoader
-
-from overhead_arms.gpt import GPT, Size
-from overhead_arms.turns import Turns
+from overhead_arms.clock import Clock
+from overhead_arms.works import Work
 
 
-def train_in_lightning(arm: str, size: Size, dataset: Any) -> None:
+def train_in_lightning(arm: str, work: Work, clock: Clock) -> None:
     import lightning
 
     warnings.simplefilter("ignore")
     logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-    torch.manual_seed(0)
-    turns = Turns()
 
     class Module(lightning.LightningModule):
         def __init__(self) -> None:
             super().__init__()
-            self.net = GPT(size)
+            self.net = work.model
 
         def training_step(self, batch: Any, index: int) -> Any:
-            return F.cross_entropy(self.net(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
-
-        def on_train_start(self) -> None:
-            turns.tell(ready=True)
+            return work.loss_of(self.net, batch)
 
         def on_train_batch_start(self, batch: Any, index: int) -> int | None:
-            return None if turns.may_step() else -1  # ends the epoch; only the module's own answer is heard
+            if clock.tick():
+                return None
+            self.trainer.should_stop = True
+            return -1  # ends the epoch
 
         def configure_optimizers(self) -> Any:
-            return torch.optim.AdamW(self.parameters(), lr=3e-4)
+            return work.optimizer
 
     trainer = lightning.Trainer(
         accelerator="cpu",
-        max_epochs=1,
+        max_epochs=-1,
         profiler="simple" if arm.endswith("SimpleProfiler") else None,
         enable_progress_bar=False,
         enable_checkpointing=False,
         enable_model_summary=False,
         logger=False,
     )
-    module = Module()
-    trainer.fit(module, DataLoader(dataset(size), batch_size=size.batch))
-    digest = sum(p.detach().double().abs().sum() for p in module.parameters())
-    turns.tell(loss=0.0, weights=digest.item(), peak_bytes=0)
+    trainer.fit(Module(), work.batches)

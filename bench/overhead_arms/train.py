@@ -1,72 +1,75 @@
-"""The training script of the bench: a GPT on random tokens through a DataLoader, AdamW, in turns (see turns.py)."""
+"""The measured script: an ordinary loop, with a clock that is read a few times (see clock.py)."""
 
 import argparse
+import hashlib
 import sys
 from pathlib import Path
 
 import torch
-from torch.nn import functional as F
-from torch.utils.data import DataLoader, Dataset
 
-sys.path.insert(1, str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[1]))
 
 from overhead_arms.arms import prepare
-from overhead_arms.gpt import GPT, SIZES
-from overhead_arms.turns import Turns, only_the_pulse
-
-PULSE_FROM = 40
+from overhead_arms.clock import Clock
+from overhead_arms.works import make_work
 
 
-class Tokens(Dataset):
-    def __init__(self, size):
-        self.size = size
-
-    def __len__(self):
-        return 1_000_000
-
-    def __getitem__(self, index):
-        made = torch.Generator().manual_seed(index)
-        return torch.randint(self.size.vocabulary, (self.size.tokens + 1,), generator=made)
-
-
-def train(arm, size, device):
-    torch.manual_seed(0)
-    cuda = device == "cuda"
-    model = GPT(size).to(device)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=cuda)
-    loader = iter(DataLoader(Tokens(size), batch_size=size.batch, pin_memory=cuda))
-    turns = Turns(torch.cuda.synchronize if cuda else lambda: None)
-    if cuda:
-        from overhead_arms.syncs import Counting
-
-        turns.counting = Counting()
-    after_step, around = prepare(arm, model, optimizer)
-    with around:
-        for step in turns.steps():
-            if step == PULSE_FROM and arm == "pulse":
-                only_the_pulse()
-            ids = next(loader).to(device, non_blocking=True)
-            optimizer.zero_grad()
-            with torch.autocast("cuda", dtype=torch.bfloat16, enabled=cuda):
-                logits = model(ids[:, :-1])
-                loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+def train(work, clock, after_step):
+    while True:
+        for batch in work.batches:
+            if not clock.tick():
+                return
+            work.optimizer.zero_grad()
+            loss = work.loss_of(work.model, batch)
             loss.backward()
-            optimizer.step()
+            work.optimizer.step()
             after_step(loss)
-    digest = sum(p.detach().double().abs().sum() for p in model.parameters())
-    turns.tell(loss=loss.item(), weights=digest.item(), peak_bytes=torch.cuda.max_memory_allocated() if cuda else 0)
 
 
-if __name__ == "__main__":
+def evaluate(work, clock):
+    with torch.no_grad():
+        while True:
+            for batch in work.batches:
+                if not clock.tick():
+                    return
+                work.loss_of(work.model, batch)
+
+
+def digest(model):
+    """Equal only if every bit of the weights is."""
+    found = hashlib.sha256()
+    for value in model.state_dict().values():
+        found.update(value.detach().cpu().numpy().tobytes())
+    return found.hexdigest()
+
+
+def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("work")
     parser.add_argument("--arm", default="plain")
-    parser.add_argument("--size", default="cpu", choices=SIZES)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--tiny", action="store_true")
     options = parser.parse_args()
-    torch.set_num_threads(1 if options.device == "cpu" else 4)
+    cuda = options.device == "cuda"
+    torch.set_num_threads(4 if cuda else 1)
+    work = make_work(options.work, options.device, options.tiny)
+    clock = Clock(torch.cuda.synchronize if cuda else lambda: None)
+    if cuda:
+        from overhead_arms.syncs import waits
+
+        clock.late = waits()
     if options.arm.startswith("lightning"):
         from overhead_arms.in_lightning import train_in_lightning
 
-        train_in_lightning(options.arm, SIZES[options.size], Tokens)
+        train_in_lightning(options.arm, work, clock)
+    elif work.optimizer is None:
+        evaluate(work, clock)
     else:
-        train(options.arm, SIZES[options.size], options.device)
+        after_step, around = prepare(options.arm, work.model)
+        with around:
+            train(work, clock, after_step)
+    clock.write(weights=digest(work.model), peak_bytes=torch.cuda.max_memory_allocated() if cuda else 0)
+
+
+if __name__ == "__main__":
+    main()

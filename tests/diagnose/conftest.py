@@ -17,8 +17,8 @@ import torch
 from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.source import Source
+from stepscope.events import Installed
 from stepscope.launch.children import Children
-from stepscope.record.restore import Installed
 from stepscope.record.watch import Watcher
 from stepscope.record.watch.tape import Tapes
 from stepscope.records import Finding

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from stepscope.diagnose.settings import Settings
+from stepscope.events import Installed
 from stepscope.launch.children import Children, Note, is_of_script
-from stepscope.record.restore import Installed
 from stepscope.runs.catalogue.run_list import runs
 
 from .conftest import Done, environment, launch_all

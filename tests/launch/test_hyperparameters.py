@@ -13,8 +13,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from stepscope.events.imports import Imports
 from stepscope.launch.hyperparameters import Hyperparameters, config_objects, constants_of, optimizer_settings
-from stepscope.launch.imports import Imports
 
 
 class Seen(dict[str, Any]):

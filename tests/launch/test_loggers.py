@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.heard import Hub, watch_trackers
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
 from stepscope.records import Alert, Event, MetricRule
 
 WRITER = """

@@ -9,12 +9,12 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.launch.evaluations import Evaluations
 from stepscope.launch.loop import Loop
 from stepscope.launch.roles import Roles
 from stepscope.launch.trainers import Boundaries, after, around
 from stepscope.record.pulse import Beat, Pulse
-from stepscope.record.restore import Installed
 from stepscope.record.watch import Watcher
 from stepscope.record.watch.trainer import Trainer, return_of
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from stepscope.events.aside import is_capturing
 from stepscope.record import arrivals, pulse
 from stepscope.record.arrivals import Arrivals
-from stepscope.record.capturing import is_capturing
 from stepscope.record.pulse import Pulse
 
 

@@ -15,10 +15,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.checkpoint import checkpoint
 
 from stepscope import fence
+from stepscope.events.quiet import quietly
 from stepscope.record import pulse as pulse_module
 from stepscope.record.arrivals import Arrivals
 from stepscope.record.pulse import Beat, Pulse
-from stepscope.record.statistics import quietly
 
 
 def make() -> tuple[nn.Module, torch.optim.Optimizer]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.statistics import quietly
+from stepscope.events.quiet import quietly
 from stepscope.record.watch.fetch import can_fetch
 
 if TYPE_CHECKING:

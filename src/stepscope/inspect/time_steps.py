@@ -20,10 +20,10 @@ from torch.nn.modules import module as torch_module
 
 from stepscope import fence
 from stepscope.errors import UsageError
+from stepscope.events import Installed
 from stepscope.inspect.figures import duration
 from stepscope.inspect.layer_times import middle_and_spread
 from stepscope.inspect.table import Row, Table
-from stepscope.record.restore import Installed
 
 __all__ = ["StepTimes", "time_steps"]
 

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.heard.hub import OURS, Hub, Origin
 from stepscope.launch.heard.tensorboard import watch_tensorboard
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
 from stepscope.records import Event
 from stepscope.track.logger import Logger
 

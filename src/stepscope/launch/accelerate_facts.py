@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from stepscope.events import Installed
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import around
-from stepscope.record.restore import Installed
 
 if TYPE_CHECKING:
     from stepscope.record.watch.accelerated import Accelerated

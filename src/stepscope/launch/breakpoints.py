@@ -142,7 +142,7 @@ def _arm() -> None:
     import torch.optim.optimizer as torch_optimizer
     from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
 
     installed = _armed.installed = Installed()
     engine = torch.autograd.__dict__.get("_engine_run_backward")
@@ -190,7 +190,7 @@ def _after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
 
 
 def _which_holds(optimizer: Any) -> tuple[_Stop, StepState, FrameType] | None:
-    from stepscope.record.statistics import quietly
+    from stepscope.events.quiet import quietly
 
     frame = _user_frame(sys._getframe(1))
     state = StepState(_armed.steps, optimizer, _armed.loss, _armed.batch, frame)

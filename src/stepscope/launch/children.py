@@ -29,8 +29,8 @@ from stepscope.launch.status import raw_write
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.diagnose.settings import Settings
+    from stepscope.events import Installed
     from stepscope.launch.rank_log import RankLog
-    from stepscope.record.restore import Installed
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records import Finding
 
@@ -188,7 +188,7 @@ def _arrived(note: Note) -> None:
     if "torch" in sys.modules:
         Visitor(note).begin()
     else:
-        from stepscope.launch.imports import Imports
+        from stepscope.events.imports import Imports
 
         imports = Imports()
         imports.install()

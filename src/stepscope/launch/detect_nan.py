@@ -7,8 +7,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.launch.loop import Loop
-from stepscope.record.restore import Installed
 
 if TYPE_CHECKING:
     from stepscope.record.values import Tracer

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from stepscope import fence
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.track.assigned import assigned
 
 __all__ = ["Hyperparameters", "constants_of", "optimizer_settings"]

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Amount, Limits
 from stepscope.launch.roles import Role, Roles
 from stepscope.record.lengths import known_length
-from stepscope.record.restore import Installed
 
 __all__ = ["Limiter", "is_stop"]
 

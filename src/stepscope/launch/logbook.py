@@ -100,7 +100,7 @@ class Logbook:
 
     def _remember_weights(self, optimizer: Any) -> None:
         """Now and then: a part of the weights before the step, to see how far the step moved them."""
-        from stepscope.record.capturing import is_capturing
+        from stepscope.events.aside import is_capturing
 
         if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None and not is_capturing():
             fence.call("measuring updates", self._copy, optimizer)
@@ -108,7 +108,7 @@ class Logbook:
     def _copy(self, optimizer: Any) -> None:
         import torch
 
-        from stepscope.record.statistics import quietly
+        from stepscope.events.quiet import quietly
 
         with quietly():
             some = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None][:_TENSORS]
@@ -132,8 +132,8 @@ class Logbook:
     def _send_ratio(self, before: list[tuple[Any, Any]]) -> None:
         import torch
 
+        from stepscope.events.quiet import quietly
         from stepscope.record.pulse import total_norm
-        from stepscope.record.statistics import quietly
 
         with quietly():
             old = [values for _, values in before]

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.launch.iterations import Iterations
-from stepscope.record.restore import Installed
 
 __all__ = ["Loop", "Phase"]
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.evaluations import Evaluations
 from stepscope.launch.hyperparameters import Hyperparameters
-from stepscope.launch.imports import Imports
 from stepscope.launch.logbook import Logbook
 from stepscope.launch.loop import Loop, samples_in
 from stepscope.launch.profiling.keep import keep_phases
 from stepscope.launch.roles import Roles
 from stepscope.launch.trainers import Boundaries, follow_trainers
-from stepscope.record.restore import Installed
 from stepscope.track import ranks, session
 from stepscope.track.logger import Logger
 

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.diagnose.settings import load_settings
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.children import Children
 from stepscope.launch.crash_story import story_of
 from stepscope.launch.detect_nan import DetectNan
 from stepscope.launch.heard import Hub, watch_trackers
 from stepscope.launch.heard.target import RunTarget
 from stepscope.launch.hyperparameters import Hyperparameters
-from stepscope.launch.imports import Imports
 from stepscope.launch.limits import Limiter
 from stepscope.launch.logbook import Logbook
 from stepscope.launch.loop import Loop, samples_in
@@ -32,7 +33,6 @@ from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
 from stepscope.launch.verdict import judge, verdict_text
 from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.moves import Moves
-from stepscope.record.restore import Installed
 from stepscope.track import ranks
 from stepscope.track.ending import Ending, ending_of
 

@@ -9,9 +9,9 @@ from functools import wraps
 from typing import Any
 
 from stepscope import fence
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.options import Switches
-from stepscope.record.restore import Installed
 
 __all__ = ["apply_switches"]
 

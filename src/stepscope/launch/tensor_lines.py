@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
+from stepscope.events.quiet import quietly
 from stepscope.record.nonfinite import is_bad
 from stepscope.record.nonfinite_text import said_of
-from stepscope.record.statistics import quietly, stats_of
+from stepscope.record.statistics import stats_of
 
 __all__ = ["layer_lines", "line_of", "lines_of", "tensors_by_name"]
 

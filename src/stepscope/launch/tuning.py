@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
 from stepscope.profile.data.loaders import Loaders
 from stepscope.profile.data.tuner import Budget, Tuner
-from stepscope.record.restore import Installed
 
 __all__ = ["TuneSession"]
 

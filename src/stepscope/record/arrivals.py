@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from stepscope.record.capturing import is_capturing
+from stepscope.events.aside import is_capturing
 
 __all__ = ["Arrivals"]
 

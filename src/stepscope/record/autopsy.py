@@ -15,11 +15,12 @@ import msgspec
 import torch
 
 from stepscope.errors import UsageError
+from stepscope.events.quiet import quietly
 from stepscope.record.nonfinite import Birth, Kind, is_bad
 from stepscope.record.nonfinite_text import said_of
 from stepscope.record.recompute import recomputed
 from stepscope.record.saved import saved_tensors, was_packed
-from stepscope.record.statistics import quietly, stats_of
+from stepscope.record.statistics import stats_of
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
 
 __all__ = ["run_eagerly"]
 

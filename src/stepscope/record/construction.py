@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from stepscope import fence
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
 from stepscope.record.sites import Place, place_of, site_at
 from stepscope.record.source import assignments_of
 from stepscope.records.step import Site

@@ -9,10 +9,10 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from stepscope import fence
+from stepscope.events.names import BACKWARD, OP, PASS, Plan, plan_for
 from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.names import BACKWARD, OP, PASS, Plan, plan_for
 from stepscope.record.observer import OpCall, tell
 from stepscope.record.sites import place_of
 

@@ -17,9 +17,10 @@ import torch.optim.optimizer as torch_optimizer
 
 from stepscope import fence
 from stepscope.errors import UsageError
+from stepscope.events import Installed
+from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
-from stepscope.record.restore import Installed
-from stepscope.record.statistics import quietly, stats_of
+from stepscope.record.statistics import stats_of
 from stepscope.records import Media
 from stepscope.records.step import Stats
 

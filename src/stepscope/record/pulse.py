@@ -23,10 +23,10 @@ import torch.optim.optimizer as torch_optimizer
 from torch.nn.utils import clip_grad
 
 from stepscope import fence
+from stepscope.events import Installed
+from stepscope.events.aside import is_capturing
+from stepscope.events.quiet import quietly
 from stepscope.record.arrivals import Arrivals
-from stepscope.record.capturing import is_capturing
-from stepscope.record.restore import Installed
-from stepscope.record.statistics import quietly
 
 try:
     from torch.amp.grad_scaler import GradScaler

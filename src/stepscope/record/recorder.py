@@ -17,6 +17,7 @@ import torch.overrides
 
 from stepscope import fence
 from stepscope.errors import UsageError
+from stepscope.events import Installed
 from stepscope.record import transforms
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
@@ -30,7 +31,6 @@ from stepscope.record.modules import ModuleHooks
 from stepscope.record.observer import Observer, tell
 from stepscope.record.optimizers import OptimizerHooks
 from stepscope.record.phases import Phases
-from stepscope.record.restore import Installed
 from stepscope.record.sites import Sites
 from stepscope.records.step import Phase, StepRecord
 

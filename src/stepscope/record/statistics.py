@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.quiet import quietly
 from stepscope.record.observer import Observer, OpCall
 from stepscope.records.step import Stats
 
@@ -25,54 +26,14 @@ __all__ = [
     "is_transformed",
     "local_of",
     "measure",
-    "quietly",
     "resolve",
     "stats_of",
-    "unnoticed",
 ]
 
 _CHUNK = 4096
 _wrapped: Callable[[Any], bool] | None = getattr(
     getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None
 )
-_disable_modes = getattr(torch.utils._python_dispatch, "_disable_current_modes", None)
-
-
-class unnoticed:
-    """`DisableTorchFunction()` and `no_grad()` in one, for what is entered at every step."""
-
-    __slots__ = ("_functions", "_grad")
-
-    def __enter__(self) -> None:
-        self._functions = torch._C.DisableTorchFunction()
-        self._functions.__enter__()
-        self._grad = torch.is_grad_enabled()
-        torch._C._set_grad_enabled(False)
-
-    def __exit__(self, *error: Any) -> None:
-        torch._C._set_grad_enabled(self._grad)
-        self._functions.__exit__(*error)
-
-
-class quietly:  # entered several times a step, so no generators inside one another
-    """Compute something that nobody sees: no autograd, no recording, no dispatch mode of ours or the user's."""
-
-    __slots__ = ("_modes", "_outer")
-
-    def __enter__(self) -> None:
-        self._outer = unnoticed()
-        self._outer.__enter__()
-        self._modes = None
-        if _disable_modes is not None and torch._C._len_torch_dispatch_stack():
-            self._modes = _disable_modes()
-            self._modes.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        try:
-            if self._modes is not None:
-                self._modes.__exit__(*error)
-        finally:
-            self._outer.__exit__(*error)
 
 
 class Pending:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.errors import UsageError
+from stepscope.events.quiet import quietly
 from stepscope.record.nonfinite import Birth, births
 from stepscope.record.observer import Observer, OpCall
 from stepscope.record.recorder import Recorder
-from stepscope.record.statistics import is_transformed, measure, quietly, resolve
+from stepscope.record.statistics import is_transformed, measure, resolve
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.script import find_script
 from stepscope.launch.trial.changes import apply_change
 from stepscope.profile.advice.advice import all_advice
 from stepscope.profile.advice.trials import Tried, try_changes
-from stepscope.record.restore import Installed
 
 SLOW = """
 import sys, time

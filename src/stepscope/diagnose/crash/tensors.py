@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from stepscope import fence
-from stepscope.record.statistics import quietly
+from stepscope.events.quiet import quietly
 
 __all__ = ["Shown", "extremes", "named_tensors", "short", "show"]
 

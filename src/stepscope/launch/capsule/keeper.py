@@ -16,11 +16,11 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import fence
+from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.frames import frames_of, own_frames
 from stepscope.launch.capsule.iteration import Buffers, Turn
 from stepscope.launch.capsule.manifest import Why
 from stepscope.launch.capsule.save import Failure, Surroundings, pack_step, write_folder
-from stepscope.record.statistics import quietly
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 

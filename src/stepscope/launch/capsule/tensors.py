@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from stepscope.errors import BadData
+from stepscope.events.quiet import quietly
 from stepscope.inspect.safetensors import StoredTensor, read_header
-from stepscope.record.statistics import quietly
 
 __all__ = ["KINDS", "memory_order", "nbytes", "open_tensors", "read_tensor", "write_tensors"]
 

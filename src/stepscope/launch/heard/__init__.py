@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.heard.hub import Hub
 from stepscope.launch.heard.mlflow import watch_mlflow
 from stepscope.launch.heard.summary import watch_tf_summary
 from stepscope.launch.heard.tensorboard import watch_tensorboard
 from stepscope.launch.heard.wandb import watch_wandb
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
 
 __all__ = ["Hub", "watch_trackers"]
 

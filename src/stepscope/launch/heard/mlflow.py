@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.heard.files import files_in, noted
 from stepscope.launch.heard.hub import Hub, Origin
 from stepscope.launch.heard.pictures import array
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
 from stepscope.records import TagsChange
 from stepscope.runs.format.image_head import mime_of
 from stepscope.track.config import from_text

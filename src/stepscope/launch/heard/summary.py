@@ -8,9 +8,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.heard.hub import Hub, Origin
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
 
 __all__ = ["watch_tf_summary"]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.heard import pictures
 from stepscope.launch.heard.hub import Hub, Origin
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
 
 __all__ = ["watch_tensorboard"]
 

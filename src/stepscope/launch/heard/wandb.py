@@ -13,11 +13,11 @@ from types import ModuleType
 from typing import Any, Literal
 
 from stepscope import fence
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.heard.files import noted
 from stepscope.launch.heard.hub import Hub, Origin
 from stepscope.launch.heard.wandb_values import dotted, kept_values
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
 from stepscope.records import Alert, MetricRule, Severity
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import torch
 
 from stepscope.errors import UsageError
+from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.manifest import Model, OptimizerState
 from stepscope.launch.capsule.plain import Missing, Unpacker
-from stepscope.record.statistics import quietly
 
 __all__ = ["Loaded", "load_model", "load_optimizer"]
 

@@ -18,6 +18,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from stepscope.errors import StepscopeError
+from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.frames import own_frames, put_back
 from stepscope.launch.capsule.manifest import Anchor
 from stepscope.launch.capsule.plain import Missing, Unpacker
@@ -26,13 +27,12 @@ from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
 from stepscope.record.pulse import total_norm
 from stepscope.record.sites import Place, site_at
-from stepscope.record.statistics import quietly
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.events import Installed
     from stepscope.launch.capsule.load import Capsule
-    from stepscope.record.restore import Installed
     from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.watcher import Watcher
 

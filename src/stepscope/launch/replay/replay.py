@@ -14,6 +14,7 @@ from stepscope.diagnose.engine import Engine
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import all_rules
 from stepscope.errors import NotFound, StepscopeError
+from stepscope.events import Installed
 from stepscope.launch.capsule.load import Capsule
 from stepscope.launch.capsule.manifest import Manifest
 from stepscope.launch.endings import without_our_frames
@@ -21,7 +22,6 @@ from stepscope.launch.replay.loading import Loaded
 from stepscope.launch.replay.rehearsal import Rehearsal, StepOver
 from stepscope.launch.replay.staging import Stage, compare_sources, staged
 from stepscope.launch.script import run_as_main
-from stepscope.record.restore import Installed
 from stepscope.record.values import Report, Tracer
 from stepscope.record.watch.watcher import Watcher
 from stepscope.records import Finding

@@ -10,10 +10,10 @@ import pkgutil
 from importlib import import_module
 
 from stepscope import fence
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries, Stage
 from stepscope.launch.trainers.standing import after, around
-from stepscope.record.restore import Installed
 
 __all__ = ["Boundaries", "Stage", "after", "around", "follow_trainers"]
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.accelerate_facts import Preparing
-from stepscope.launch.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import after, around
-from stepscope.record.restore import Installed
 
 __all__ = ["follow"]
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.roles import Role, role_in_words
 from stepscope.launch.trainers.boundaries import Boundaries, Stage
 from stepscope.launch.trainers.standing import after, around
-from stepscope.record.restore import Installed
 
 __all__ = ["follow"]
 

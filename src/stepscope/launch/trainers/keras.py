@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stepscope import fence
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.keras_facts import fit_settings, model_facts, output_and_loss
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.keras_steps import KerasSteps
 from stepscope.launch.trainers.standing import after, around
-from stepscope.record.restore import Installed
 
 __all__ = ["follow"]
 

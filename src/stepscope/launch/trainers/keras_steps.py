@@ -12,8 +12,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.launch.trainers.standing import around
-from stepscope.record.restore import Installed
 
 __all__ = ["KerasSteps"]
 

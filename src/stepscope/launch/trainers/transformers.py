@@ -8,11 +8,11 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import after, around
 from stepscope.launch.transformers_facts import beside_ours, model_facts, named_metrics, settings_of
-from stepscope.record.restore import Installed
 
 __all__ = ["follow"]
 

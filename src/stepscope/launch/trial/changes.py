@@ -8,9 +8,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.trial.data_changes import cached_samples, whole_batches
-from stepscope.record.restore import Installed
 
 __all__ = ["apply_change"]
 

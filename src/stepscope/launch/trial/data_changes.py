@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from stepscope.launch.imports import Imports
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 
 __all__ = ["cached_samples", "whole_batches"]
 

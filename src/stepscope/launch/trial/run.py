@@ -13,12 +13,12 @@ from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
-from stepscope.launch.imports import Imports
+from stepscope.events import Installed
+from stepscope.events.imports import Imports
 from stepscope.launch.limits import is_stop
 from stepscope.launch.nothing_saved import NothingSaved
 from stepscope.launch.script import find_module, find_script, run_as_main
 from stepscope.launch.trial.changes import apply_change
-from stepscope.record.restore import Installed
 
 __all__ = ["main"]
 

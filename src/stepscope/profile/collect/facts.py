@@ -24,7 +24,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
 
 if TYPE_CHECKING:
     from stepscope.profile.collect.facts_loaders import LoaderFacts

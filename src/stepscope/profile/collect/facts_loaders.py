@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from stepscope import fence
 
 if TYPE_CHECKING:
+    from stepscope.events import Installed
     from stepscope.profile.collect.facts import Facts
-    from stepscope.record.restore import Installed
 
 __all__ = ["LoaderFacts"]
 

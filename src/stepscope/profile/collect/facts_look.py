@@ -18,9 +18,9 @@ import torch.overrides
 from torch.overrides import TorchFunctionMode
 
 from stepscope import fence
+from stepscope.events.names import BACKWARD, PASS, SYNC, Plan, plan_for
 from stepscope.profile.collect.facts_process import describe_model
 from stepscope.record.function_modes import take_off
-from stepscope.record.names import BACKWARD, PASS, SYNC, Plan, plan_for
 from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
 

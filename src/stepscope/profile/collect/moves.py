@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
 
 __all__ = ["Moves", "uses_accelerator"]
 

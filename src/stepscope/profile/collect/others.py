@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from stepscope import fence
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
 
 __all__ = ["OURS", "TheirProfiler"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stepscope import fence
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
 
 __all__ = ["StepsByOptimizer"]
 

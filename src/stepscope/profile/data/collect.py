@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.profile.data.loaders import Loaders
 from stepscope.profile.data.probe import MAIN, Probe, read_rows, set_current
 from stepscope.profile.data.stages import shown_path
@@ -20,7 +21,6 @@ from stepscope.profile.data.worker import WorkerDoor
 from stepscope.profile.data.worker_lines import read_lines
 from stepscope.profile.trace.build import Builder
 from stepscope.profile.trace.events import Events
-from stepscope.record.restore import Installed
 from stepscope.records.profile import ProfileFile
 
 __all__ = ["DataCollector"]

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
 
 __all__ = ["Diversion", "batch_bytes", "fresh"]
 

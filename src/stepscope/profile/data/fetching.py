@@ -13,9 +13,9 @@ from typing import Any
 from weakref import WeakSet, ref
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.profile.data.probe import Probe, current
 from stepscope.profile.data.stages import Stages, place_of_callable, sample_times, stages_of
-from stepscope.record.restore import Installed
 
 __all__ = ["install_fetching", "install_waiting"]
 

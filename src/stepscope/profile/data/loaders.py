@@ -8,9 +8,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.profile.data.loader_facts import LoaderFacts
 from stepscope.record.lengths import known_length
-from stepscope.record.restore import Installed
 
 __all__ = ["Loaders"]
 

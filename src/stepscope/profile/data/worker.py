@@ -12,9 +12,9 @@ from time import perf_counter_ns
 from typing import Any
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.profile.data.probe import Probe, set_current
 from stepscope.profile.data.worker_lines import WorkerLines
-from stepscope.record.restore import Installed
 from stepscope.record.tracebacks import without_our_frames
 
 __all__ = ["WorkerDoor"]

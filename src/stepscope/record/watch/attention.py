@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
-from stepscope.record.statistics import quietly
+from stepscope.events.quiet import quietly
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.origin import Origin

@@ -5,8 +5,8 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
-from stepscope.record.statistics import quietly
 from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.looks import Allowance, Look, is_plain, look_at, row_marks
 from stepscope.record.watch.places import own_places

@@ -13,7 +13,7 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
 
 __all__ = ["Borrowed"]
 

@@ -14,7 +14,7 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.watcher import Watcher
 

@@ -11,13 +11,13 @@ import torch
 from torch.nn.utils import clip_grad
 
 from stepscope import fence
-from stepscope.record.statistics import quietly
+from stepscope.events.quiet import quietly
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.steps import is_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.watcher import Watcher
 

@@ -9,9 +9,9 @@ import torch
 import torch.distributed as dist
 
 from stepscope import fence
+from stepscope.events import Installed
+from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
-from stepscope.record.restore import Installed
-from stepscope.record.statistics import quietly
 from stepscope.record.watch.distributed import spot, world
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.ranks import Called, Returned, Synced

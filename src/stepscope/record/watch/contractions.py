@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stepscope.record.statistics import quietly
+from stepscope.events.quiet import quietly
 from stepscope.record.watch.axis_history import axes_told, followed
 from stepscope.record.watch.fetch import here
 from stepscope.record.watch.looks import can_look

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
-from stepscope.record.statistics import quietly
 from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import Allowance, can_look, labels_in, row_marks
 from stepscope.record.watch.witness import Witness

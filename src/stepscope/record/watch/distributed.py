@@ -17,15 +17,16 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler, IterableDataset
 
 from stepscope import fence
+from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import site_at
-from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.ranks import Began, Delivered, Ended, Fed, Notes, Spot, Trained, Weights, Wrapped
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Backward, Step

@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from stepscope.record.capturing import is_capturing
-from stepscope.record.statistics import quietly
+from stepscope.events.aside import is_capturing
+from stepscope.events.quiet import quietly
 
 __all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "own_time", "patience", "together"]
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.statistics import is_transformed, quietly, stats_of
+from stepscope.events.quiet import quietly
+from stepscope.record.statistics import is_transformed, stats_of
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.statistics import is_transformed, quietly
+from stepscope.events.quiet import quietly
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, is_far, together
 from stepscope.record.watch.origin import HOST
 from stepscope.record.watch.steps import are_nonzero

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
-from stepscope.record.statistics import is_transformed, quietly
+from stepscope.events.quiet import quietly
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import here, is_held, patience
 from stepscope.record.watch.witness import Witness
 

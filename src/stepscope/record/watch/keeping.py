@@ -16,7 +16,7 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.visits import Visit

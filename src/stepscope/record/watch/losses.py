@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
-from stepscope.record.statistics import is_transformed, quietly
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
 

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
+from stepscope.events.aside import is_capturing
+from stepscope.events.quiet import quietly
 from stepscope.record import construction
-from stepscope.record.capturing import is_capturing
 from stepscope.record.sites import site_at
-from stepscope.record.statistics import local_of, quietly
+from stepscope.record.statistics import local_of
 from stepscope.record.watch.steps import are_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope import fence
-from stepscope.record.statistics import is_transformed, quietly
+from stepscope.events.quiet import quietly
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.steps import Step
     from stepscope.record.watch.watcher import Watcher

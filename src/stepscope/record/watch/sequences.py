@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
-from stepscope.record.statistics import quietly
 from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.origin import Origin

@@ -14,13 +14,14 @@ import torch
 import torch.optim.optimizer as torch_optimizer
 
 from stepscope import fence
-from stepscope.record.statistics import is_transformed, quietly
+from stepscope.events.quiet import quietly
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far, together
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.watcher import Watcher

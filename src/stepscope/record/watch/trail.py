@@ -15,10 +15,10 @@ import torch.overrides
 from torch.overrides import TorchFunctionMode
 
 from stepscope import fence
+from stepscope.events.names import PASS, Plan, plan_for
 from stepscope.record.arguments import Snapshot, snapshot, tensors_in
 from stepscope.record.function_modes import take_off
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.names import PASS, Plan, plan_for
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, own_time
 from stepscope.record.watch.origin import CONSTANT, HOST, NOISE, PARAMETER, Origin

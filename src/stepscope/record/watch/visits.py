@@ -13,9 +13,9 @@ import torch
 from torch.nn.modules import module as torch_module
 
 from stepscope import fence
+from stepscope.events import Installed
 from stepscope.record.arguments import tensors_in
 from stepscope.record.modules import _has_fast_path
-from stepscope.record.restore import Installed
 from stepscope.record.watch.origin import OUTPUT, Origin
 from stepscope.record.watch.places import own_place
 

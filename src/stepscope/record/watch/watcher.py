@@ -14,10 +14,10 @@ from typing import Any
 import torch
 
 from stepscope import fence
-from stepscope.record.capturing import is_capturing
-from stepscope.record.restore import Installed
+from stepscope.events import Installed
+from stepscope.events.aside import is_capturing
+from stepscope.events.quiet import unnoticed
 from stepscope.record.sites import Place
-from stepscope.record.statistics import unnoticed
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.attention import Attention
 from stepscope.record.watch.axes import Axes

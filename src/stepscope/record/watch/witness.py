@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from stepscope.record.restore import Installed
+    from stepscope.events import Installed
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.trail import Call

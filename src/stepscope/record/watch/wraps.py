@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
-from stepscope.record.statistics import quietly
+from stepscope.events.quiet import quietly
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 

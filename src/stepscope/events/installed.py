@@ -1,0 +1,85 @@
+"""What one part of Stepscope has put in place, with how to take it away again."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from stepscope import fence
+from stepscope.events import patches
+from stepscope.events.points import POINTS
+
+__all__ = ["Installed", "leave_child_alone"]
+
+_with_parent: weakref.WeakSet[Installed] = weakref.WeakSet()
+
+
+class Installed:
+    """Undo steps, run last to first; one that fails is reported and the others still run.
+
+    installed = Installed()
+    installed.wrap("torch:compile", lambda compile: lambda *a, **k: compile(*a, **k))
+    installed.remove()
+
+    Points are declared in `points.py`. With `stays_in_parent` a forked child starts without them.
+    """
+
+    def __init__(self, *, stays_in_parent: bool = False) -> None:
+        self._undo: list[Callable[[], Any]] = []
+        if stays_in_parent:
+            _with_parent.add(self)
+
+    def add(self, undo: Callable[[], Any]) -> None:
+        """Have this called by `remove`."""
+        self._undo.append(undo)
+
+    def wrap(self, point: str, layer: patches.Layer, owner: Any = None) -> bool:
+        """Put a layer around the function at a point; False where this version of the package has no such function.
+
+        `owner` is the class or module itself where the point stands for many, or its module is known by several names.
+        """
+        place, name = _find(point, owner)
+        if place is None:
+            return False
+        self.add(patches.install(place, name, layer, point))
+        return True
+
+    def replace(self, point: str, value: Any, owner: Any = None) -> bool:
+        """Set the attribute at a point to this very object."""
+        place, name = _find(point, owner)
+        if place is None:
+            return False
+        self.add(patches.replace(place, name, value, point))
+        return True
+
+    def patch(self, owner: Any, name: str, value: Any) -> None:
+        self.add(patches.replace(owner, name, value))
+
+    def remove(self) -> None:
+        while self._undo:
+            undo = self._undo.pop()
+            try:
+                undo()
+            except Exception as fault:
+                fence.report("removing a patch", fault)
+
+
+def leave_child_alone() -> None:
+    """In a forked child: take away what belongs to the parent."""
+    for one in list(_with_parent):
+        one.remove()
+
+
+def _find(point: str, owner: Any) -> tuple[Any, str]:
+    """Who has the attribute, and its name; (None, name) if it is not there."""
+    if point not in POINTS:
+        raise LookupError(f"{point!r} is not in the table of points; add it to events/points.py, with the reason")
+    module, _, path = point.partition(":")
+    *way, name = path.split(".")
+    if owner is None:
+        owner = sys.modules.get(module)
+        for part in way:
+            owner = getattr(owner, part, None)
+    return (owner if owner is not None and hasattr(owner, name) else None), name

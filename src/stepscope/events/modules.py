@@ -1,0 +1,161 @@
+"""Modules: the call of a model, and of every module inside it while somebody follows those too.
+
+One door, `Module.__call__`. Inside a model, with nobody following its parts, it adds no frame and two comparisons.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import get_ident
+from typing import Any, ClassVar
+
+import torch
+
+from stepscope import fence
+from stepscope.events import aside, patches
+from stepscope.events.source import Source, tell
+
+__all__ = ["ModuleCall", "Modules", "runs_fused"]
+
+_FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
+
+
+class ModuleCall:
+    """One call of a module: what it was given, and what came of it."""
+
+    __slots__ = ("args", "error", "frame", "guard", "kwargs", "module", "notes", "parent", "result")
+
+    def __init__(self, module: Any, args: Any, kwargs: Any, parent: ModuleCall | None, frame: Any) -> None:
+        self.module, self.args, self.kwargs, self.parent = module, args, kwargs, parent
+        self.frame = frame
+        """Of the caller, while the handlers of its beginning run."""
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.notes: dict[str, Any] = {}
+        """What subscribers keep between its beginning and its end, by a name of theirs."""
+        self.guard: Any = None
+
+
+class Modules(Source):
+    """The door, and the stack of running calls of each thread."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("model_begins", "model_ends", "module_begins", "module_ends")
+    closing: ClassVar[frozenset[str]] = frozenset({"model_ends", "module_ends"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stacks: dict[int, list[ModuleCall]] = {}
+        self.inner = False
+        """Modules inside models are followed too."""
+        self.closes_fused = False
+        """A function mode of ours is on: torch would leave its fused inference path, whose last bits differ."""
+        self._undo: Any = None
+        aside.on_away.append(self._away)
+
+    def install(self) -> None:
+        self.changed()
+        if self._undo is None and not aside.AWAY and not aside.closed_for_good:
+            self._undo = patches.replace(torch.nn.Module, "__call__", self._door(), "Module.__call__")
+
+    def remove(self) -> None:
+        self.changed()
+        if self._undo is not None:
+            self._undo()
+            self._undo = None
+        self.stacks.clear()
+
+    def changed(self) -> None:
+        self.inner = bool(self.module_begins or self.module_ends)
+
+    def _away(self, yes: bool) -> None:
+        if yes and self._undo is not None:
+            self._undo()
+            self._undo = None
+        elif not yes and self.is_installed:
+            self.install()
+
+    def _door(self) -> Any:
+        original = vars(torch.nn.Module)["__call__"]
+        stacks, source, hands_on = self.stacks, self, _only_hands_on(original)
+
+        # torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
+        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+            running = stacks.get(get_ident())
+            if running and not source.inner:
+                if hands_on and self._compiled_call_impl is None:
+                    return self._call_impl(*args, **kwargs)
+                return original(self, *args, **kwargs)
+            call = source._begin(self, args, kwargs, running, sys._getframe(1))
+            if call is None:
+                return original(self, *args, **kwargs)
+            try:
+                if hands_on and self._compiled_call_impl is None:
+                    result = self._call_impl(*args, **kwargs)
+                else:
+                    result = original(self, *args, **kwargs)
+            except BaseException as error:
+                source._end(call, None, error)
+                raise
+            source._end(call, result, None)
+            return result
+
+        __call__.__wrapped__ = original  # type: ignore[attr-defined]
+        for name in ("__doc__", "__name__", "__qualname__", "__module__"):
+            setattr(__call__, name, getattr(original, name))
+        return __call__
+
+    def _begin(self, module: Any, args: Any, kwargs: Any, running: Any, frame: Any) -> ModuleCall | None:
+        if not (self.model_begins or self.model_ends or self.inner) or aside.reason() is not None:
+            return None
+        if running is None:
+            running = self.stacks.setdefault(get_ident(), [])
+        parent = running[-1] if running else None
+        call = ModuleCall(module, args, kwargs, parent, frame)
+        if parent is None:
+            tell(self.model_begins, call)
+        if self.module_begins:
+            tell(self.module_begins, call)
+        call.frame = None
+        running.append(call)
+        if self.closes_fused and runs_fused(module):
+            call.guard = torch._C.DisableTorchFunction()
+            call.guard.__enter__()
+        return call
+
+    def _end(self, call: ModuleCall, result: Any, error: BaseException | None) -> None:
+        if call.guard is not None:
+            call.guard.__exit__(None, None, None)
+        running = self.stacks.get(get_ident(), [])
+        while running and running.pop() is not call:  # calls that were left without coming back here
+            pass
+        call.result, call.error = result, error
+        if self.module_ends:
+            tell(self.module_ends, call)
+        if call.parent is None:
+            tell(self.model_ends, call)
+
+    @property
+    def innermost(self) -> ModuleCall | None:
+        """The module that runs on this thread."""
+        running = self.stacks.get(get_ident())
+        return running[-1] if running else None
+
+
+def _only_hands_on(call: Any) -> bool:
+    """Whether this `Module.__call__` is torch's, which calls `_call_impl` and does nothing else."""
+    code = getattr(call, "__code__", None)
+    known = call is vars(torch.nn.Module).get("_wrapped_call_impl") and hasattr(torch.nn.Module, "_call_impl")
+    return known and code is not None and set(code.co_names) == {"_compiled_call_impl", "_call_impl"}
+
+
+@fence.fenced("looking at a module", default=False)
+def runs_fused(module: Any) -> bool:
+    """Whether torch runs this call in one piece, which it would not do under a function mode: results would differ."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return True
+    if not isinstance(module, _FUSED) or module.training:
+        return False
+    switch = getattr(getattr(torch.backends, "mha", None), "get_fastpath_enabled", None)
+    if switch is not None and not switch():
+        return False
+    return not torch.is_grad_enabled() or not any(p.requires_grad for p in module.parameters())

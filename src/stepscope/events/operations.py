@@ -1,0 +1,213 @@
+"""Operations: every torch call of Python code on a thread, once, through one torch-function mode.
+
+A follower is called around each operation. While an operation runs the mode is off, so what it calls inside is not
+seen. The mode is on the stack of a thread while somebody follows that thread, wherever in the stack it is by then.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from threading import get_ident
+from typing import Any, Protocol
+
+import torch
+import torch.overrides
+from torch.overrides import TorchFunctionMode
+
+from stepscope import fence
+from stepscope.events import aside
+from stepscope.events.hub import source_of
+from stepscope.events.names import PASS, Plan, plan_for
+from stepscope.events.originals import HANDOVER, meant
+
+__all__ = ["Follower", "follow", "is_followed", "leave_child_alone", "seen_again"]
+
+_disabled = torch._C.DisableTorchFunction
+_other_modes = torch._C._len_torch_function_stack
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_plans: dict[Any, Plan] = {}
+_modes: dict[int, _Mode] = {}
+
+
+class Follower(Protocol):
+    """Who is called around operations. What it does is not seen by any function mode of the script."""
+
+    who: str
+    """As a fault is reported: "following an op"."""
+    paused: int
+    """Above 0: operations are not the script's own business now."""
+    under_modes: bool
+    """Runs no operation of its own, so that dispatch modes of the script are no reason to step aside."""
+
+    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        """It is about to run; `frame` is the caller's. What is given comes back in `end`; None: not followed."""
+
+    def end(self, begun: Any, result: Any) -> None:
+        """It has run."""
+
+    def fail(self, begun: Any, error: BaseException) -> None:
+        """It has raised."""
+
+
+def follow(follower: Follower) -> Callable[[], None]:
+    """Have operations of this thread followed; what is returned ends it."""
+    thread = get_ident()
+    mode = _modes.get(thread)
+    if mode is None:
+        mode = _modes[thread] = _Mode(thread)
+    mode.followers = (*mode.followers, follower)
+    mode.settle()
+    return partial(_unfollow, mode, follower)
+
+
+def is_followed() -> bool:
+    """Whether operations of this thread are followed."""
+    mode = _modes.get(get_ident())
+    return mode is not None and mode.is_on
+
+
+def _unfollow(mode: _Mode, follower: Follower) -> None:
+    mode.followers = tuple(one for one in mode.followers if one is not follower)
+    mode.settle()
+
+
+class _Mode(TorchFunctionMode):
+    """One for each thread that is followed."""
+
+    def __init__(self, thread: int) -> None:
+        super().__init__()
+        self.followers: tuple[Follower, ...] = ()
+        self.is_on = False
+        self._thread = thread
+
+    def settle(self) -> None:
+        """Be on the stack exactly while somebody follows and nothing stands against it."""
+        wanted = bool(self.followers) and not aside.AWAY and not aside.closed_for_good
+        if wanted != self.is_on and get_ident() == self._thread:
+            self.is_on = wanted
+            if wanted:
+                self.__enter__()  # type: ignore[no-untyped-call]
+            else:
+                _take_off(self)
+            source_of("module_begins").closes_fused = any(mode.is_on for mode in _modes.values())  # type: ignore[attr-defined]
+        if not self.followers and not self.is_on:
+            _modes.pop(self._thread, None)
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        frame = sys._getframe(1)
+        if frame.f_code is HANDOVER:
+            function = meant(function, frame)
+        plan = _plans.get(function)
+        if plan is None:
+            plan = _plans[function] = plan_for(function)
+        if plan[0] == PASS:
+            return function(*args, **kwargs) if kwargs else function(*args)
+        followers = self.followers
+        if len(followers) != 1:
+            return self._for_all(followers, plan, function, args, kwargs, frame)
+        return self._around(followers[0], plan, function, types, args, kwargs, frame)
+
+    def _around(
+        self, follower: Follower, plan: Plan, function: Any, types: Any, args: Any, kwargs: Any, frame: Any
+    ) -> Any:
+        if follower.paused or aside.reason(under_modes=follower.under_modes) is not None:
+            return function(*args, **kwargs) if kwargs else function(*args)
+        # Subclasses and other modes would see what is asked of tensors; without them there is nothing to switch off.
+        shielded = types or _other_modes()
+        try:
+            if shielded:
+                with _disabled():
+                    begun = follower.begin(plan, function, args, kwargs, frame)
+            else:
+                begun = follower.begin(plan, function, args, kwargs, frame)
+        except Exception as fault:
+            fence.report(follower.who, fault)
+            begun = None
+        try:
+            result = function(*args, **kwargs) if kwargs else function(*args)
+        except BaseException as error:
+            if begun is not None:
+                with _disabled():
+                    fence.call(follower.who, follower.fail, begun, error)
+            raise
+        if begun is not None:
+            try:
+                if shielded or type(result) not in _PLAIN:
+                    with _disabled():
+                        follower.end(begun, result)
+                else:
+                    follower.end(begun, result)
+            except Exception as fault:
+                fence.report(follower.who, fault)
+        return result
+
+    def _for_all(self, followers: Any, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        """Several follow: each around the next."""
+        call = function
+        for follower in followers:
+            call = partial(self._nested, follower, plan, function, call, frame)
+        return call(*args, **kwargs) if kwargs else call(*args)
+
+    def _nested(
+        self, follower: Follower, plan: Plan, function: Any, call: Any, frame: Any, *args: Any, **kwargs: Any
+    ) -> Any:
+        if follower.paused or aside.reason(under_modes=follower.under_modes) is not None:
+            return call(*args, **kwargs)
+        with _disabled():
+            begun = fence.call(follower.who, follower.begin, plan, function, args, kwargs or None, frame)
+        try:
+            result = call(*args, **kwargs)
+        except BaseException as error:
+            if begun is not None:
+                with _disabled():
+                    fence.call(follower.who, follower.fail, begun, error)
+            raise
+        if begun is not None:
+            with _disabled():
+                fence.call(follower.who, follower.end, begun, result)
+        return result
+
+
+def _take_off(mode: Any) -> None:
+    """Remove a mode from anywhere in the stack: a `with torch.device(...)` of the user may be above it."""
+    stack: list[Any] = torch.overrides.__dict__["_get_current_function_mode_stack"]()
+    if mode not in stack:
+        return
+    pop, push = torch.overrides.__dict__["_pop_mode"], torch.overrides.__dict__["_push_mode"]
+    above = []
+    while (top := pop()) is not mode:
+        above.append(top)
+    for other in reversed(above):
+        push(other)
+
+
+def _away(yes: bool) -> None:
+    for mode in list(_modes.values()):
+        mode.settle()
+
+
+def leave_child_alone() -> None:
+    """In a forked child: its operations are nobody's business."""
+    for mode in list(_modes.values()):
+        mode.followers = ()
+        if mode.is_on:
+            mode.is_on = False
+            _take_off(mode)
+    _modes.clear()
+
+
+aside.on_away.append(_away)
+
+
+@contextmanager
+def seen_again() -> Iterator[None]:
+    """Follow operations again inside a function that is itself one: what hooks call while backward runs."""
+    mode = _modes.get(get_ident())
+    if mode is None or not mode.is_on or mode in torch.overrides.__dict__["_get_current_function_mode_stack"]():
+        yield
+    else:
+        with mode:
+            yield

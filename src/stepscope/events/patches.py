@@ -1,0 +1,145 @@
+"""One replaced attribute of somebody else's, and the table of all that are replaced now.
+
+A patch is a stack of layers around the function that was there. Layers come and go in any order; what is installed is
+one stable function that calls the layers of the moment. When the last layer goes, the very object that was there
+before is put back. If somebody has patched on top of ours meanwhile, theirs stays, and ours passes calls through.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from stepscope import fence
+
+__all__ = ["Layer", "Patch", "caller", "install", "installed_now", "is_ours", "replace"]
+
+Layer = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Given the function to continue with, the function to call instead."""
+_MISSING: Any = object()
+_OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_table: dict[tuple[int, str], Patch] = {}
+
+
+class Patch:
+    """The attribute `name` of `owner`, while it has layers of ours."""
+
+    def __init__(self, owner: Any, name: str, point: str = "") -> None:
+        self.owner, self.name, self.point = owner, name, point
+        self.raw = vars(owner).get(name, _MISSING)
+        """What was there, as it was written: a function, a staticmethod, a property; missing where it is inherited."""
+        self.original: Callable[..., Any] = _function_of(getattr(owner, name) if self.raw is _MISSING else self.raw)
+        self.call = self.original
+        """The layers of the moment, composed."""
+        self._layers: list[tuple[object, Layer]] = []
+        self.value: Any = _MISSING
+
+    @property
+    def is_there(self) -> bool:
+        """Whether ours is what others find, and not somebody's patch on top of it."""
+        return self.value is not _MISSING and vars(self.owner).get(self.name, _MISSING) is self.value
+
+    def add(self, layer: Layer) -> Callable[[], None]:
+        """Put a layer on top; what is returned takes it away again."""
+        token = object()
+        self._layers.append((token, layer))
+        self._compose()
+        if self.value is _MISSING:
+            self._put(_as_before(self.raw, _through(self)))
+        return functools.partial(self._drop, token)
+
+    def _put(self, value: Any) -> None:
+        self.value = value
+        setattr(self.owner, self.name, value)
+        _table[id(self.owner), self.name] = self
+
+    def _drop(self, token: object) -> None:
+        self._layers = [one for one in self._layers if one[0] is not token]
+        self._compose()
+        if not self._layers:
+            self.take_off()
+
+    def _compose(self) -> None:
+        call = self.original
+        for _, layer in self._layers:
+            call = layer(call)
+        self.call = call
+
+    def take_off(self) -> None:
+        """Put back what was there, unless somebody has patched on top."""
+        if _table.get((id(self.owner), self.name)) is self:
+            del _table[id(self.owner), self.name]
+        if not self.is_there:
+            return
+        if self.raw is _MISSING:
+            delattr(self.owner, self.name)
+        else:
+            setattr(self.owner, self.name, self.raw)
+
+
+def install(owner: Any, name: str, layer: Layer, point: str = "") -> Callable[[], None]:
+    """Put a layer around a function; what is returned takes it away, whatever others did meanwhile.
+
+    >>> import math
+    >>> before = math.floor
+    >>> undo = install(math, "floor", lambda floor: lambda x: -floor(x))
+    >>> math.floor(2.5)
+    -2
+    >>> undo()
+    >>> math.floor is before
+    True
+    """
+    patch = _table.get((id(owner), name))
+    if patch is None or not patch.is_there:  # ours is under somebody's patch: a new one goes on top of theirs
+        patch = Patch(owner, name, point)
+    return patch.add(layer)
+
+
+def replace(owner: Any, name: str, value: Any, point: str = "") -> Callable[[], None]:
+    """Set an attribute to this very object: a property, or a function written to be there itself."""
+    patch = Patch(owner, name, point)
+    patch._put(value)
+    return patch.take_off
+
+
+def installed_now() -> list[Patch]:
+    """Everything of ours that is on somebody else's objects at this moment."""
+    return list(_table.values())
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame runs code of this package."""
+    return frame.f_code.co_filename.startswith(_OURS)
+
+
+def caller(depth: int = 1) -> FrameType | None:
+    """The frame that called, with those of this package left out."""
+    frame: FrameType | None = sys._getframe(depth + 1)
+    while frame is not None and is_ours(frame):
+        frame = frame.f_back
+    return frame
+
+
+def _through(patch: Patch) -> Callable[..., Any]:
+    def through(*args: Any, **kwargs: Any) -> Any:
+        return patch.call(*args, **kwargs)
+
+    try:
+        return functools.update_wrapper(through, patch.original)
+    except Exception as fault:  # a callable with attributes of its own making
+        fence.report(f"naming the patch of {patch.name}", fault)
+        return through
+
+
+def _function_of(raw: Any) -> Callable[..., Any]:
+    found: Callable[..., Any] = raw.__func__ if isinstance(raw, (staticmethod, classmethod)) else raw
+    return found
+
+
+def _as_before(raw: Any, function: Any) -> Any:
+    kind = type(raw)
+    return kind(function) if kind in (staticmethod, classmethod) else function
