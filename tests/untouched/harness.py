@@ -90,7 +90,7 @@ def arms_of(script: Path, every: Iterable[str]) -> list[str]:
 def environment(folder: Path, source: Path | None = None) -> dict[str, str]:
     """A machine of its own: one thread, the same hashes every time, nothing of the developer's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTEST", "PYTHON"))}
-    own = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120"}
+    own = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "COLUMNS": "120"}
     path = {} if source is None else {"PYTHONPATH": str(source)}
     return {**kept, **own, **path, "STEPSCOPE_CACHE": str(folder.parent / "cache")}
 

@@ -16,6 +16,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import time
 from typing import IO, Any
 
@@ -24,35 +25,43 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import arms
 from fingerprint import fingerprint, patchable
 
-# What each of our commands imports anyway. A name that is gone only makes the tests slower.
-OURS = (
-    "stepscope.cli.main",
-    "stepscope.cli.run",
-    "stepscope.cli.check",
-    "stepscope.cli.profile",
-    "stepscope.launch.launch",
-    "stepscope.launch.profiling.session",
-    "stepscope.launch.evaluations",
-    "stepscope.profile.advice.verdict",
-    "stepscope.record.recorder",
-    "stepscope.events",
-)
-REGISTRIES = (
-    "stepscope.diagnose.rule:all_rules",
-    "stepscope.profile.advice.advice:all_advice",
-    "stepscope.profile.analyses.analysis:all_analyses",
-)
+WARMING = os.path.join(arms.HERE, "warming.py")
 
 
 def load_ours() -> None:
-    """Modules only: nothing is installed and torch is not touched (the fingerprints would tell)."""
-    for name in OURS:
+    """Import what our commands import, as seen in a fork that runs each of them: modules only, nothing installed.
+
+    What is torch's own is left out: a script that finds more of it loaded than plain Python loads is a difference.
+    """
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(f"{folder}/work")
+            quiet(f"{folder}/work")
+            for arm in arms.ARMS:
+                arms.run_arm(arm, WARMING)
+        os.write(writing, json.dumps([name for name in sys.modules if is_loadable(name)]).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        names = json.load(file)
+    os.waitpid(pid, 0)
+    for name in names:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    for place in REGISTRIES:
-        module, _, function = place.partition(":")
-        with contextlib.suppress(ImportError, AttributeError):
-            getattr(importlib.import_module(module), function)()
+
+
+def is_loadable(name: str) -> bool:
+    return name.partition(".")[0] not in ("torch", "__main__", "__mp_main__", "sitecustomize")
+
+
+def quiet(folder: str) -> None:
+    """Be in this folder and write nowhere."""
+    os.chdir(folder)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
 
 
 class Server:
