@@ -10,6 +10,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from stepscope import fence
 from stepscope.events import Installed
+from stepscope.events.points import POINTS, Point
 from stepscope.launch.evaluations import Evaluations
 from stepscope.launch.loop import Loop
 from stepscope.launch.roles import Roles
@@ -122,7 +123,7 @@ def test_all_that_happens_while_a_trainer_tunes_is_tuning(told: Any) -> None:
     assert told.boundaries.stages == []
 
 
-def test_a_fault_of_ours_beside_a_method_does_not_reach_it() -> None:
+def test_a_fault_of_ours_beside_a_method_does_not_reach_it(monkeypatch: pytest.MonkeyPatch) -> None:
     class Theirs:
         def fit(self, a: int) -> int:
             if a < 0:
@@ -130,9 +131,11 @@ def test_a_fault_of_ours_beside_a_method_does_not_reach_it() -> None:
             return a + 1
 
     installed, left, heard = Installed(), [], []
-    around(installed, Theirs, "fit", lambda this, a: (lambda: left.append(a)) if a != 5 else 1 // 0)  # type: ignore[arg-type, return-value]
-    after(installed, Theirs, "fit", lambda result, this, a: heard.append((result, a)))
-    around(installed, Theirs, "no_such_method", lambda this: None)
+    for point in ("theirs:Theirs.fit", "theirs:Theirs.no_such_method"):
+        monkeypatch.setitem(POINTS, point, Point(point, "trainers", "a test"))
+    around(installed, "theirs:Theirs.fit", lambda this, a: (lambda: left.append(a)) if a != 5 else 1 // 0, Theirs)  # type: ignore[arg-type, return-value]
+    after(installed, "theirs:Theirs.fit", lambda result, this, a: heard.append((result, a)), Theirs)
+    assert not around(installed, "theirs:Theirs.no_such_method", lambda this: None, Theirs)
     assert Theirs().fit(1) == 2
     assert Theirs().fit(5) == 6
     with pytest.raises(ValueError, match="theirs"):

@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 from stepscope import fence
@@ -30,7 +30,7 @@ class Patch:
 
     def __init__(self, owner: Any, name: str, point: str = "") -> None:
         self.owner, self.name, self.point = owner, name, point
-        self.raw = vars(owner).get(name, _MISSING)
+        self.raw = _own(owner, name)
         """What was there, as it was written: a function, a staticmethod, a property; missing where it is inherited."""
         self.original: Callable[..., Any] = _function_of(getattr(owner, name) if self.raw is _MISSING else self.raw)
         self.call = self.original
@@ -41,7 +41,7 @@ class Patch:
     @property
     def is_there(self) -> bool:
         """Whether ours is what others find, and not somebody's patch on top of it."""
-        return self.value is not _MISSING and vars(self.owner).get(self.name, _MISSING) is self.value
+        return self.value is not _MISSING and _own(self.owner, self.name) is self.value
 
     def add(self, layer: Layer) -> Callable[[], None]:
         """Put a layer on top; what is returned takes it away again."""
@@ -54,7 +54,7 @@ class Patch:
 
     def _put(self, value: Any) -> None:
         self.value = value
-        setattr(self.owner, self.name, value)
+        _setter(self.owner)(self.owner, self.name, value)
         _table[id(self.owner), self.name] = self
 
     def _drop(self, token: object) -> None:
@@ -75,10 +75,12 @@ class Patch:
             del _table[id(self.owner), self.name]
         if not self.is_there:
             return
-        if self.raw is _MISSING:
+        if self.raw is not _MISSING:
+            _setter(self.owner)(self.owner, self.name, self.raw)
+        elif isinstance(self.owner, (type, ModuleType)):
             delattr(self.owner, self.name)
         else:
-            setattr(self.owner, self.name, self.raw)
+            object.__delattr__(self.owner, self.name)
 
 
 def install(owner: Any, name: str, layer: Layer, point: str = "") -> Callable[[], None]:
@@ -133,6 +135,16 @@ def _through(patch: Patch) -> Callable[..., Any]:
     except Exception as fault:  # a callable with attributes of its own making
         fence.report(f"naming the patch of {patch.name}", fault)
         return through
+
+
+def _own(owner: Any, name: str) -> Any:
+    """What the owner itself has under a name, not what it inherits."""
+    return getattr(owner, "__dict__", {}).get(name, _MISSING)
+
+
+def _setter(owner: Any) -> Callable[[Any, str, Any], None]:
+    """An object may take attributes in a way of its own: a config of W&B would store a setting."""
+    return setattr if isinstance(owner, (type, ModuleType)) else object.__setattr__
 
 
 def _function_of(raw: Any) -> Callable[..., Any]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from stepscope.events.points_elsewhere import ELSEWHERE
+
 __all__ = ["POINTS", "Point"]
 
 
@@ -24,6 +26,17 @@ _DATA = "torch.utils.data.dataloader"
 _TABLE: dict[str, dict[str, str]] = {
     "torch": {
         "torch:compile": "compiled code must not see us: models and operations are no longer followed",
+        "torch._dynamo.eval_frame:OptimizeContext.__init__": "compiling without torch.compile",
+        "torch.export:export": "we are outside while it runs",
+        "torch.export:draft_export": "we are outside while it runs",
+        "torch.export:export_for_training": "we are outside while it runs",
+        "torch.onnx:export": "we are outside while it runs",
+        "torch.onnx:dynamo_export": "we are outside while it runs",
+        "torch.jit:trace": "we are outside while it runs",
+        "torch.jit:trace_module": "we are outside while it runs",
+        "torch.jit:script": "we are outside while it runs",
+        "torch.fx:symbolic_trace": "we are outside while it runs",
+        "torch.fx.experimental.proxy_tensor:make_fx": "we are outside while it runs",
         "torch:from_numpy": "the one way into torch that no mode sees",
         "torch:save": "what is saved, and when",
         "torch:load": "what is loaded, and whether it is used",
@@ -43,5 +56,7 @@ _TABLE: dict[str, dict[str, str]] = {
     },
 }
 POINTS: dict[str, Point] = {
-    address: Point(address, group, why) for group, points in _TABLE.items() for address, why in points.items()
+    address: Point(address, group, why)
+    for group, points in (*_TABLE.items(), *ELSEWHERE.items())
+    for address, why in points.items()
 }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from stepscope.events import Installed
+from stepscope.events import Installed, caller
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import around
 
@@ -35,11 +35,11 @@ class Preparing:
         self._parameters: dict[int, weakref.ref[Any]] = {}
         self._accelerator: weakref.ref[Any] | None = None
 
-    def hook(self, accelerator: Any, installed: Installed) -> None:
+    def hook(self, installed: Installed) -> None:
         for name in ("prepare", "prepare_model", "prepare_optimizer"):
-            around(installed, accelerator, name, self._prepares)
-        around(installed, accelerator, "backward", self._goes_back)
-        around(installed, accelerator, "autocast", self._casts)
+            around(installed, f"accelerate.accelerator:Accelerator.{name}", self._prepares)
+        around(installed, "accelerate.accelerator:Accelerator.backward", self._goes_back)
+        around(installed, "accelerate.accelerator:Accelerator.autocast", self._casts)
         self._boundaries.when_stepped(self._stepped)
 
     def _facts(self) -> Accelerated | None:
@@ -78,8 +78,8 @@ class Preparing:
     def _casts(self, *args: Any, **kwargs: Any) -> None:
         from stepscope.record.watch.places import is_own
 
-        facts = self._facts()
-        if facts is not None and is_own(sys._getframe(3).f_code):  # not the one of `prepare_model`
+        facts, frame = self._facts(), caller()
+        if facts is not None and frame is not None and is_own(frame.f_code):  # not the one of `prepare_model`
             facts.autocast_by_hand = True
 
     def _stepped(self, optimizer: Any) -> None:

@@ -21,6 +21,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.events import Installed, caller
 from stepscope.launch.crash_story import story_of
 from stepscope.launch.endings import without_our_frames
 from stepscope.launch.rank_notes import claims, finding_key, is_lost_connection
@@ -29,7 +30,6 @@ from stepscope.launch.status import raw_write
 if TYPE_CHECKING:
     from stepscope.diagnose.engine import Engine
     from stepscope.diagnose.settings import Settings
-    from stepscope.events import Installed
     from stepscope.launch.rank_log import RankLog
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records import Finding
@@ -62,28 +62,28 @@ class Children:
         """Called with the folder before the script is started again for the other ranks of this process."""
 
     def install(self, installed: Installed) -> None:
-        import multiprocessing.process
+        import multiprocessing.process  # noqa: F401
 
-        start_as_ever, children = multiprocessing.process.BaseProcess.start, self
+        def layer(start_as_ever: Any) -> Any:
+            @functools.wraps(start_as_ever)
+            def start(process: Any) -> None:
+                sent = Installed()
+                fence.call("watching a process of the script", self._send, process, sent)
+                try:
+                    start_as_ever(process)
+                finally:
+                    sent.remove()
 
-        def start(self: Any) -> None:
-            children._send(self)
-            try:
-                start_as_ever(self)
-            finally:
-                self.__dict__.pop(_DOOR, None)
+            return start
 
-        start.__wrapped__, start.__doc__ = start_as_ever, start_as_ever.__doc__  # type: ignore[attr-defined]
-        installed.patch(multiprocessing.process.BaseProcess, "start", start)
+        installed.wrap("multiprocessing.process:BaseProcess.start", layer)
 
-    @fence.fenced("watching a process of the script")
-    def _send(self, process: Any) -> None:
+    def _send(self, process: Any, sent: Installed) -> None:
         if os.getpid() != self._pid or self._started >= _MOST or not is_of_script(process):
             return
-        if not hasattr(type(process), _DOOR):  # a Python that has no such door: its processes are not watched
-            return
-        self._started += 1
-        setattr(process, _DOOR, Note(self._meeting_place(), self._settings, self._prefix()))
+        note = Note(self._meeting_place(), self._settings, self._prefix())
+        # A Python that has no such door: its processes are not watched.
+        self._started += sent.replace(f"multiprocessing.process:BaseProcess.{_DOOR}", note, process)
 
     def _meeting_place(self) -> str:
         if self._folder is None:
@@ -181,10 +181,11 @@ _visitor: Visitor | None = None
 
 def _arrived(note: Note) -> None:
     """In the child, just before its target runs."""
-    import traceback
+    import traceback  # noqa: F401
 
+    installed = Installed()  # until the process ends
     for name, clean in (("print_exc", _print_exc), ("format_exc", _format_exc)):
-        setattr(traceback, name, clean)  # by these multiprocessing and mp.spawn tell of an exception
+        installed.wrap(f"traceback:{name}", lambda plain, clean=clean: functools.wraps(plain)(clean))  # type: ignore[misc]
     if "torch" in sys.modules:
         Visitor(note).begin()
     else:
@@ -303,12 +304,9 @@ def _print_exc(limit: int | None = None, file: Any = None, chain: bool = True) -
     """`traceback.print_exc`, without our frames. When multiprocessing calls it, the target has failed."""
     import traceback
 
-    error = sys.exc_info()[1]
-    caller = sys._getframe(1)
-    if caller.f_code is _format_exc.__code__ and caller.f_back is not None:
-        caller = caller.f_back
+    error, frame = sys.exc_info()[1], caller()
     if error is not None:
-        if _visitor is not None and caller.f_globals.get("__name__") in _TELLERS:
+        if _visitor is not None and frame is not None and frame.f_globals.get("__name__") in _TELLERS:
             _visitor.end()
         without_our_frames(error)
         traceback.print_exception(type(error), error, error.__traceback__, limit, file, chain)

@@ -8,7 +8,6 @@ import dataclasses
 import re
 import sys
 from collections.abc import Callable, Mapping
-from functools import wraps
 from types import ModuleType
 from typing import Any
 
@@ -39,65 +38,41 @@ class Hyperparameters:
         self._batch_size: int | None = None
 
     def install(self, imports: Imports) -> None:
-        patch = self._installed.patch
-        kind = argparse.ArgumentParser
         # parse_args calls parse_known_args, and so do the intermixed forms: one door for all.
-        patch(kind, "parse_known_args", self._seeing(kind.parse_known_args, lambda made: made[0]))
+        point, kind = "argparse:ArgumentParser.parse_known_args", argparse.ArgumentParser
+        self._installed.after(point, "reading parsed arguments", self._parsed, kind)
         imports.when("click", self._hook_click)
         imports.when("omegaconf", self._hook_omegaconf)
 
     def remove(self) -> None:
         self._installed.remove()
 
-    def _seeing(self, parse: Any, pick: Callable[[Any], Any]) -> Any:
-        @wraps(parse)
-        def parsed(*args: Any, **kwargs: Any) -> Any:
-            made = parse(*args, **kwargs)
-            self._parsed(pick, made)
-            return made
-
-        return parsed
-
-    @fence.fenced("reading parsed arguments")
-    def _parsed(self, pick: Callable[[Any], Any], made: Any) -> None:
-        values = {name: value for name, value in vars(pick(made)).items() if not callable(value)}
+    def _parsed(self, frame: Any, made: Any, *args: Any, **kwargs: Any) -> None:
+        values = {name: value for name, value in vars(made[0]).items() if not callable(value)}
         if values:
             self._from_parser = True
             self._record(values)
 
     def _hook_click(self, click: ModuleType) -> None:
         """A command's parameters, when it is invoked: `--lr 0.1` reaches the function as `lr`."""
-        invoke = click.Command.invoke
+        self._installed.before("click:Command.invoke", "reading a command's parameters", self._invoked, click.Command)
 
-        @wraps(invoke)
-        def invoked(command: Any, context: Any) -> Any:
-            self._invoked(context)
-            return invoke(command, context)
-
-        self._installed.patch(click.Command, "invoke", invoked)
-
-    @fence.fenced("reading a command's parameters")
-    def _invoked(self, context: Any) -> None:
+    def _invoked(self, frame: Any, command: Any, context: Any) -> None:
         if context.params and context.info_name != "stepscope":
             self._from_parser = True
             self._record(dict(context.params))
 
     def _hook_omegaconf(self, omegaconf: ModuleType) -> None:
         """Hydra hands the script its config through `set_struct` once it is composed."""
-        compose = getattr(omegaconf.OmegaConf, "set_struct", None)
-        if compose is None:
-            return
+        kind = omegaconf.OmegaConf
 
-        @wraps(compose)
-        def set_struct(config: Any, flag: Any) -> Any:
-            self._composed(omegaconf, config)
-            return compose(config, flag)
+        def composed(frame: Any, config: Any, *args: Any, **kwargs: Any) -> None:
+            self._composed(kind, config)
 
-        self._installed.patch(omegaconf.OmegaConf, "set_struct", staticmethod(set_struct))
+        self._installed.before("omegaconf:OmegaConf.set_struct", "reading a composed config", composed, kind)
 
-    @fence.fenced("reading a composed config")
-    def _composed(self, omegaconf: Any, config: Any) -> None:
-        values = omegaconf.OmegaConf.to_container(config, resolve=False)
+    def _composed(self, kind: Any, config: Any) -> None:
+        values = kind.to_container(config, resolve=False)
         if isinstance(values, Mapping):
             self._from_parser = True
             self._record({name: value for name, value in values.items() if name != "hydra"})

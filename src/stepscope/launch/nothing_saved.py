@@ -68,7 +68,7 @@ class NothingSaved:
             if not os.path.exists(folder):
                 self._left_over.append(folder)
 
-        around(self._installed, module.Trainer, "_save_checkpoint", saves)
+        around(self._installed, "transformers.trainer:Trainer._save_checkpoint", saves, module.Trainer)
 
     def _hook(self, module: Any, package: str) -> None:
         for table, redirect in ((_WRITERS, self._elsewhere), (_READERS, self._copy_of)):

@@ -41,7 +41,7 @@ class RankLog:
         self._place = ranks.Place()
         self._run: Run | None = None
         self._logger: Logger | None = None
-        self._imports = Imports()
+        self._imports, self._installed = Imports(), Installed()
         self.loop = Loop()
         self.logbook = Logbook(self.loop, self._log)
         self.hyperparameters = Hyperparameters(self._settings)
@@ -59,7 +59,7 @@ class RankLog:
         self._imports.when("torch.utils.data.dataloader", self.loop.install_loaders)
         self.loop.install(sys.modules["torch"])
         self.logbook.start()
-        follow_trainers(self._imports, Installed(), self.boundaries)
+        follow_trainers(self._imports, self._installed, self.boundaries)
 
     def end(self) -> None:
         """The target has returned or failed; multiprocessing is about to end the process."""

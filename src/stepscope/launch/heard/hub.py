@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
 from stepscope import fence
+from stepscope.events.patches import Layer
 from stepscope.records import Event
 from stepscope.track.names import as_name
 
@@ -56,23 +57,26 @@ class Hub:
         self._last: dict[str, tuple[int | None, Any]] = {}
         self._inside = threading.local()
 
-    def beside(self, tool: str, method: Any, heard: Callable[..., None]) -> Any:
-        """The method, after which `heard(*its arguments)` is told. What it calls itself is not heard again."""
+    def beside(self, tool: str, heard: Callable[..., None]) -> Layer:
+        """A layer that calls `heard` with the arguments of each call. What the call itself calls is not heard again."""
         inside, where = self._inside, f"recording what goes to {tool}"
 
-        @wraps(method)
-        def both(*args: Any, **kwargs: Any) -> Any:
-            if getattr(inside, "yes", False):
-                return method(*args, **kwargs)
-            inside.yes = True
-            try:
-                result = method(*args, **kwargs)
-            finally:
-                inside.yes = False
-            _safely(where, heard, args, kwargs)
-            return result
+        def layer(method: Callable[..., Any]) -> Callable[..., Any]:
+            @wraps(method)
+            def both(*args: Any, **kwargs: Any) -> Any:
+                if getattr(inside, "yes", False):
+                    return method(*args, **kwargs)
+                inside.yes = True
+                try:
+                    result = method(*args, **kwargs)
+                finally:
+                    inside.yes = False
+                _safely(where, heard, args, kwargs)
+                return result
 
-        return both
+            return both
+
+        return layer
 
     def log(self, origin: Origin, values: Mapping[str, Any], step: Any) -> None:
         """Keep values under the names they get here."""

@@ -52,11 +52,9 @@ def watch_mlflow(imports: Imports, installed: Installed, hub: Hub) -> None:
 
 
 def _listen(module: Any, name: str, methods: dict[str, Any], installed: Installed, hub: Hub) -> None:
-    kind = getattr(module, name, None)
     for method, heard in methods.items():
-        if kind is not None and method in kind.__dict__:
-            both = hub.beside("MLflow", kind.__dict__[method], partial(_without_self, heard))
-            installed.patch(kind, method, both)
+        layer = hub.beside("MLflow", partial(_without_self, heard))
+        installed.wrap(f"{module.__name__}:{name}.{method}", layer)
 
 
 def _without_self(heard: Any, owner: Any, *args: Any, **kwargs: Any) -> None:

@@ -16,6 +16,7 @@ __all__ = ["watch_tf_summary"]
 
 Folders = WeakKeyDictionary[Any, str]
 
+_WRITERS = "tensorflow.python.ops.summary_ops_v2"
 _MODULES = {
     "scalar": "tensorboard.plugins.scalar.summary_v2",
     "histogram": "tensorboard.plugins.histogram.summary_v2",
@@ -30,13 +31,12 @@ def watch_tf_summary(imports: Imports, installed: Installed, hub: Hub) -> None:
     folders: Folders = WeakKeyDictionary()
     for name, module in _MODULES.items():
         imports.when(module, partial(_listen, installed, hub, folders, name))
-    imports.when("tensorflow.python.ops.summary_ops_v2", partial(_remember_folders, installed, folders))
+    imports.when(_WRITERS, partial(_remember_folders, installed, folders))
 
 
 def _listen(installed: Installed, hub: Hub, folders: Folders, name: str, module: Any) -> None:
-    function = module.__dict__.get(name)
-    if function is not None:
-        installed.patch(module, name, hub.beside("TensorBoard", function, partial(_heard, hub, folders, name)))
+    layer = hub.beside("TensorBoard", partial(_heard, hub, folders, name))
+    installed.wrap(f"{_MODULES[name]}:{name}", layer, module)
 
 
 def _heard(hub: Hub, folders: Folders, kind: str, name: Any, data: Any, *args: Any, **kwargs: Any) -> None:
@@ -55,17 +55,16 @@ def _heard(hub: Hub, folders: Folders, kind: str, name: Any, data: Any, *args: A
 
 def _remember_folders(installed: Installed, folders: Folders, module: Any) -> None:
     """Note for each writer where it writes, when it is made: TensorFlow does not keep it."""
-    kind = module.__dict__.get("_ResourceSummaryWriter")
-    if kind is None or "__init__" not in kind.__dict__:
-        return
-    make = kind.__dict__["__init__"]
 
-    @wraps(make)
-    def made(self: Any, *args: Any, **kwargs: Any) -> None:
-        make(self, *args, **kwargs)
-        fence.call("recording what goes to TensorBoard", _note, folders, self, [*args, *kwargs.values()])
+    def layer(make: Any) -> Any:
+        @wraps(make)
+        def made(self: Any, *args: Any, **kwargs: Any) -> None:
+            make(self, *args, **kwargs)
+            fence.call("recording what goes to TensorBoard", _note, folders, self, [*args, *kwargs.values()])
 
-    installed.patch(kind, "__init__", made)
+        return made
+
+    installed.wrap(f"{_WRITERS}:_ResourceSummaryWriter.__init__", layer)
 
 
 def _note(folders: Folders, writer: Any, given: list[Any]) -> None:
@@ -78,7 +77,7 @@ def _note(folders: Folders, writer: Any, given: list[Any]) -> None:
 
 def _folder(folders: Folders) -> str:
     """Where the writer of the moment writes: Keras has one for training and one for validation, with the same names."""
-    module = sys.modules.get("tensorflow.python.ops.summary_ops_v2")
+    module = sys.modules.get(_WRITERS)
     writer: Any = getattr(getattr(module, "_summary_state", None), "writer", None)
     return "" if writer is None else folders.get(writer, "")
 

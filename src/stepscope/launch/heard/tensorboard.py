@@ -26,13 +26,10 @@ def watch_tensorboard(imports: Imports, installed: Installed, hub: Hub) -> None:
 
 
 def _listen(kind: Any, installed: Installed, hub: Hub) -> None:
+    writer = f"{_WRITERS[0]}:SummaryWriter"
     for name, heard in _HEARD.items():
-        if name in kind.__dict__:
-            method = kind.__dict__[name]
-            installed.patch(kind, name, hub.beside("TensorBoard", method, partial(_tell, hub, heard)))
-    if "add_hparams" in kind.__dict__:
-        both = hub.beside("TensorBoard", kind.__dict__["add_hparams"], partial(_hparams, hub))
-        installed.patch(kind, "add_hparams", both)
+        installed.wrap(f"{writer}.{name}", hub.beside("TensorBoard", partial(_tell, hub, heard)), kind)
+    installed.wrap(f"{writer}.add_hparams", hub.beside("TensorBoard", partial(_hparams, hub)), kind)
 
 
 def _tell(hub: Hub, heard: Callable[..., Heard], writer: Any, *args: Any, **kwargs: Any) -> None:

@@ -36,23 +36,24 @@ def watch_wandb(imports: Imports, installed: Installed, hub: Hub) -> None:
 
 
 def _hook(wandb: ModuleType, installed: Installed, hub: Hub) -> None:
-    start = wandb.init
+    followed: list[Any] = []
 
-    @wraps(start)
-    def init(*args: Any, **kwargs: Any) -> Any:
-        run = start(*args, **kwargs)
-        fence.call("recording what goes to W&B", _follow, wandb, run, installed, hub)
-        return run
+    def follow(run: Any) -> None:
+        if run is not None and not any(run is one for one in followed):  # `init` may return the run that is open
+            followed.append(run)
+            _Follower(wandb, run, installed, hub).begin()
 
-    installed.patch(wandb, "init", init)
+    def layer(start: Any) -> Any:
+        @wraps(start)
+        def init(*args: Any, **kwargs: Any) -> Any:
+            run = start(*args, **kwargs)
+            fence.call("recording what goes to W&B", follow, run)
+            return run
 
+        return init
 
-def _follow(wandb: ModuleType, run: Any, installed: Installed, hub: Hub) -> None:
-    if run is None or "_heard_by_stepscope" in vars(run):  # `init` may give the run that is open already
-        return
-    vars(run)["_heard_by_stepscope"] = True
-    installed.add(lambda: vars(run).pop("_heard_by_stepscope", None))
-    _Follower(wandb, run, installed, hub).begin()
+    installed.wrap("wandb:init", layer, wandb)
+    installed.add(followed.clear)
 
 
 class _Follower:
@@ -75,34 +76,28 @@ class _Follower:
         self._beside("alert", self._alerted)
         self._beside("log_artifact", self._artifact)
         self._configured(dict(_items(run.config)), overrule=False)
-        self._callback(run.config, "_callback", self._config_changed)
+        self._callback("wandb:Config._callback", run.config, self._config_changed)
         if hasattr(type(run.summary), "_set_update_callback"):  # that of a disabled run is a plain dict
-            self._callback(run.summary, "_update_callback", self._summed_up)
+            self._callback("wandb:Summary._update_callback", run.summary, self._summed_up)
 
     def _beside(self, name: str, heard: Any) -> None:
         """Put a listener before a method of the run object, and before the module's function if it is that one."""
-        method = getattr(self._run, name, None)
-        if method is None:
-            return
-        own, module = vars(self._run), vars(self._wandb)
-        before = own.get(name)
-        both = own[name] = self._hub.beside("W&B", method, heard)
-        self._installed.add(lambda: own.pop(name, None) if before is None else own.update({name: before}))
-        if module.get(name) == method:  # W&B has made it `wandb.log` before we could see it
-            module[name] = both
-            self._installed.add(lambda: module.update({name: method}) if module.get(name) is both else None)
+        method, layer = getattr(self._run, name, None), self._hub.beside("W&B", heard)
+        self._installed.wrap(f"wandb:Run.{name}", layer, self._run)
+        if method is not None and getattr(self._wandb, name, None) == method:
+            # W&B has made it `wandb.log` before we could see it.
+            self._installed.wrap(f"wandb:{name}", layer, self._wandb)
 
-    def _callback(self, owner: Any, name: str, heard: Any) -> None:
+    def _callback(self, point: str, owner: Any, heard: Any) -> None:
         """Be told of changes where W&B is told of them itself."""
-        before = getattr(owner, name, None)
+        before = getattr(owner, point.rpartition(".")[2], None)
 
         def both(*args: Any, **kwargs: Any) -> Any:
             result = before(*args, **kwargs) if before is not None else None
             fence.fenced("recording what goes to W&B")(heard)(*args, **kwargs)
             return result
 
-        object.__setattr__(owner, name, both)
-        self._installed.add(lambda: object.__setattr__(owner, name, before))
+        self._installed.replace(point, both, owner)
 
     # -- what is heard ----------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ NAME = "Accelerate"
 
 def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
     """Wait for the Accelerator, and for the names that `log_with` may be given."""
-    imports.when("accelerate.accelerator", lambda module: _Follower(boundaries).hook(module.Accelerator, installed))
+    imports.when("accelerate.accelerator", lambda module: _Follower(boundaries).hook(installed))
     imports.when("accelerate.tracking", lambda module: _make_known(module, installed))
 
 
@@ -30,12 +30,12 @@ class _Follower:
     def __init__(self, boundaries: Boundaries) -> None:
         self._boundaries = boundaries
 
-    def hook(self, accelerator: Any, installed: Installed) -> None:
-        around(installed, accelerator, "backward", self._backward)
-        Preparing(self._boundaries).hook(accelerator, installed)
-        after(installed, accelerator, "log", self._logged)
-        around(installed, accelerator, "log", self._hands_on)
-        after(installed, accelerator, "init_trackers", self._configured)
+    def hook(self, installed: Installed) -> None:
+        around(installed, "accelerate.accelerator:Accelerator.backward", self._backward)
+        Preparing(self._boundaries).hook(installed)
+        after(installed, "accelerate.accelerator:Accelerator.log", self._logged)
+        around(installed, "accelerate.accelerator:Accelerator.log", self._hands_on)
+        after(installed, "accelerate.accelerator:Accelerator.init_trackers", self._configured)
 
     def _backward(self, accelerator: Any, *args: Any, **kwargs: Any) -> None:
         if accelerator.gradient_accumulation_steps > 1:

@@ -1,17 +1,18 @@
 """fastai's boundaries: fitting, validation, epochs, `lr_find`, its recorder's numbers, and its own optimizers.
 
-fastai's optimizers are none of torch's: nothing would tell their steps. We stand at their `step` and hand on what
-torch's hooks would have told, with something that looks like an optimizer of torch.
+fastai's optimizers are not torch's: nothing would report their steps. We stand at their `step` and pass it on to those
+who are subscribed to steps, with something that looks like an optimizer of torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from stepscope import fence
-from stepscope.events import Installed
+from stepscope.events import Installed, source_of
 from stepscope.events.imports import Imports
 from stepscope.launch.trainers.boundaries import Boundaries
 from stepscope.launch.trainers.standing import after, around
@@ -25,7 +26,7 @@ def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> No
     """Wait for its learner and its optimizers."""
     follower = _Follower(installed, boundaries)
     imports.when("fastai.learner", follower.hook)
-    imports.when("fastai.optimizer", lambda module: around(installed, module.Optimizer, "step", _step_of))
+    imports.when("fastai.optimizer", lambda module: around(installed, "fastai.optimizer:Optimizer.step", _step_of))
     imports.when("fastai.callback.schedule", follower.hook_search)
 
 
@@ -35,16 +36,17 @@ class _Follower:
         self._boundaries = boundaries
 
     def hook(self, module: Any) -> None:
-        learner, recorder = module.Learner, module.Recorder
-        around(self._installed, learner, "_do_fit", self._fit)
-        around(self._installed, learner, "_do_epoch_validate", lambda *a, **k: self._boundaries.enter("validation"))
-        around(self._installed, learner, "get_preds", lambda *a, **k: self._boundaries.enter("prediction", NAME))
-        after(self._installed, learner, "_do_epoch_train", lambda *a, **k: self._boundaries.epoch_is_over())
-        after(self._installed, recorder, "after_epoch", self._recorded)
+        learner, boundaries = "fastai.learner:Learner", self._boundaries
+        around(self._installed, f"{learner}._do_fit", self._fit)
+        around(self._installed, f"{learner}._do_epoch_validate", lambda *a, **k: boundaries.enter("validation"))
+        around(self._installed, f"{learner}.get_preds", lambda *a, **k: boundaries.enter("prediction", NAME))
+        after(self._installed, f"{learner}._do_epoch_train", lambda *a, **k: boundaries.epoch_is_over())
+        after(self._installed, "fastai.learner:Recorder.after_epoch", self._recorded)
 
     def hook_search(self, module: Any) -> None:
-        learner = module.Learner
-        around(self._installed, learner, "lr_find", lambda *a, **k: self._boundaries.enter("tuning", NAME))
+        """`lr_find` becomes a method of the learner when this module is imported."""
+        search = "fastai.callback.schedule:Learner.lr_find"
+        around(self._installed, search, lambda *a, **k: self._boundaries.enter("tuning", NAME))
 
     def _fit(self, learner: Any) -> Callable[[], None]:
         if self._boundaries.stage != "tuning":
@@ -102,17 +104,10 @@ _known: WeakKeyDictionary[Any, Optimizer] = WeakKeyDictionary()
 
 
 def _step_of(theirs: Any, *args: Any, **kwargs: Any) -> Callable[[], None]:
-    """A step of theirs begins: tell those of torch's hooks that are ours, now and when it is over."""
-    import torch.optim.optimizer as torch_optimizer
-
+    """A step of theirs begins: those who are subscribed to steps hear of it now, and when it is over."""
     like = _known.get(theirs)
     if like is None:
         like = _known[theirs] = Optimizer(theirs)
-    _tell(torch_optimizer._global_optimizer_pre_hooks, like)
-    return lambda: _tell(torch_optimizer._global_optimizer_post_hooks, like)
-
-
-def _tell(hooks: Any, optimizer: Optimizer) -> None:
-    for hook in list(hooks.values()):
-        if str(getattr(hook, "__module__", "")).startswith("stepscope."):
-            hook(optimizer, (optimizer,), {})
+    steps: Any = source_of("step_begins")
+    steps.begin(like)
+    return partial(steps.end, like)

@@ -26,7 +26,7 @@ _STAGES: dict[Role, Stage] = {"train": "training", "val": "validation", "test": 
 
 def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
     """Wait for its engine."""
-    imports.when("ignite.engine.engine", lambda module: _Follower(boundaries).hook(module.Engine, installed))
+    imports.when("ignite.engine.engine", lambda module: _Follower(boundaries).hook(installed))
 
 
 class _Follower:
@@ -35,9 +35,9 @@ class _Follower:
         self._running: list[Any] = []
         self._names: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
-    def hook(self, engine: Any, installed: Installed) -> None:
-        around(installed, engine, "run", self._run)
-        after(installed, engine, "_fire_event", self._fired)
+    def hook(self, installed: Installed) -> None:
+        around(installed, "ignite.engine.engine:Engine.run", self._run)
+        after(installed, "ignite.engine.engine:Engine._fire_event", self._fired)
 
     def _run(self, engine: Any, *args: Any, **kwargs: Any) -> Callable[[], None]:
         stage: Stage | None = "validation" if self._running else _by_name(engine)

@@ -25,12 +25,12 @@ NAME = "Keras"
 def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
     """Wait for the parts of Keras that every backend has, and for those of torch."""
     logs, steps = _Logs(boundaries), KerasSteps()
-    imports.when("keras.src.callbacks.callback_list", lambda module: logs.hook(module.CallbackList, installed))
-    imports.when("keras.src.backend.torch.trainer", lambda module: _stages(module.TorchTrainer, installed, boundaries))
-    imports.when("keras.src.optimizers.base_optimizer", lambda module: steps.hook(module.BaseOptimizer, installed))
+    imports.when("keras.src.callbacks.callback_list", lambda module: logs.hook(installed))
+    imports.when("keras.src.backend.torch.trainer", lambda module: _stages(installed, boundaries))
+    imports.when("keras.src.optimizers.base_optimizer", lambda module: steps.hook(installed))
 
 
-def _stages(trainer: Any, installed: Installed, boundaries: Boundaries) -> None:
+def _stages(installed: Installed, boundaries: Boundaries) -> None:
     def evaluates(*args: Any, **kwargs: Any) -> Callable[[], None]:
         leave = boundaries.enter("validation", NAME)
         boundaries.has_results = True  # Keras measures; nothing is to be guessed from operations
@@ -43,10 +43,14 @@ def _stages(trainer: Any, installed: Installed, boundaries: Boundaries) -> None:
             boundaries.facts.output_and_loss = output_and_loss(model)
         return leave
 
-    around(installed, trainer, "fit", fits)
-    around(installed, trainer, "train_step", lambda *args, **kwargs: boundaries.step_begins())
-    around(installed, trainer, "evaluate", evaluates)
-    around(installed, trainer, "predict", lambda *args, **kwargs: boundaries.enter("prediction", NAME))
+    def predicts(*args: Any, **kwargs: Any) -> Callable[[], None]:
+        return boundaries.enter("prediction", NAME)
+
+    trainer = "keras.src.backend.torch.trainer:TorchTrainer"
+    around(installed, f"{trainer}.fit", fits)
+    around(installed, f"{trainer}.train_step", lambda *args, **kwargs: boundaries.step_begins())
+    around(installed, f"{trainer}.evaluate", evaluates)
+    around(installed, f"{trainer}.predict", predicts)
 
 
 class _Logs:
@@ -59,12 +63,13 @@ class _Logs:
         """Batches of the epochs that are over."""
         self._done = 0
 
-    def hook(self, callbacks: Any, installed: Installed) -> None:
-        after(installed, callbacks, "on_train_begin", self._train_begins)
-        after(installed, callbacks, "on_train_batch_end", self._batch_ends)
-        after(installed, callbacks, "on_epoch_end", self._epoch_ends)
-        after(installed, callbacks, "on_train_end", self._train_ends)
-        after(installed, callbacks, "on_test_end", self._test_ends)
+    def hook(self, installed: Installed) -> None:
+        callbacks = "keras.src.callbacks.callback_list:CallbackList"
+        after(installed, f"{callbacks}.on_train_begin", self._train_begins)
+        after(installed, f"{callbacks}.on_train_batch_end", self._batch_ends)
+        after(installed, f"{callbacks}.on_epoch_end", self._epoch_ends)
+        after(installed, f"{callbacks}.on_train_end", self._train_ends)
+        after(installed, f"{callbacks}.on_test_end", self._test_ends)
 
     def _train_begins(self, result: Any, callbacks: Any, logs: Any = None) -> None:
         self._fits += 1

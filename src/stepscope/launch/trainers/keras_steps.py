@@ -1,18 +1,18 @@
 """The steps of Keras' optimizers on the torch backend, which are none of torch's: told to those who wait for a step.
 
-Each gets a stand-in with what a torch optimizer shows (`param_groups`, `defaults`), and our own hooks are called with
-it around `apply`. Hooks of others are left alone: they were not meant for it.
+Each gets a stand-in with what a torch optimizer shows (`param_groups`, `defaults`), and those who are subscribed to
+steps hear of it around `apply`. Hooks that the script has given torch are left alone: they were not meant for it.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope.events import Installed, source_of
 from stepscope.launch.trainers.standing import around
 
 __all__ = ["KerasSteps"]
@@ -33,18 +33,18 @@ class KerasSteps:
     def __init__(self) -> None:
         self._known: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
-    def hook(self, optimizer: Any, installed: Installed) -> None:
-        around(installed, optimizer, "apply", self._applies)
+    def hook(self, installed: Installed) -> None:
+        around(installed, "keras.src.optimizers.base_optimizer:BaseOptimizer.apply", self._applies)
 
     def _applies(self, optimizer: Any, grads: Any, trainable_variables: Any = None) -> Callable[[], None] | None:
-        hooks = sys.modules.get("torch.optim.optimizer")
-        if hooks is None or not _is_on_torch() or optimizer in _inner(self._known, optimizer):
+        if "torch" not in sys.modules or not _is_on_torch() or optimizer in _inner(self._known, optimizer):
             return None
         variables = trainable_variables if trainable_variables is not None else optimizer._trainable_variables
         stand_in = self._stand_in(optimizer)
         stand_in.param_groups[0] = {"params": [one.value for one in variables], "lr": _rate(optimizer)}
-        _tell(hooks.__dict__["_global_optimizer_pre_hooks"], stand_in)
-        return lambda: _tell(hooks.__dict__["_global_optimizer_post_hooks"], stand_in)
+        steps: Any = source_of("step_begins")
+        steps.begin(stand_in)
+        return partial(steps.end, stand_in)
 
     def _stand_in(self, optimizer: Any) -> Any:
         found = self._known.get(optimizer)
@@ -73,9 +73,3 @@ def _rate(optimizer: Any) -> Any:
         rate = rate.detach()
         return float(rate) if rate.device.type == "cpu" else rate
     return float(rate) if isinstance(rate, int | float) else None
-
-
-def _tell(hooks: dict[Any, Any], stand_in: Any) -> None:
-    for hook in list(hooks.values()):
-        if getattr(hook, "__module__", "").startswith("stepscope."):
-            fence.call("following a Keras optimizer", hook, stand_in, (), {})

@@ -21,6 +21,13 @@ __all__ = ["follow"]
 
 NAME = "Lightning"
 _PACKAGES = ("lightning.pytorch", "pytorch_lightning")
+_LAUNCHER = "lightning.fabric.strategies.launchers.subprocess_script"
+_CONNECTOR = "lightning.pytorch.trainer.connectors.logger_connector.logger_connector"
+_LOOKING_FOR_THE_BEST = {
+    "callbacks.early_stopping:EarlyStopping": "_evaluate_stopping_criteria",
+    "callbacks.model_checkpoint:ModelCheckpoint": "check_monitor_top_k",
+}
+"""Callbacks, with their method that gets each new value as the last of its arguments."""
 _STAGES: dict[str, Stage] = {"sanity_check": "sanity check", "validate": "validation", "test": "test"}
 
 
@@ -50,40 +57,46 @@ class _Follower:
         def part(name: str) -> Any:
             return import_module(f"{package.__name__}.{name}")  # part of what is imported already
 
-        around(self._installed, part("loops.fit_loop")._FitLoop, "run", self._fit)
-        around(self._installed, part("loops.fit_loop")._FitLoop, "on_advance_end", self._epoch)
-        around(self._installed, part("loops.evaluation_loop")._EvaluationLoop, "run", self._evaluate)
-        around(self._installed, part("loops.prediction_loop")._PredictionLoop, "run", self._predict)
+        def stand(how: Any, address: str, method: str, heard: Callable[..., Any]) -> None:
+            module, _, kind = address.partition(":")
+            how(self._installed, f"lightning.pytorch.{address}.{method}", heard, getattr(part(module), kind))
+
+        stand(around, "loops.fit_loop:_FitLoop", "run", self._fit)
+        stand(around, "loops.fit_loop:_FitLoop", "on_advance_end", self._epoch)
+        stand(around, "loops.evaluation_loop:_EvaluationLoop", "run", self._evaluate)
+        stand(around, "loops.prediction_loop:_PredictionLoop", "run", self._predict)
         # `Tuner` works through these callbacks too.
-        around(self._installed, part("callbacks.lr_finder").LearningRateFinder, "lr_find", self._tune)
-        around(self._installed, part("callbacks.batch_size_finder").BatchSizeFinder, "scale_batch_size", self._tune)
-        connector = part("trainer.connectors.logger_connector.logger_connector")._LoggerConnector
-        self._hear(connector)
-        connector = part("trainer.connectors.accelerator_connector")._AcceleratorConnector
-        around(self._installed, connector, "__init__", self._choose)
-        self._follow_the_best(part("callbacks.early_stopping").EarlyStopping, "_evaluate_stopping_criteria")
-        self._follow_the_best(part("callbacks.model_checkpoint").ModelCheckpoint, "check_monitor_top_k")
+        stand(around, "callbacks.lr_finder:LearningRateFinder", "lr_find", self._tune)
+        stand(around, "callbacks.batch_size_finder:BatchSizeFinder", "scale_batch_size", self._tune)
+        stand(around, "trainer.connectors.accelerator_connector:_AcceleratorConnector", "__init__", self._choose)
+        for callback, compares in _LOOKING_FOR_THE_BEST.items():
+            stand(after, callback, "__init__", self._monitors)
+            stand(after, callback, compares, self._compared)
+        self._hear(part("trainer.connectors.logger_connector.logger_connector")._LoggerConnector)
         for launcher in (fabric_of(package), part("strategies.launchers.subprocess_script")):
             self._lead_ranks(launcher)
 
     def _lead_ranks(self, launcher: Any) -> None:
         """With `ddp` the script is started again for every rank but the first; those are watched too."""
         boundaries = self._boundaries
-        basic, hydra = (getattr(launcher, f"_{kind}_subprocess_cmd", None) for kind in ("basic", "hydra"))
 
         def led(command: Any) -> Any:
             given = fence.call("leading a rank of Lightning's", boundaries.rank_command, list(command))
             return command if given is None else given
 
-        if basic is not None:
-            self._installed.patch(launcher, basic.__name__, wraps(basic)(lambda: led(basic())))
-        if hydra is not None:
+        def basic(start: Any) -> Any:
+            return wraps(start)(lambda: led(start()))
 
+        def hydra(start: Any) -> Any:
+            @wraps(start)
             def with_folder(*args: Any, **kwargs: Any) -> Any:
-                command, folder = hydra(*args, **kwargs)
+                command, folder = start(*args, **kwargs)
                 return led(command), folder
 
-            self._installed.patch(launcher, hydra.__name__, wraps(hydra)(with_folder))
+            return with_folder
+
+        self._installed.wrap(f"{_LAUNCHER}:_basic_subprocess_cmd", basic, launcher)
+        self._installed.wrap(f"{_LAUNCHER}:_hydra_subprocess_cmd", hydra, launcher)
 
     # -- stages ---------------------------------------------------------------------------------------------------
 
@@ -118,11 +131,6 @@ class _Follower:
 
     # -- callbacks that look for the best value -------------------------------------------------------------------
 
-    def _follow_the_best(self, callback: Any, compares: str) -> None:
-        """`compares` is its method that gets each new value, the last of its arguments."""
-        after(self._installed, callback, "__init__", self._monitors)
-        after(self._installed, callback, compares, self._compared)
-
     def _monitors(self, result: Any, callback: Any, *args: Any, **kwargs: Any) -> None:
         name, mode = callback.monitor, callback.mode
         if isinstance(name, str) and mode in ("min", "max"):
@@ -144,21 +152,21 @@ class _Follower:
 
     def _hear(self, connector: Any) -> None:
         """`log_metrics` is called whether or not there is a logger, at the pace of `log_every_n_steps`."""
-        log = connector.__dict__.get("log_metrics")
-        if log is None:
-            return
         boundaries = self._boundaries
 
-        @wraps(log)
-        def log_metrics(this: Any, metrics: Any, step: Any = None) -> Any:
-            fence.call("recording what Lightning logs", self._logged, this.trainer, metrics, step)
-            before, boundaries.is_logging = boundaries.is_logging, True
-            try:
-                return log(this, metrics, step)
-            finally:
-                boundaries.is_logging = before
+        def layer(log: Any) -> Any:
+            @wraps(log)
+            def log_metrics(this: Any, metrics: Any, step: Any = None) -> Any:
+                fence.call("recording what Lightning logs", self._logged, this.trainer, metrics, step)
+                before, boundaries.is_logging = boundaries.is_logging, True
+                try:
+                    return log(this, metrics, step)
+                finally:
+                    boundaries.is_logging = before
 
-        self._installed.patch(connector, "log_metrics", log_metrics)
+            return log_metrics
+
+        self._installed.wrap(f"{_CONNECTOR}:_LoggerConnector.log_metrics", layer, connector)
 
     def _logged(self, trainer: Any, metrics: Any, step: Any) -> None:
         if not isinstance(metrics, Mapping) or not metrics or self._boundaries.stage == "tuning":

@@ -1,4 +1,4 @@
-"""Stand at a method of somebody's class: what it does, gives and raises stays as it is."""
+"""Stand at a method of a trainer: what it does, returns and raises stays as it is."""
 
 from __future__ import annotations
 
@@ -14,42 +14,46 @@ __all__ = ["after", "around"]
 Leave = Callable[[], object]
 
 
-def around(installed: Installed, owner: Any, name: str, enter: Callable[..., Leave | None]) -> None:
-    """Before each call `enter` gets its arguments; what it gives is called when the call is over, however it ends.
+def around(installed: Installed, point: str, enter: Callable[..., Leave | None], owner: Any = None) -> bool:
+    """Before each call `enter` gets its arguments; what it returns is called when the call is over, however it ends.
 
-    A class that has no such method of its own is left alone: a version of the package we do not know.
+    False where this version of the package has no such method: it is left alone.
     """
-    method = owner.__dict__.get(name)
-    if method is None:
-        return
-    where = f"following {getattr(owner, '__name__', owner)}.{name}"
+    where = _following(point)
 
-    @wraps(method)
-    def standing(*args: Any, **kwargs: Any) -> Any:
-        leave = _safely(where, enter, args, kwargs)
-        try:
-            return method(*args, **kwargs)
-        finally:
-            if leave is not None:
-                _safely(where, leave, (), {})
+    def layer(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def standing(*args: Any, **kwargs: Any) -> Any:
+            leave = _safely(where, enter, args, kwargs)
+            try:
+                return method(*args, **kwargs)
+            finally:
+                if leave is not None:
+                    _safely(where, leave, (), {})
 
-    installed.patch(owner, name, standing)
+        return standing
+
+    return installed.wrap(point, layer, owner)
 
 
-def after(installed: Installed, owner: Any, name: str, heard: Callable[..., object]) -> None:
+def after(installed: Installed, point: str, heard: Callable[..., object], owner: Any = None) -> bool:
     """After each call that raised nothing: `heard(result, *args, **kwargs)`."""
-    method = owner.__dict__.get(name)
-    if method is None:
-        return
-    where = f"following {getattr(owner, '__name__', owner)}.{name}"
+    where = _following(point)
 
-    @wraps(method)
-    def standing(*args: Any, **kwargs: Any) -> Any:
-        result = method(*args, **kwargs)
-        _safely(where, heard, (result, *args), kwargs)
-        return result
+    def layer(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def standing(*args: Any, **kwargs: Any) -> Any:
+            result = method(*args, **kwargs)
+            _safely(where, heard, (result, *args), kwargs)
+            return result
 
-    installed.patch(owner, name, standing)
+        return standing
+
+    return installed.wrap(point, layer, owner)
+
+
+def _following(point: str) -> str:
+    return f"following {point.partition(':')[2]}"
 
 
 def _safely(where: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -21,7 +21,7 @@ NAME = "Transformers"
 
 def follow(imports: Imports, installed: Installed, boundaries: Boundaries) -> None:
     """Wait for the Trainer, and for the names that `report_to` may be given."""
-    imports.when("transformers.trainer", lambda module: _Follower(boundaries).hook(module.Trainer, installed))
+    imports.when("transformers.trainer", lambda module: _Follower(boundaries).hook(installed))
     imports.when("transformers.integrations.integration_utils", partial(_make_known, installed))
 
 
@@ -29,15 +29,15 @@ class _Follower:
     def __init__(self, boundaries: Boundaries) -> None:
         self._boundaries = boundaries
 
-    def hook(self, trainer: Any, installed: Installed) -> None:
-        around(installed, trainer, "_inner_training_loop", self._trains)
-        around(installed, trainer, "training_step", self._steps)
-        around(installed, trainer, "evaluation_loop", self._evaluates)
-        around(installed, trainer, "prediction_loop", self._evaluates)
-        around(installed, trainer, "_save_checkpoint", self._saves)
-        after(installed, trainer, "predict", self._predicted)
-        after(installed, trainer, "log", self._logged)
-        around(installed, trainer, "log", self._hands_on)
+    def hook(self, installed: Installed) -> None:
+        around(installed, "transformers.trainer:Trainer._inner_training_loop", self._trains)
+        around(installed, "transformers.trainer:Trainer.training_step", self._steps)
+        around(installed, "transformers.trainer:Trainer.evaluation_loop", self._evaluates)
+        around(installed, "transformers.trainer:Trainer.prediction_loop", self._evaluates)
+        around(installed, "transformers.trainer:Trainer._save_checkpoint", self._saves)
+        after(installed, "transformers.trainer:Trainer.predict", self._predicted)
+        after(installed, "transformers.trainer:Trainer.log", self._logged)
+        around(installed, "transformers.trainer:Trainer.log", self._hands_on)
 
     # -- stages ---------------------------------------------------------------------------------------------------
 
