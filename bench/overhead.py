@@ -83,7 +83,7 @@ def waits(works: dict[str, dict[str, Figures]]) -> list[str]:
 
 def chosen_plans(options: argparse.Namespace) -> list[Plan]:
     known = {plan.name: plan for plan in (*CPU, *GPU)}
-    known["memory"] = Plan("memory", "resident memory of the MLP's process", options.memory_steps, 4_000)
+    known["memory"] = Plan("memory", "resident memory of the MLP's process", options.memory_steps, 4_000, peers=False)
     if options.only:
         return [known[name] for name in options.only.split(",") if name != "inside"]
     if options.device == "cuda":
@@ -106,49 +106,59 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--python", default="", help="the interpreter; by default this one, or a venv with the peers")
     parser.add_argument("--json", type=Path, help="also write the figures and readings here")
     options = parser.parse_args()
-    options.rounds = options.rounds or (1 if options.device == "cuda" else 2 if options.quick else 3)
     options.source = options.source.resolve()
+    options.wall = options.device == "cuda" or options.only.split(",")[0] in {plan.name for plan in GPU}
+    options.rounds = options.rounds or (1 if options.wall else 2 if options.quick else 3)
     return options
 
 
 def interpreter(options: argparse.Namespace, names: list[str]) -> str:
-    if options.python or all(name.split(" ")[0] in ALONE for name in names):
+    if options.python or all(needs_nothing(name) for name in names):
         return str(options.python or sys.executable)
     from peers import peer_python
 
     return str(peer_python("overhead", REQUIREMENTS))
 
 
+def needs_nothing(arm: str) -> bool:
+    return arm.split(" ")[0] in ALONE
+
+
+def inside_steps(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Where it is asked for, or in a full run."""
+    if "inside" not in options.only.split(",") and (options.only or options.quick or options.wall):
+        return {}
+    from overhead_arms.inside import inside
+
+    os.environ["PYTHONPATH"] = str(options.source / "src")
+    return inside(1 if options.quick else 6, peers=not options.quick)
+
+
 def main() -> None:
     options = parse()
-    wall = options.device == "cuda" or (options.only and options.only.split(",")[0] in {plan.name for plan in GPU})
-    alone = options.quick or wall
-    names = options.arms.split(",") if options.arms else list(ALONE if alone else ARMS)
+    names = options.arms.split(",") if options.arms else list(ALONE if options.quick or options.wall else ARMS)
     setup = Setup(interpreter(options, names), options.source, options.device, options.tiny)
     plans = chosen_plans(options)
     works: dict[str, dict[str, Figures]] = {}
     for plan in plans:
-        here = (
-            names if plan.peers and plan.name != "memory" else [name for name in names if name.split(" ")[0] in ALONE]
-        )
+        here = names if plan.peers else [name for name in names if needs_nothing(name)]
         works[plan.name] = compared(measure(plan, here, setup, options))
-    steps_inside: dict[str, dict[str, Any]] = {}
-    if "inside" in options.only.split(",") or not (options.only or wall):
-        from overhead_arms.inside import inside, inside_table
+    inside = inside_steps(options)
+    print("\n" + report(works, plans, options.wall))
+    if inside:
+        from overhead_arms.inside import inside_table
 
-        os.environ["PYTHONPATH"] = str(options.source / "src")
-        steps_inside = inside(2 if options.quick else 6, peers=not options.quick)
-    print("\n" + report(works, plans, bool(wall)))
-    if steps_inside:
-        print("\n### inside: one recorded step, beside the plain step or forward\n\n" + inside_table(steps_inside))
-    ratios = {
-        net: {t: one["ratio"] for t, one in tools.items() if "ratio" in one} for net, tools in steps_inside.items()
-    }
-    print("\n### Goals\n\n" + goals(works, ratios, bool(wall)))
+        print("\n### inside: one recorded step, beside the plain step or forward\n\n" + inside_table(inside))
+    print("\n### Goals\n\n" + goals(works, inside, options.wall))
     if options.json:
-        runs = {work: {arm: [dataclasses.asdict(a) for a, _ in one.rounds] for arm, one in arms.items()}
-                for work, arms in works.items()}  # fmt: skip
-        options.json.write_text(json.dumps({"works": runs, "inside": steps_inside}))
+        options.json.write_text(json.dumps({"works": readings(works), "inside": inside}))
+
+
+def readings(works: dict[str, dict[str, Figures]]) -> dict[str, Any]:
+    return {
+        work: {arm: [dataclasses.asdict(run) for run, _ in one.rounds] for arm, one in arms.items()}
+        for work, arms in works.items()
+    }
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The nets of the bench, in plain PyTorch: ResNet-50 and 18, GPT-2 small, and smaller ones down to a millisecond a step."""
+"""The nets of the bench, in plain PyTorch: ResNet-50 and 18, GPT-2 small, and nets down to a millisecond a step."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What `bench/overhead.py` compares: the trainings (works.py), what each arm adds to them (arms.py), and the figures."""
+"""What `bench/overhead.py` compares: trainings (works.py) and what each arm adds (arms.py); and the figures."""
