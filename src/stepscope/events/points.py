@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stepscope.events.points_elsewhere import ELSEWHERE
+from stepscope.events.points_profile import PROFILING
 
 __all__ = ["POINTS", "Point"]
 
@@ -24,7 +25,61 @@ class Point(NamedTuple):
 
 _DATA = "torch.utils.data.dataloader"
 _TABLE: dict[str, dict[str, str]] = {
+    "process": {
+        "warnings:_showwarnmsg": "a warning names the user's line, not ours",
+        "numpy.random:seed": "seeds that are set again and again",
+        "random:seed": "seeds that are set again and again",
+    },
     "torch": {
+        "torch.nn:Module.register_forward_hook": "hooks that pile up",
+        "torch.nn:Module.register_forward_pre_hook": "hooks that pile up",
+        "torch.nn:Module.register_full_backward_hook": "hooks that pile up",
+        "torch.nn:Module.register_full_backward_pre_hook": "hooks that pile up",
+        "torch.nn:Module.register_backward_hook": "hooks that pile up",
+        "torch.autograd:set_detect_anomaly.__init__": "anomaly detection left on",
+        "torch.autograd:detect_anomaly.__init__": "anomaly detection left on",
+        "torch.nn.utils.clip_grad:_clip_grads_with_norm_": "gradients are clipped",
+        "torch.nn.utils.clip_grad:_get_total_norm": "the norm that clipping measured",
+        "torch.nn.utils.clip_grad:clip_grad_norm_": "gradients are clipped",
+        "torch.nn.utils.clip_grad:clip_grad_value_": "gradients are clipped",
+        "torch.nn.utils:clip_grad_norm_": "gradients are clipped",
+        "torch.nn.utils:clip_grad_value_": "gradients are clipped",
+        "torch.amp:GradScaler.scale": "the order of a gradient scaler's calls; the loss before scaling",
+        "torch.amp:GradScaler.unscale_": "the order of a gradient scaler's calls",
+        "torch.amp:GradScaler.step": "the order of a gradient scaler's calls",
+        "torch.amp:GradScaler.update": "the order of a gradient scaler's calls",
+        "torch.cuda.amp:GradScaler.scale": "the order of a gradient scaler's calls; the loss before scaling",
+        "torch.cuda.amp:GradScaler.unscale_": "the order of a gradient scaler's calls",
+        "torch.cuda.amp:GradScaler.step": "the order of a gradient scaler's calls",
+        "torch.cuda.amp:GradScaler.update": "the order of a gradient scaler's calls",
+        "torch.optim.lr_scheduler:LRScheduler.__init__": "a scheduler was made",
+        "torch.optim.lr_scheduler:SequentialLR.__init__": "a scheduler was made",
+        "torch.optim.lr_scheduler:ChainedScheduler.__init__": "a scheduler was made",
+        "torch.optim.lr_scheduler:ReduceLROnPlateau.__init__": "a scheduler was made",
+        "torch.optim.lr_scheduler:_enable_get_lr_call": "a scheduler steps",
+        "torch.optim.lr_scheduler:ReduceLROnPlateau._is_better": "what a plateau scheduler was given",
+        "torch.optim.lr_scheduler:ReduceLROnPlateau.is_better": "what a plateau scheduler was given",
+        "torch.nn.parallel:DistributedDataParallel.__init__": "a model was wrapped for several ranks",
+        "torch.utils.data:DistributedSampler.__init__": "samplers that share data out",
+        "torch.utils.data:DistributedSampler.__iter__": "samplers that share data out",
+        "torch.utils.data:DistributedSampler.set_epoch": "samplers that share data out",
+        "torch.distributed:all_reduce": "a collective",
+        "torch.distributed:broadcast": "a collective",
+        "torch.distributed:reduce": "a collective",
+        "torch.distributed:all_gather": "a collective",
+        "torch.distributed:all_gather_into_tensor": "a collective",
+        "torch.distributed:gather": "a collective",
+        "torch.distributed:scatter": "a collective",
+        "torch.distributed:reduce_scatter": "a collective",
+        "torch.distributed:reduce_scatter_tensor": "a collective",
+        "torch.distributed:all_to_all": "a collective",
+        "torch.distributed:all_to_all_single": "a collective",
+        "torch.distributed:barrier": "a collective",
+        "torch.distributed:monitored_barrier": "a collective",
+        "torch.distributed:all_gather_object": "a collective",
+        "torch.distributed:gather_object": "a collective",
+        "torch.distributed:broadcast_object_list": "a collective",
+        "torch.distributed:scatter_object_list": "a collective",
         "torch:compile": "compiled code must not see us: models and operations are no longer followed",
         "torch._dynamo.eval_frame:OptimizeContext.__init__": "compiling without torch.compile",
         "torch.export:export": "we are outside while it runs",
@@ -57,6 +112,6 @@ _TABLE: dict[str, dict[str, str]] = {
 }
 POINTS: dict[str, Point] = {
     address: Point(address, group, why)
-    for group, points in (*_TABLE.items(), *ELSEWHERE.items())
+    for group, points in (*PROFILING.items(), *ELSEWHERE.items(), *_TABLE.items())
     for address, why in points.items()
 }
