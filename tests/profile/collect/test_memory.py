@@ -9,10 +9,12 @@ import torch
 from torch import nn
 
 from stepscope import fence
+from stepscope.events import installed_now
 from stepscope.profile.collect.alive import live_models_and_optimizers
 from stepscope.profile.collect.memory import CudaHistory, storages
 from stepscope.profile.collect.module_names import module_paths, names_and_lines
 from stepscope.profile.collect.module_spans import ModuleSpans
+from stepscope.profile.trace.python_names import MODULE_SPAN
 
 
 class Net(nn.Module):
@@ -97,12 +99,11 @@ def test_training_is_the_same_with_spans_and_notes() -> None:
     assert not fence._faults
 
 
-def test_no_hook_is_left() -> None:
+def test_nothing_is_left_on_modules() -> None:
+    call = nn.Module.__call__
     trained(1, spans=True)
-    hooks = torch.nn.modules.module
-    assert not hooks._global_forward_pre_hooks
-    assert not hooks._global_forward_hooks
-    assert not hooks._global_forward_hooks_always_called
+    assert nn.Module.__call__ is call
+    assert installed_now() == []
 
 
 def test_spans_make_way_for_compiled_code() -> None:
@@ -112,7 +113,7 @@ def test_spans_make_way_for_compiled_code() -> None:
     torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
     try:
         marks.begin()
-        assert not torch.nn.modules.module._global_forward_pre_hooks
+        assert installed_now() == []
     finally:
         marks.end()
         torch._dynamo.reset()
@@ -124,9 +125,40 @@ def test_a_forward_that_raises_closes_its_span() -> None:
     net = Net()
     marks.begin()
     try:
-        with pytest.raises(RuntimeError):
-            net(torch.randn(2, 3))
-        assert marks._stack() == []
+        with torch.autograd.profiler.profile() as profile:
+            with pytest.raises(RuntimeError):
+                net(torch.randn(2, 3))
+            torch.ones(3).cos()
+    finally:
+        marks.end()
+    rows: Any = profile.function_events
+    (later,) = [row for row in rows if row.name == "aten::cos"]
+    spans = [row for row in rows if row.name.startswith(MODULE_SPAN)]
+    assert len(spans) == 3
+    assert all(row.time_range.end <= later.time_range.start for row in spans)
+
+
+def test_modes_of_the_script_do_not_see_the_spans() -> None:
+    seen: list[str] = []
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(getattr(function, "__name__", ""))
+            return function(*args, **(kwargs or {}))
+
+    net, x = Net(), torch.randn(8, 4)
+
+    def called() -> list[str]:
+        seen.clear()
+        with torch.autograd.profiler.profile(), Mode():
+            net(x)
+        return list(seen)
+
+    plain = called()
+    marks = ModuleSpans()
+    marks.begin()
+    try:
+        assert called() == plain
     finally:
         marks.end()
 

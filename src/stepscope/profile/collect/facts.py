@@ -9,22 +9,19 @@
     facts.remove()
 
 All but three steps pay only for a clock reading at the loader and at the optimizer. In three steps after the first
-few, a torch-function mode sees each call with its line. Nothing waits for a device, draws a random number or keeps a
-tensor; faults stay behind the fence. Compiled models are not looked into, because a mode would compile them anew.
+few, each call is followed with its line. Nothing waits for a device, draws a random number or keeps a tensor; faults
+stay behind the fence. Compiled models are not looked into: following them would have them compiled again.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import weakref
 from functools import wraps
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events, fence
 
 if TYPE_CHECKING:
     from stepscope.profile.collect.facts_loaders import LoaderFacts
@@ -34,8 +31,12 @@ __all__ = ["FACTS_FORMAT", "Facts"]
 
 FACTS_FORMAT = 1
 _KEPT = 1000
-_SLOW_NS = 500_000_000
-"""Of steps this long one is looked at, and at once: who profiles them does not wait for many."""
+_SLOW_NS, _ENDLESS_NS = 500_000_000, 5_000_000_000
+"""Of steps with this much work of this thread, or this long, one is looked at, and at once: who profiles them does not
+wait for many. Work is CPU time, so that a busy machine does not decide what is looked at."""
+_WHO = "gathering facts for the advice"
+_CLOCK = 80
+"""How close to the step its clock stands: only the clock of the training loop is closer."""
 
 
 class Facts:
@@ -48,8 +49,7 @@ class Facts:
         self.loaders: LoaderFacts | None = None
         self.look: Look | None = None
         self._torch: Any = None
-        self._installed = Installed()
-        self._pid = os.getpid()
+        self._installed = events.Installed(stays_in_parent=True)
         self._thread = threading.get_ident()
         self._optimizers: dict[int, dict[str, Any]] = {}
         self._walls: list[tuple[int, int, int, int]] = []
@@ -59,6 +59,8 @@ class Facts:
         self._flags: dict[str, Any] = {}
         self._zero_grads: dict[tuple[str, int, bool], int] = {}
         self._mark = self._wall = 0
+        self._worked = self._work = 0
+        """CPU time of this thread, as a step began and as it took."""
         self._step_began = 0
         self._waited = 0
         self._zeroed = 0
@@ -77,28 +79,27 @@ class Facts:
         """The look is over, or will not come."""
         return self.look is not None and self.look.over
 
-    @fence.fenced("gathering facts for the advice")
+    @fence.fenced(_WHO)
     def install(self, torch: Any) -> None:
-        import torch.optim.optimizer as optimizers
-
         from stepscope.profile.collect.facts_look import Look
 
         self._torch = torch
         self.look = Look()
-        self._installed.add(optimizers.register_optimizer_step_pre_hook(self._step_begins).remove)
-        self._installed.add(optimizers.register_optimizer_step_post_hook(self._step_ends).remove)
-        self._installed.patch(optimizers.Optimizer, "__init__", self._wrapped_init(optimizers.Optimizer.__init__))
-        self._installed.patch(
-            optimizers.Optimizer, "zero_grad", self._wrapped_zero_grad(optimizers.Optimizer.zero_grad)
-        )
-        self._installed.patch(torch.nn.Module, "zero_grad", self._wrapped_zero_grad(torch.nn.Module.zero_grad))
+        self._subscribe(step_begins=self._step_begins, step_ends=self._step_ends)
+        self._installed.after("torch.optim:Optimizer.__init__", _WHO, self._optimizer_made)
+        self._installed.wrap("torch.optim:Optimizer.zero_grad", self._timed_zero_grad)
+        self._installed.wrap("torch.nn:Module.zero_grad", self._timed_zero_grad)
 
-    @fence.fenced("gathering facts for the advice")
+    def _subscribe(self, **handlers: Any) -> None:
+        subscription = events.subscribe(_WHO, thread=self._thread, order=_CLOCK, **handlers)
+        self._installed.add(subscription.remove)
+
+    @fence.fenced(_WHO)
     def install_loaders(self, module: Any) -> None:
         from stepscope.profile.collect.facts_loaders import LoaderFacts
 
         self.loaders = LoaderFacts(self)
-        self.loaders.install(module, self._installed)
+        self.loaders.install(self._installed)
 
     def remove(self) -> None:
         if self.look is not None:
@@ -114,10 +115,6 @@ class Facts:
 
     # -- stations -------------------------------------------------------------------------------------------------
 
-    @property
-    def is_on(self) -> bool:
-        return os.getpid() == self._pid
-
     def waited(self, nanoseconds: int) -> None:
         """A batch was waited for."""
         self._waited += nanoseconds
@@ -126,21 +123,17 @@ class Facts:
         """This step was slowed down by ours: it does not count."""
         self._spoiled = True
 
-    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         self._step_began = perf_counter_ns()
         # With a closure, forward and backward run inside the step. The first of `args` is the optimizer itself.
         self._has_closure = callable(kwargs.get("closure", args[1] if len(args) > 1 else None))
         if self.look is not None:
-            self.look.optimizing = True
+            self.look.paused = 1
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        now = perf_counter_ns()
         if self.look is not None:
-            self.look.optimizing = False
-        if self.is_on and threading.get_ident() == self._thread:
-            self._stepped(optimizer, perf_counter_ns())
-
-    @fence.fenced("gathering facts for the advice")
-    def _stepped(self, optimizer: Any, now: int) -> None:
+            self.look.paused = 0
         self.steps += 1
         look = self.look
         if look is not None and look.on:
@@ -149,6 +142,7 @@ class Facts:
         if self._torch.autograd.profiler.__dict__.get("_is_profiler_enabled"):
             self._spoiled = True
         self._wall = now - self._mark if self._mark else 0
+        self._work = thread_time_ns() - self._worked if self._mark else 0
         if self._mark and not self._spoiled and len(self._walls) < _KEPT:
             updating = 0 if self._has_closure else now - self._step_began
             self._walls.append((now - self._mark, self._waited, updating, self._zeroed))
@@ -165,12 +159,14 @@ class Facts:
             self._note_memory()
         self._spoiled = look is not None and look.on
         self._waited = self._zeroed = 0
-        self._mark = perf_counter_ns()
+        self._mark, self._worked = perf_counter_ns(), thread_time_ns()
 
     def _look_on(self, look: Look) -> None:
         """Begin or end the look, between two steps."""
-        slow = self._wall > _SLOW_NS
-        if look.on and (look.steps >= self.look_steps or slow):
+        slow = self._work > _SLOW_NS or self._wall > _ENDLESS_NS
+        if look.is_shut_out:
+            look.give_up("the model is compiled")
+        elif look.on and (look.steps >= self.look_steps or slow):
             look.stop()
         elif not look.on and not look.over and (self.steps >= self.look_after or slow):
             from stepscope.profile.collect.facts_process import flags, is_compiled
@@ -190,7 +186,7 @@ class Facts:
         graphs = graphs_made()
         self._memory.append({"step": self.steps, "device_bytes": device, "host_bytes": host, "graphs": graphs})
 
-    def _wrapped_zero_grad(self, plain: Any) -> Any:
+    def _timed_zero_grad(self, plain: Any) -> Any:
         @wraps(plain)
         def zero_grad(owner: Any, *args: Any, **kwargs: Any) -> Any:
             began = perf_counter_ns()
@@ -198,26 +194,16 @@ class Facts:
             self._zeroed += perf_counter_ns() - began
             if self.looking:
                 to_none = kwargs.get("set_to_none", args[0] if args else True)
-                self._note_zero_grad(bool(to_none), sys._getframe(1))
+                fence.call(_WHO, self._note_zero_grad, bool(to_none), events.caller())
             return result
 
         return zero_grad
 
-    def _wrapped_init(self, plain: Any) -> Any:
-        @wraps(plain)
-        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
-            plain(optimizer, *args, **kwargs)
-            self._note_made(optimizer, sys._getframe(1))
-
-        return __init__
-
-    @fence.fenced("gathering facts for the advice")
-    def _note_made(self, optimizer: Any, frame: Any) -> None:
+    def _optimizer_made(self, frame: Any, made: None, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         from stepscope.profile.collect.facts_look import file_line
 
         self._made_at[optimizer] = file_line(frame)
 
-    @fence.fenced("gathering facts for the advice")
     def _note_zero_grad(self, to_none: bool, frame: Any) -> None:
         from stepscope.profile.collect.facts_look import file_line
 

@@ -84,6 +84,13 @@ def describe_batch(batch: Any) -> dict[str, Any]:
     """Its tensors' number formats, bytes, and whether a smaller format holds the same values (host tensors only)."""
     import torch
 
+    from stepscope import events
+
+    with events.quietly():  # no mode of the script sees that its batch is looked at
+        return _described(torch, batch)
+
+
+def _described(torch: Any, batch: Any) -> dict[str, Any]:
     leaves = [one for one in _leaves(batch) if isinstance(one, torch.Tensor)]
     if not leaves:
         return {}
@@ -116,12 +123,11 @@ def _leaves(batch: Any, depth: int = 4) -> list[Any]:
 
 def _smaller(torch: Any, values: Any) -> tuple[str, int] | None:
     """The number format that would hold these values without loss, and its bytes; None when it is small already."""
-    with torch.no_grad():
-        if values.dtype == torch.float64:
-            return "float32", 4
-        if values.dtype in (torch.float32, torch.int64, torch.int32) and values.element_size() > 1:
-            low, high = (float(one) for one in torch.aminmax(values))
-            whole = not values.is_floating_point() or bool((values == values.round()).all())
-            if whole and low >= 0 and 1 < high <= 255:
-                return "uint8", 1
+    if values.dtype == torch.float64:
+        return "float32", 4
+    if values.dtype in (torch.float32, torch.int64, torch.int32) and values.element_size() > 1:
+        low, high = (float(one) for one in torch.aminmax(values))
+        whole = not values.is_floating_point() or bool((values == values.round()).all())
+        if whole and low >= 0 and 1 < high <= 255:
+            return "uint8", 1
     return None

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import random
-import sys
 import weakref
 from functools import wraps
 from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
-from stepscope import fence
+from stepscope import events, fence
+from stepscope.events.objects import lend
 
 if TYPE_CHECKING:
-    from stepscope.events import Installed
     from stepscope.profile.collect.facts import Facts
 
 __all__ = ["LoaderFacts"]
 
 _KEPT = 2000
+_CLOCK = 80
+_FETCHERS = (
+    "torch.utils.data._utils.fetch:_MapDatasetFetcher.fetch",
+    "torch.utils.data._utils.fetch:_IterableDatasetFetcher.fetch",
+)
 _SETTINGS = ("batch_size", "num_workers", "pin_memory", "prefetch_factor", "persistent_workers", "drop_last")
 
 
@@ -76,62 +80,27 @@ class LoaderFacts:
         self._peeking: Any = None
         self._asked: _Loader | None = None
 
-    def install(self, module: Any, installed: Installed) -> None:
-        loader, iterator = module.DataLoader, module._BaseDataLoaderIter
-        installed.patch(loader, "__init__", self._wrapped_init(loader.__init__))
-        installed.patch(loader, "__iter__", self._wrapped_iter(loader.__iter__))
-        installed.patch(iterator, "__next__", self._wrapped_next(iterator.__next__))
-        fetch = module._utils.fetch
-        for kind in (fetch._MapDatasetFetcher, fetch._IterableDatasetFetcher):
-            installed.patch(kind, "fetch", self._wrapped_fetch(kind.fetch))
+    def install(self, installed: events.Installed) -> None:
+        subscription = events.subscribe(
+            "noting loaders",
+            order=_CLOCK,
+            loader_made=self._made,
+            pass_began=self._started,
+            batch_asked=self._is_asked,
+            batch_given=self._delivered,
+            pass_ended=self._exhausted,
+        )
+        installed.add(subscription.remove)
+        for point in _FETCHERS:
+            installed.wrap(point, self._timed_fetch)
 
     # -- stations -------------------------------------------------------------------------------------------------
 
-    def _wrapped_init(self, make: Any) -> Any:
-        @wraps(make)
-        def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:
-            make(loader, *args, **kwargs)
-            if self._facts.is_on:
-                self._made(loader, sys._getframe(1))
-
-        return __init__
-
-    def _wrapped_iter(self, start: Any) -> Any:
-        @wraps(start)
-        def __iter__(loader: Any) -> Any:
-            iterator = start(loader)
-            if self._facts.is_on:
-                self._started(loader, iterator, sys._getframe(1))
-            return iterator
-
-        return __iter__
-
-    def _wrapped_next(self, ask: Any) -> Any:
-        @wraps(ask)
-        def __next__(iterator: Any) -> Any:
-            if not self._facts.is_on:
-                return ask(iterator)
-            self._asked = self._iterators.get(iterator)
-            began, worked = perf_counter_ns(), thread_time_ns()
-            try:
-                batch = ask(iterator)
-            except StopIteration:
-                self._exhausted(iterator)
-                raise
-            ended = perf_counter_ns()
-            if self._asked is not None:
-                self._asked.note_wait(ended - began, thread_time_ns() - worked)
-            self._facts.waited(ended - began)
-            self._delivered(iterator, batch, began, ended)
-            return batch
-
-        return __next__
-
-    def _wrapped_fetch(self, fetch: Any) -> Any:
+    def _timed_fetch(self, fetch: Any) -> Any:
         @wraps(fetch)
         def looked_at(fetcher: Any, possibly_batched_index: Any) -> Any:
             look = self._facts.look
-            if look is None or not look.on or not self._facts.is_on:
+            if look is None or not look.on:
                 return fetch(fetcher, possibly_batched_index)
             before = _random_state()
             collate = fetcher.collate_fn
@@ -143,7 +112,7 @@ class LoaderFacts:
                 look.fetching = False
                 return collate(samples)
 
-            fetcher.collate_fn = timed_collate
+            give_back = lend(fetcher, "collate_fn", timed_collate)
             look.fetching = True
             began, working = perf_counter_ns(), thread_time_ns()
             try:
@@ -151,20 +120,18 @@ class LoaderFacts:
             finally:
                 ended = perf_counter_ns()
                 look.fetching = False
-                fetcher.collate_fn = collate
+                give_back()
                 samples = len(possibly_batched_index) if isinstance(possibly_batched_index, list) else 1
-                self._fetched(samples, inside, ended - began, worked, before)
+                fence.call("noting a fetch", self._fetched, samples, inside, ended - began, worked, before)
 
         return looked_at
 
-    @fence.fenced("noting a fetch")
     def _fetched(self, samples: int, inside: int, whole: int, worked: int, before: Any) -> None:
         known = self._asked  # who was asked for a batch: other clocks may stand in for the dataset meanwhile
         if known is not None:
             known.fetches.append((samples, inside, whole, worked))
             known.is_random = known.is_random or _random_state() != before
 
-    @fence.fenced("noting a loader")
     def _made(self, loader: Any, frame: Any) -> None:
         from stepscope.profile.collect.facts_look import file_line
 
@@ -177,7 +144,6 @@ class LoaderFacts:
             self._all.append(known)
         return known
 
-    @fence.fenced("noting a pass over a loader")
     def _started(self, loader: Any, iterator: Any, frame: Any) -> None:
         from stepscope.profile.collect.facts_look import file_line
 
@@ -188,8 +154,15 @@ class LoaderFacts:
         known.of_pass = 0
         self._iterators[iterator] = known
 
-    @fence.fenced("noting a batch")
-    def _delivered(self, iterator: Any, batch: Any, began: int, ended: int) -> None:
+    def _is_asked(self, iterator: Any) -> None:
+        self._asked = self._iterators.get(iterator)
+
+    def _delivered(self, iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
+        ended, wall = perf_counter_ns(), round(1e9 * wall_s)
+        began = ended - wall
+        self._facts.waited(wall)
+        if self._asked is not None:
+            self._asked.note_wait(wall, round(1e9 * cpu_s))
         known = self._iterators.get(iterator)
         if known is None:
             return
@@ -210,7 +183,6 @@ class LoaderFacts:
         if known.of_pass == 2 and not known.trains and known.peeked is None:
             self._peek(known)
 
-    @fence.fenced("noting the end of a pass")
     def _exhausted(self, iterator: Any) -> None:
         known = self._iterators.get(iterator)
         if known is not None:
@@ -219,17 +191,15 @@ class LoaderFacts:
 
     def _peek(self, known: _Loader) -> None:
         """Until the next batch: does what looks like evaluation build graphs for gradients it never asks for?"""
-        from torch.nn.modules.module import register_module_forward_hook
-
         from stepscope.profile.collect.facts_process import is_compiled
 
         if is_compiled() or (self._facts.look is not None and self._facts.look.on):
             return
 
-        def ends(module: Any, args: Any, output: Any) -> None:
-            known.peeked = bool(known.peeked) or bool(getattr(output, "requires_grad", False))
+        def ends(call: Any) -> None:
+            known.peeked = bool(known.peeked) or bool(getattr(call.result, "requires_grad", False))
 
-        self._peeking = register_module_forward_hook(ends)
+        self._peeking = events.subscribe("looking at an evaluation", module_ends=ends)
 
     def stop_peeking(self) -> None:
         if self._peeking is not None:
@@ -317,6 +287,6 @@ def _random_state() -> Any:
 
     numpy: Any = np.random.get_state(legacy=True)
     python = random.getstate()
-    with torch._C.DisableTorchFunction():  # the look is not to see this
+    with events.quietly():  # neither the look nor a mode of the script is to see this
         drawn = hash(torch.get_rng_state().numpy().tobytes())
     return drawn, hash(numpy[1].tobytes()), numpy[2:], hash(python)

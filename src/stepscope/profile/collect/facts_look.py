@@ -6,27 +6,31 @@ and moved at once, attention written by hand. Kept are numbers and names, never 
 
 from __future__ import annotations
 
-import sys
 import threading
 import weakref
+from collections.abc import Callable
+from functools import wraps
 from time import perf_counter_ns
 from typing import Any
 
 import torch
-import torch.nn.modules.module as modules
-import torch.overrides
-from torch.overrides import TorchFunctionMode
 
-from stepscope import fence
-from stepscope.events.names import BACKWARD, PASS, SYNC, Plan, plan_for
+from stepscope import events, fence
+from stepscope.events import aside
+from stepscope.events.names import BACKWARD, SYNC, Plan
 from stepscope.profile.collect.facts_process import describe_model
-from stepscope.record.function_modes import take_off
 from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
 
 __all__ = ["Look", "file_line"]
 
 _disabled = torch._C.DisableTorchFunction
+_UNSEEN: dict[str, Plan] = {
+    "torch:from_numpy": (0, "from_numpy"),
+    "torch:Tensor.__repr__": (SYNC, "print"),
+    "torch:Tensor.__format__": (SYNC, "print"),
+}
+"""Functions that are not followed as operations, and count here all the same."""
 _FACTORIES = frozenset((
     "zeros", "ones", "full", "empty", "arange", "linspace", "eye", "rand", "randn", "randint", "randperm", "tensor",
     "as_tensor", "from_numpy", "tril", "triu", "full_like", "zeros_like", "ones_like",
@@ -85,23 +89,24 @@ class Tally:
         self.steps: set[int] = set()
 
 
-class Look(TorchFunctionMode):
-    """On between two optimizer steps, off for good after a few."""
+class Look:
+    """A follower of operations: on between two optimizer steps, off for good after a few."""
+
+    who = "looking at a call"
+    under_modes = True
 
     def __init__(self) -> None:
-        super().__init__()
         self.on = False
         self.over = False
         self.why_not = ""
         self.steps = 0
+        self.paused = 0
+        """Inside an optimizer's step: its calls are not the script's."""
         self.fetching = False
         """Inside a dataset, in this process: set by the loaders' facts."""
-        self.optimizing = False
-        """Inside an optimizer's step: its calls are not the script's."""
         self._last: tuple[Any, int] = (None, 0)
         self._went_back = False
         self._thread = threading.get_ident()
-        self._plans: dict[Any, Plan] = {}
         self._tallies: dict[tuple[Place | None, str, bool], Tally] = {}
         self._autocast = [0, 0]
         self._dtypes: dict[str, int] = {}
@@ -111,9 +116,7 @@ class Look(TorchFunctionMode):
         self._weights: dict[int, Any] = {}
         self._attention: dict[Place | None, int] = {}
         self._began = self._wall_ns = self._own_ns = 0
-        self._hooks: list[Any] = []
-        self._plain_from_numpy: Any = None
-        self._depth = 0
+        self._installed = events.Installed(stays_in_parent=True)
         self._roots: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._models: list[dict[str, Any]] = []
         self._conv_outputs: dict[int, Any] = {}
@@ -126,13 +129,17 @@ class Look(TorchFunctionMode):
     def start(self) -> None:
         if self.over or self.on or threading.get_ident() != self._thread:
             return
-        self._hooks = [
-            modules.register_module_forward_pre_hook(self._module_begins),
-            modules.register_module_forward_hook(self._module_ends, always_call=True),
-        ]
-        self._plain_from_numpy = torch.from_numpy
-        torch.from_numpy = self._from_numpy  # type: ignore[assignment]
-        self.__enter__()  # type: ignore[no-untyped-call]
+        subscription = events.subscribe(
+            self.who,
+            thread=self._thread,
+            module_begins=self._module_begins,
+            module_ends=self._module_ends,
+            backward_ends=self._backward_ends,
+        )
+        self._installed.add(subscription.remove)
+        for point, plan in _UNSEEN.items():
+            self._installed.wrap(point, self._layer(plan))
+        self._installed.add(events.follow(self))
         self.on = True
         self._began = perf_counter_ns()
 
@@ -140,44 +147,59 @@ class Look(TorchFunctionMode):
         if self.on:
             self.on = False
             self._wall_ns = perf_counter_ns() - self._began
-            for hook in self._hooks:
-                hook.remove()
-            torch.from_numpy = self._plain_from_numpy
-            take_off(self)
+            self._installed.remove()
             self._models = [describe_model(model) for model in list(self._roots)]
             self._forget()
             self._sources.clear()
             self.over = True
 
     def give_up(self, why: str) -> None:
+        self.stop()
         self.over, self.why_not = True, why
+
+    @property
+    def is_shut_out(self) -> bool:
+        """Something was compiled meanwhile, and operations are no longer followed."""
+        return self.on and bool(aside.closed_for_good)
 
     def step_over(self) -> None:
         self.steps += 1
-        self._depth, self._went_back = 0, False
+        self._went_back = False
         self._forget()
 
     def _forget(self) -> None:
         for known in (self._made, self._scores, self._weights, self._conv_outputs):
             known.clear()
 
-    def _from_numpy(self, array: Any) -> Any:
-        """Modes do not see this function; it is looked at by name."""
-        return self.__torch_function__(self._plain_from_numpy, (), (array,))
+    def _layer(self, plan: Plan) -> Callable[[Any], Any]:
+        def layer(plain: Any) -> Any:
+            @wraps(plain)
+            def seen(*args: Any, **kwargs: Any) -> Any:
+                if self.paused or threading.get_ident() != self._thread or aside.reason(under_modes=True) is not None:
+                    return plain(*args, **kwargs)
+                begun = self.begin(plan, plain, args, kwargs, events.caller())
+                result = plain(*args, **kwargs)
+                with _disabled():
+                    fence.call(self.who, self.end, begun, result)
+                return result
+
+            return seen
+
+        return layer
 
     # -- modules --------------------------------------------------------------------------------------------------
 
-    def _module_begins(self, module: Any, args: Any) -> None:
-        self._depth += 1
-        if self._depth == 1:
-            self._roots.setdefault(module, 0)
-        if args and type(module).__name__.startswith(("BatchNorm", "SyncBatchNorm")):
+    def _module_begins(self, call: Any) -> None:
+        if call.parent is None:
+            self._roots.setdefault(call.module, 0)
+        args = call.args
+        if args and type(call.module).__name__.startswith(("BatchNorm", "SyncBatchNorm")):
             conv = self._conv_outputs.get(id(args[0]))
             if conv is not None and conv[0]() is args[0]:
                 self._bias_pairs.add(conv[1])
 
-    def _module_ends(self, module: Any, args: Any, output: Any) -> None:
-        self._depth = max(0, self._depth - 1)
+    def _module_ends(self, call: Any) -> None:
+        module, args, output = call.module, call.args, call.result
         if isinstance(module, torch.nn.modules.conv._ConvNd) and isinstance(output, torch.Tensor):
             self._conv_calls += 1
             shapes = self._shapes.setdefault(id(module), set())
@@ -188,31 +210,28 @@ class Look(TorchFunctionMode):
                 text = f"{kind}({module.in_channels}, {module.out_channels})"
                 self._conv_outputs[id(output)] = (weakref.ref(output), text)
 
+    def _backward_ends(self, error: BaseException | None) -> None:
+        self._last, self._went_back = (None, 0), True
+
     # -- calls ----------------------------------------------------------------------------------------------------
 
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        plan = self._plans.get(function)
-        if plan is None:
-            plan = self._plans[function] = _plan(function)
-        if plan[0] == PASS or not self.on or self.optimizing:
-            return function(*args, **kwargs) if kwargs else function(*args)
-        began = perf_counter_ns()
-        result = function(*args, **kwargs) if kwargs else function(*args)
+    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        """A call begins; its clock is read last."""
+        if plan[0] == BACKWARD or plan[1].startswith("_record_function"):  # torch's own marks around loaders
+            return None
+        return plan, args, kwargs or {}, frame, perf_counter_ns()
+
+    def end(self, begun: Any, result: Any) -> None:
         ended = perf_counter_ns()
-        took = ended - began
-        if plan[0] == BACKWARD:
-            self._last, self._went_back = (None, 0), True
-            return result
-        try:
-            with _disabled():
-                tally = self._note(plan[1], plan[0] == SYNC, args, kwargs or {}, result, sys._getframe(1))
-        except Exception as fault:
-            fence.report("looking at a call", fault)
-            tally = None
+        plan, args, kwargs, frame, began = begun
+        sync = plan[0] == SYNC or plan[1] in _HIDDEN_SYNCS
+        tally = self._note(plan[1], sync, args, kwargs, result, frame)
         if tally is not None:
-            self._time(tally, sys._getframe(1).f_code, began, took)
+            self._time(tally, frame.f_code, began, ended - began)
         self._own_ns += perf_counter_ns() - ended
-        return result
+
+    def fail(self, begun: Any, error: BaseException) -> None:
+        """The script hears of it; there is nothing to count."""
 
     def _time(self, tally: Tally, code: Any, began: int, took: int) -> None:
         if tally.calls >= _MANY:  # one of many was held up by something else on the machine
@@ -281,7 +300,8 @@ class Look(TorchFunctionMode):
         tally.device, tally.target = source.device.type, target.device.type
         tally.bytes += source.numel() * source.element_size()
         if source.device.type == "cpu":
-            tally.pinned += bool(source.is_pinned())
+            with events.quietly():
+                tally.pinned += bool(source.is_pinned())
             tally.waits_not += bool(kwargs.get("non_blocking") or (name in ("to", "copy_") and True in args[2:]))
             made = self._made.get(id(source))
             tally.made += bool(made is not None and made() is source)
@@ -345,15 +365,3 @@ class Look(TorchFunctionMode):
 
 
 _autocast_by_kind = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4)
-_PLAIN = {"__repr__": "print", "__format__": "print"}
-
-
-def _plan(function: Any) -> Plan:
-    """As for recordings, but printing a tensor is a wait for the device."""
-    name = str(getattr(function, "__name__", ""))
-    if name in _PLAIN:
-        return SYNC, _PLAIN[name]
-    if name.startswith("_record_function"):  # torch's own marks around loaders and optimizers
-        return PASS, name
-    kind, named = plan_for(function)
-    return (SYNC, named) if named in _HIDDEN_SYNCS else (kind, named)

@@ -1,21 +1,31 @@
 """A span in the trace for every call of a module, where stacks would be too much.
 
-Two global hooks, only while the window is open. Each span is named `module Net:blocks.0.fc1 (Linear)`; the `modules`
+Modules are followed only while the window is open. Each span is named `module Net:blocks.0.fc1 (Linear)`; the `modules`
 analysis reads them when the trace has no Python calls.
 """
 
 from __future__ import annotations
 
 import sys
-import threading
 from typing import Any
 
+from stepscope import events
 from stepscope.fence import fenced
 from stepscope.profile.collect.alive import live_models_and_optimizers
 from stepscope.profile.collect.module_names import module_paths
 from stepscope.profile.trace.python_names import MODULE_SPAN
 
-__all__ = ["ModuleSpans"]
+__all__ = ["ModuleSpans", "hidden_span"]
+
+_SPAN = "profiler span"
+
+
+def hidden_span(torch: Any, name: str) -> Any:
+    """A span of torch.profiler, begun; its begin and end are operations that no mode of the script is to see."""
+    span = torch.autograd.profiler.record_function(name)
+    with events.quietly():
+        span.__enter__()
+    return span
 
 
 class ModuleSpans:
@@ -23,54 +33,39 @@ class ModuleSpans:
 
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
-        self._handles: list[Any] = []
-        self._open = threading.local()
+        self._subscription: events.Subscription | None = None
 
     @fenced("marking the calls of modules")
     def begin(self) -> None:
-        """From now on every call of a module that exists now is a span. Not under torch.compile, where hooks on all
-        modules would have everything compiled anew."""
-        import torch
-
-        if self._handles or _something_is_compiled():
+        """From now on every call of a module that exists now is a span. Not under torch.compile, whose code would see
+        that modules are followed and be compiled again."""
+        if self._subscription is not None or _something_is_compiled():
             return
         roots, _ = live_models_and_optimizers()
         self._names = _names_of(roots)
-        hooks = torch.nn.modules.module
-        self._handles = [
-            hooks.register_module_forward_pre_hook(self._enter),
-            hooks.register_module_forward_hook(self._leave, always_call=True),
-        ]
+        self._subscription = events.subscribe(
+            "marking the call of a module", order=90, module_begins=self._enter, module_ends=self._leave
+        )
 
     @fenced("marking the calls of modules")
     def end(self) -> None:
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
+        if self._subscription is not None:
+            self._subscription.remove()
+            self._subscription = None
         self._names = {}
 
-    @fenced("marking the call of a module")
-    def _enter(self, module: Any, args: Any) -> None:
+    def _enter(self, call: Any) -> None:
         import torch
 
-        name = self._names.get(id(module))
-        if name is None:
-            return
-        span: Any = torch.autograd.profiler.record_function(name)
-        span.__enter__()
-        self._stack().append((id(module), span))
+        name = self._names.get(id(call.module))
+        if name is not None:
+            call.notes[_SPAN] = hidden_span(torch, name)
 
-    @fenced("marking the call of a module")
-    def _leave(self, module: Any, args: Any, output: Any) -> None:
-        stack = self._stack()
-        if stack and stack[-1][0] == id(module):  # a call that began before the hooks has no span to end
-            stack.pop()[1].__exit__(None, None, None)
-
-    def _stack(self) -> list[Any]:
-        found: list[Any] | None = getattr(self._open, "spans", None)
-        if found is None:
-            found = self._open.spans = []
-        return found
+    def _leave(self, call: Any) -> None:
+        span = call.notes.pop(_SPAN, None)
+        if span is not None:  # a call that began before the window has none
+            with events.quietly():
+                span.__exit__(None, None, None)
 
 
 def _names_of(roots: list[Any]) -> dict[int, str]:

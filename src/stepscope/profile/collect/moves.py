@@ -12,18 +12,20 @@ from stepscope.events import Installed
 
 __all__ = ["Moves", "uses_accelerator"]
 
+_POINTS = ("torch:Tensor.to", "torch:Tensor.cuda")
+
 
 class Moves:
     """Times `Tensor.to` and `Tensor.cuda`, and tells `moved(began, ended)` of those that changed the device.
 
     Without a device in use there is nothing to time and nothing is installed. Compiled code is traced by the methods'
-    names and does not come by here; subclasses of Tensor are let through untimed.
+    names and does not come by here; subclasses of Tensor pass untimed.
     """
 
     def __init__(self, moved: Callable[[float, float], None], clock: Callable[[], float] = time.perf_counter) -> None:
         self._moved = moved
         self._clock = clock
-        self._installed = Installed()
+        self._installed = Installed(stays_in_parent=True)
         self._is_on = False
 
     def install(self, torch: Any, *, always: bool = False) -> None:
@@ -31,12 +33,8 @@ class Moves:
         if self._is_on or not (always or uses_accelerator(torch)):
             return
         self._is_on = True
-        tensor = torch.Tensor
-        for name in ("to", "cuda"):
-            if name in tensor.__dict__:  # somebody else's patch: theirs to keep
-                continue
-            setattr(tensor, name, self._timed(getattr(tensor, name), torch))
-            self._installed.add(_remover(tensor, name))
+        for point in _POINTS:
+            self._installed.wrap(point, lambda move: self._timed(move, torch))
 
     def remove(self) -> None:
         self._is_on = False
@@ -57,10 +55,6 @@ class Moves:
             return result
 
         return timed
-
-
-def _remover(tensor: Any, name: str) -> Callable[[], None]:
-    return lambda: delattr(tensor, name)
 
 
 def uses_accelerator(torch: Any) -> bool:

@@ -13,6 +13,7 @@ __all__ = ["OURS", "TheirProfiler"]
 
 OURS = "_stepscope_window"
 """An attribute of the profiles that are ours."""
+_PROFILE, _KINETO = "torch.autograd.profiler:profile", "torch.profiler.profiler:_KinetoProfile"
 
 
 class TheirProfiler:
@@ -23,21 +24,18 @@ class TheirProfiler:
         self.traces: list[str] = []
         self._on_begin = fence.fenced("making way for the script's profiler")(on_begin)
         self._going: set[int] = set()
-        self._installed = Installed()
+        self._installed = Installed(stays_in_parent=True)
 
     @property
     def is_going(self) -> bool:
         return bool(self._going)
 
     def install(self, torch: Any) -> None:
-        kind = torch.autograd.profiler.profile
         for name in ("_prepare_trace", "_start_trace", "__enter__"):
-            if name in kind.__dict__:
-                self._installed.patch(kind, name, self._beginning(kind.__dict__[name]))
-        self._installed.patch(kind, "__exit__", self._ending(kind.__dict__["__exit__"]))
-        for owner in (kind, torch.profiler.profiler._KinetoProfile):  # the second may write by way of the first
-            plain = owner.__dict__["export_chrome_trace"]
-            self._installed.patch(owner, "export_chrome_trace", self._exporting(plain))
+            self._installed.wrap(f"{_PROFILE}.{name}", self._beginning)
+        self._installed.wrap(f"{_PROFILE}.__exit__", self._ending)
+        for owner in (_PROFILE, _KINETO):  # the second may write by way of the first
+            self._installed.wrap(f"{owner}.export_chrome_trace", self._exporting)
 
     def remove(self) -> None:
         self._installed.remove()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events
 
 __all__ = ["StepsByOptimizer"]
 
@@ -20,23 +18,21 @@ class StepsByOptimizer:
     """
 
     def __init__(self, stepped: Callable[[], None]) -> None:
-        self._stepped = fence.fenced("marking a step")(stepped)
-        self._installed = Installed()
+        self._stepped = stepped
+        self._subscription: events.Subscription | None = None
         self._first: int | None = None
-        self._thread = threading.get_ident()
-        self._pid = os.getpid()
 
     def install(self) -> None:
-        from torch.optim.optimizer import register_optimizer_step_post_hook
-
-        self._installed.add(register_optimizer_step_post_hook(self._after).remove)
+        self._subscription = events.subscribe(
+            "marking a step", thread=threading.get_ident(), order=90, step_ends=self._after
+        )
 
     def remove(self) -> None:
-        self._installed.remove()
+        if self._subscription is not None:
+            self._subscription.remove()
+            self._subscription = None
 
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if os.getpid() != self._pid or threading.get_ident() != self._thread:
-            return
         self._first = self._first or id(optimizer)
         if id(optimizer) == self._first:
             self._stepped()

@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepscope import events
 from stepscope.profile.collect.alive import live_models_and_optimizers
 from stepscope.profile.collect.memory import CudaHistory
-from stepscope.profile.collect.module_spans import ModuleSpans
+from stepscope.profile.collect.module_spans import ModuleSpans, hidden_span
 from stepscope.profile.collect.others import OURS
 
 if TYPE_CHECKING:
@@ -108,7 +109,8 @@ class TorchWindow:
         if self.options.with_modules or self.options.profile_memory:
             self.alive = live_models_and_optimizers()
         self._begin_beside()
-        old = self._torch.empty(1) if self.options.profile_memory else None
+        with events.quietly():
+            old = self._torch.empty(1, device="cpu") if self.options.profile_memory else None
         self._profile._start_trace()
         self.is_on = True
         self._describe()
@@ -144,14 +146,14 @@ class TorchWindow:
         """A step begins here, and the one before is over; None: only over."""
         now = time.perf_counter()
         if self._mark is not None:
-            self._mark.__exit__(None, None, None)
+            with events.quietly():
+                self._mark.__exit__(None, None, None)
             self._mark = None
             self.walls_s.append(now - self._marked)
         self._marked = now
         if step is not None and self.is_on:
             self.steps.append(step)
-            self._mark = self._torch.autograd.profiler.record_function(f"ProfilerStep#{step}")
-            self._mark.__enter__()
+            self._mark = hidden_span(self._torch, f"ProfilerStep#{step}")
 
     def cancel(self) -> None:
         """The step that was marked last is none after all: the loader had no batch for it."""
