@@ -16,7 +16,8 @@ from typing import Any
 import torch
 
 __all__ = [
-    "AWAY", "closed_for_good", "is_capturing", "noted", "on_away", "outside", "reason", "reopen", "shut", "transform",
+    "AWAY", "closed_for_good", "eager", "is_capturing", "noted", "on_away", "outside", "reason", "reopen", "shut",
+    "transform",
 ]  # fmt: skip
 
 _tracing = torch._C._get_tracing_state
@@ -32,6 +33,8 @@ on_away: list[Callable[[bool], None]] = []
 """Sources that must take something off while we are outside: called with True, and with False when it is over."""
 closed_for_good: list[str] = []
 """Why operations and modules can no longer be followed in this process: compiled code may run at any time."""
+_eager: list[None] = []
+_put_off: list[str] = []
 own_dispatch_modes = 0
 """How many of the dispatch modes on the stack are the recorder's."""
 
@@ -91,11 +94,33 @@ def outside(why: str) -> Iterator[None]:
 
 def shut(why: str) -> None:
     """From now on operations and modules are not followed: compiled code would see it."""
-    if not closed_for_good:
+    if _eager:
+        _put_off.append(why)
+    elif not closed_for_good:
         closed_for_good.append(why)
         noted[why] += 1
         for told in on_away:
             told(True)
+
+
+def eager() -> Callable[[], None]:
+    """Compiled code runs eagerly from now on, so it cannot see us and we may follow; what is returned ends that."""
+    _eager.append(None)
+    if closed_for_good:
+        _put_off.extend(closed_for_good)
+        closed_for_good.clear()
+        if not AWAY:
+            for told in on_away:
+                told(False)
+    return _no_longer_eager
+
+
+def _no_longer_eager() -> None:
+    _eager.pop()
+    if not _eager and _put_off:
+        why = _put_off[0]
+        _put_off.clear()
+        shut(why)
 
 
 def reopen() -> None:

@@ -108,6 +108,10 @@ _TABLE: dict[str, dict[str, str]] = {
         "torch.optim:Optimizer.add_param_group": "its parameters grew",
         "torch.optim:Optimizer.zero_grad": "gradients were cleared",
         "torch.optim:Optimizer.load_state_dict": "its state was loaded",
+        "torch._functorch.vmap:_add_batch_dim": "a tensor goes into vmap",
+        "torch._functorch.vmap:_remove_batch_dim": "a tensor comes out of vmap",
+        "torch._functorch.eager_transforms:_wrap_for_grad": "a tensor goes into torch.func.grad",
+        "torch._functorch.eager_transforms:_unwrap_for_grad": "a tensor comes out of torch.func.grad",
     },
 }
 POINTS: dict[str, Point] = {

@@ -7,7 +7,6 @@ several optimizers take turns (a GAN), with the last before one of them is due a
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from threading import get_ident
@@ -15,12 +14,9 @@ from time import perf_counter_ns
 from typing import Any
 
 import torch
-import torch.optim.optimizer as torch_optimizer
-from torch.nn.modules import module as torch_module
 
-from stepscope import fence
 from stepscope.errors import UsageError
-from stepscope.events import Installed
+from stepscope.events import Subscription, subscribe
 from stepscope.inspect.figures import duration
 from stepscope.inspect.layer_times import middle_and_spread
 from stepscope.inspect.table import Row, Table
@@ -50,10 +46,8 @@ class StepTimes:
 
     def __init__(self, skip: int) -> None:
         self._skip = skip
-        self._installed = Installed()
-        self._thread = get_ident()
+        self._events: Subscription | None = None
         self._stack: list[str] = []
-        self._depth = 0
         self._updated = False
         self._marks: list[list[Mark]] = [[]]
         """Per update: (phase that ended here, host time, device event)."""
@@ -62,22 +56,23 @@ class StepTimes:
         self.steps: list[dict[str, float]] = []
 
     def __enter__(self) -> StepTimes:
-        self._thread = get_ident()
-        guard = fence.fenced("timing a step")
-        installed = self._installed
-        installed.add(torch_module.register_module_forward_pre_hook(guard(self._forward_begins)).remove)
-        ends = guard(self._forward_ends)
-        installed.add(torch_module.register_module_forward_hook(ends, always_call=True).remove)
-        installed.add(torch_optimizer.register_optimizer_step_pre_hook(guard(self._update_begins)).remove)
-        installed.add(torch_optimizer.register_optimizer_step_post_hook(guard(self._update_ends)).remove)
-        run = torch.autograd.__dict__.get("_engine_run_backward")
-        if run is not None:
-            installed.patch(torch.autograd, "_engine_run_backward", partial(self._backward, run))
+        self._events = subscribe(
+            "timing a step",
+            thread=get_ident(),
+            order=90,
+            model_begins=self._forward_begins,
+            model_ends=self._forward_ends,
+            backward_begins=self._backward_begins,
+            backward_ends=self._backward_ends,
+            step_begins=self._update_begins,
+            step_ends=self._update_ends,
+        )
         self._mark("other")
         return self
 
     def __exit__(self, *about: Any) -> None:
-        self._installed.remove()
+        if self._events is not None:
+            self._events.remove()
         if self._updated:  # what follows the last update belongs to no step
             self._marks.append([])
             self._optimizers.append(set())
@@ -102,11 +97,8 @@ class StepTimes:
         if self._stack and self._stack[-1] == phase:
             self._mark(self._stack.pop())
 
-    def _forward_begins(self, module: Any, args: Any) -> None:
-        if get_ident() != self._thread:
-            return
-        self._depth += 1
-        if self._depth > 1 or self._stack:  # inside another call, or run again by checkpointing in backward
+    def _forward_begins(self, call: Any) -> None:
+        if self._stack:  # run again by checkpointing in backward
             return
         if self._updated:
             self._updated = False
@@ -114,22 +106,16 @@ class StepTimes:
             self._optimizers.append(set())
         self._begins("forward")
 
-    def _forward_ends(self, module: Any, args: Any, result: Any) -> None:
-        if get_ident() != self._thread:
-            return
-        self._depth = max(self._depth - 1, 0)
-        if self._depth == 0:
-            self._ends("forward")
+    def _forward_ends(self, call: Any) -> None:
+        self._ends("forward")
 
-    def _backward(self, run: Any, *args: Any, **kwargs: Any) -> Any:
-        begins, ends = fence.fenced("timing a step")(self._begins), fence.fenced("timing a step")(self._ends)
-        begins("backward")
-        try:
-            return run(*args, **kwargs)
-        finally:
-            ends("backward")
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        self._begins("backward")
 
-    def _update_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _backward_ends(self, error: BaseException | None) -> None:
+        self._ends("backward")
+
+    def _update_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         self._begins("update")
         self._optimizers[-1].add(id(optimizer))
 

@@ -61,9 +61,15 @@ class _Module:
     def __init__(self, module: Any) -> None:
         self.module = module
         self.attributes = dict(module.__dict__)
+        self.scripted = isinstance(module, torch.jit.ScriptModule)
+        """Its attributes live in C++, and `_buffers` can be read but not written to."""
         self.buffers = {name: (buffer, _Kept(buffer)) for name, buffer in module._buffers.items()}
 
     def put_back(self) -> None:
+        if self.scripted:
+            for _, kept in self.buffers.values():
+                kept.put_back()
+            return
         held = self.module.__dict__
         for name in [name for name in held if name not in self.attributes]:
             del held[name]

@@ -1,4 +1,4 @@
-"""Depth "aten": every ATen operator, also inside functionals, backward and scripted code, through a dispatch mode.
+"""Depth "aten": every ATen operator, also inside functionals, backward and scripted code.
 
 Below autograd an op has no `grad_fn` yet: forward and backward are tied by autograd's sequence number, which is the
 node's own when the op runs under it, and that of the node now executing during backward.
@@ -6,13 +6,10 @@ node's own when the op runs under it, and that of the node now executing during 
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from stepscope import fence
 from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
 from stepscope.record.observer import OpCall, tell
@@ -22,46 +19,30 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
-__all__ = ["DispatchMode"]
+__all__ = ["Operators"]
 
 _disabled = torch._C.DisableTorchFunction
 _executing = getattr(torch._C, "_current_autograd_node", None)
+_Begun = tuple[OpCall, "list[Entry]"]
 
 
-class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Records each operator around its call."""
+class Operators:
+    """Records each operator around its call; an `events.dispatch.OperatorFollower`."""
+
+    who = "recording an operator"
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
         self._recorder = recorder
         self._makers: dict[int, OpDraft] = {}
         self._before = recorder.watchers("before")
         self._returned = recorder.watchers("returned")
         self._after = recorder.watchers("after")
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        # The default wraps every call in a guard that imports the compiler: 1.5 s at the first op.
-        return False
+    @property
+    def paused(self) -> int:
+        return int(self._recorder.off)
 
-    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if self._recorder.off or function.namespace == "profiler":
-            return function(*args, **kwargs)
-        begun = self._begin(function, args, kwargs)
-        if begun is None:
-            return function(*args, **kwargs)
-        try:
-            result = function(*args, **kwargs)
-        except BaseException as error:
-            begun[0].draft.error = f"{type(error).__name__}: {error}"
-            self._recorder.keep(begun[0].draft)
-            raise
-        self._end(begun[0], begun[1], result)
-        return result
-
-    @fence.fenced("recording an operator")
-    def _begin(self, function: Any, args: Any, kwargs: Any) -> tuple[OpCall, list[Entry]] | None:
+    def begin(self, function: Any, args: Any, kwargs: Any, frame: Any) -> _Begun:
         recorder = self._recorder
         with _disabled():
             draft = OpDraft(str(function), recorder.phases.now, recorder.innermost())
@@ -69,7 +50,7 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             draft.args = snapshot(function, args, kwargs, call.inputs)
             self._tie(draft)
             if draft.site is None:
-                draft.site = place_of(sys._getframe(2))
+                draft.site = place_of(frame)
             entries = recorder.flow.read_inputs(draft, call.inputs)
             tell(self._before, call)
             return call, entries
@@ -105,8 +86,8 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 draft.outputs = [*draft.outputs[:place], (ref[0], version), *draft.outputs[place + 1 :]]
                 tensors.write(entry, version, draft)
 
-    @fence.fenced("recording an operator")
-    def _end(self, call: OpCall, entries: list[Entry], result: Any) -> None:
+    def end(self, begun: _Begun, result: Any) -> None:
+        call, entries = begun
         recorder = self._recorder
         with _disabled():
             tell(self._returned, call)
@@ -119,3 +100,8 @@ class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
             )
             self._settle_versions(call, entries)
             tell(self._after, call)
+
+    def fail(self, begun: _Begun, error: BaseException) -> None:
+        draft = begun[0].draft
+        draft.error = f"{type(error).__name__}: {error}"
+        self._recorder.keep(draft)

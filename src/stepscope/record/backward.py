@@ -1,20 +1,18 @@
 """Backward: each autograd node that runs is an op, tied to the forward op that made it.
 
-All of `Tensor.backward`, `autograd.backward` and `autograd.grad` go through one door into the engine. While the
-recording is on we stand at that door: walk the graph once, give each node a post-hook (and a pre-hook where one is
-needed), and take them all away when the engine returns. No node is kept; a hook knows its node by plain data.
+`events.nodes` tells of each run of the engine and of each node in it; a node is known here by plain data.
 """
 
 from __future__ import annotations
 
 import threading
 import weakref
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from stepscope import fence
+from stepscope.events.nodes import follow_nodes
 from stepscope.record.autograd import is_custom
 from stepscope.record.drafts import OpDraft, Ref
 from stepscope.record.observer import tell
@@ -53,7 +51,9 @@ class _Node:
 
 
 class Backward:
-    """Stands at the engine's door."""
+    """Records what the engine runs; an `events.nodes.NodeFollower`."""
+
+    who = "recording the backward pass"
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -64,31 +64,19 @@ class Backward:
         """The `backward` or `grad` calls now running, innermost last, with the gradients they start from."""
 
     def install(self) -> None:
-        installed = self._recorder.installed
-        run = torch.autograd.__dict__.get("_engine_run_backward")
-        if run is not None:
-            installed.patch(torch.autograd, "_engine_run_backward", partial(self._door, run))
-        else:  # before torch 2.2
-            engine = torch.autograd.Variable.__dict__["_execution_engine"]
-            stand_in = _Engine(engine, partial(self._door, engine.run_backward))
-            installed.patch(torch.autograd.Variable, "_execution_engine", stand_in)
+        self._recorder.installed.add(follow_nodes(self))
 
-    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
+    def listens(self) -> bool:
+        return self._recorder.listens()
+
+    def engine_begins(self, roots: Any) -> bool:
         recorder = self._recorder
-        if not recorder.listens():
-            return run(roots, *args, **kwargs)
-        handles: list[Any] = []
-        self._look_at(roots)
         recorder.phases.backward_begins()
-        try:
-            if recorder.backward and recorder.depth != "aten":  # there the operators inside each node are seen
-                self._hook(roots, handles)
-            with recorder.function_mode_on():
-                return run(roots, *args, **kwargs)
-        finally:
-            for handle in handles:
-                handle.remove()
-            recorder.phases.backward_ends()
+        self._look_at(roots)
+        return recorder.backward and recorder.depth != "aten"  # there the operators inside each node are seen
+
+    def engine_ends(self) -> None:
+        self._recorder.phases.backward_ends()
 
     @fence.fenced("recording the backward pass")
     def _look_at(self, roots: Any) -> None:
@@ -97,30 +85,16 @@ class Backward:
             if self.loss is None and refs:
                 self.loss = refs[0]
 
-    @fence.fenced("recording the backward pass")
-    def _hook(self, roots: Any, handles: list[Any]) -> None:
-        with _disabled():
-            start = [root.grad_fn if isinstance(root, torch.Tensor) else root.node for root in roots]
-            nodes: list[Any] = []
-            plain: dict[int, _Node] = {}
-            stack = [node for node in start if node is not None]
-            while stack:
-                node = stack.pop()
-                if id(node) not in plain:
-                    plain[id(node)] = self._describe(node)
-                    nodes.append(node)
-                    stack.extend(source for source, _ in node.next_functions if source is not None)
-            # Written down when they have run, which saves a hook each; before it where something is recorded inside.
-            early = bool(self._before) or self._recorder.nodes.packed
-            for node in nodes:
-                mine = plain[id(node)]
-                mine.next = [None if to is None else (plain[id(to)], place) for to, place in node.next_functions]
-                if early or mine.early:
-                    mine.early = True
-                    handles.append(node.register_prehook(partial(self._pre, mine)))
-                handles.append(node.register_hook(partial(self._post, mine)))
+    def met(self, nodes: list[Any], known: dict[int, _Node]) -> list[bool]:
+        """Written down when they have run, which saves a hook each; before it where something is recorded inside."""
+        early = bool(self._before) or self._recorder.nodes.packed
+        for node in nodes:
+            mine = known[id(node)]
+            mine.next = [None if to is None else (known[id(to)], place) for to, place in node.next_functions]
+            mine.early = mine.early or early
+        return [known[id(node)].early for node in nodes]
 
-    def _describe(self, node: Any) -> _Node:
+    def meet(self, node: Any) -> _Node:
         recorder = self._recorder
         kind = type(node)
         name = kind.__name__
@@ -137,7 +111,7 @@ class Backward:
         found.early = forward is None or is_custom(kind)
         return found
 
-    def _pre(self, node: _Node, gradients: Any) -> None:
+    def begin(self, node: _Node, gradients: Any) -> None:
         if self._recorder.off:
             return
         try:
@@ -196,7 +170,7 @@ class Backward:
             tensors.write(entry, version, self.callers[-1][0])
         return entry
 
-    def _post(self, node: _Node, produced: Any, gradients: Any) -> None:
+    def end(self, node: _Node, produced: Any, gradients: Any) -> None:
         if self._recorder.off:
             return
         try:
@@ -256,14 +230,3 @@ class Backward:
         entry.grad_of = parameter.number
         tensors.write(entry, version, draft)
         draft.outputs = [*draft.outputs, (entry.number, version)]
-
-
-class _Engine:
-    """The execution engine with our door in front of it."""
-
-    def __init__(self, engine: Any, door: Any) -> None:
-        self._engine = engine
-        self.run_backward = door
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)

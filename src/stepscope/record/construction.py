@@ -6,7 +6,7 @@ leave on while a script builds its model. Without it the line is read off the so
 
 from __future__ import annotations
 
-import sys
+import functools
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from stepscope import fence
-from stepscope.events import Installed
+from stepscope.events import Installed, caller
 from stepscope.record.sites import Place, place_of, site_at
 from stepscope.record.source import assignments_of
 from stepscope.records.step import Site
@@ -33,18 +33,20 @@ def watch() -> Iterator[None]:
         model = Net()
     """
     installed = Installed()
-    original = torch.nn.Module.__init__
-
-    def remember(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
-        _remember(self, sys._getframe(1))
-
-    remember.__wrapped__ = original  # type: ignore[attr-defined]
-    installed.patch(torch.nn.Module, "__init__", remember)
+    installed.wrap("torch.nn:Module.__init__", _layer)
     try:
         yield
     finally:
         installed.remove()
+
+
+def _layer(initialize: Any) -> Any:
+    @functools.wraps(initialize)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        initialize(self, *args, **kwargs)
+        _remember(self, caller())
+
+    return __init__
 
 
 @fence.fenced("remembering where a module was made")

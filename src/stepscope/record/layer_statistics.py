@@ -9,20 +9,22 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-import torch.optim.optimizer as torch_optimizer
 
 from stepscope import fence
 from stepscope.errors import UsageError
-from stepscope.events import Installed
+from stepscope.events import subscribe
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import stats_of
 from stepscope.records import Media
 from stepscope.records.step import Stats
+
+if TYPE_CHECKING:
+    from stepscope.events.modules import ModuleCall
 
 __all__ = ["Counts", "LayerWatch", "watch_layers"]
 
@@ -58,7 +60,7 @@ def _log_to_current_run(values: dict[str, Any]) -> None:
 
 
 class LayerWatch:
-    """The hooks of `watch_layers`; `remove()` takes them away. Also a context manager."""
+    """What `watch_layers` gives; `remove()` ends it. Also a context manager."""
 
     def __init__(self, model: Any, log: Log, every: int, bins: int) -> None:
         self._log = log
@@ -69,22 +71,18 @@ class LayerWatch:
         self._complete = False
         """A step is counted and waits for the next forward: by then the loop has logged its own values of that step,
         and `run.log` without a step puts these beside them."""
-        self._installed = Installed()
         self._layers = list(_layers(model))
-        guard = fence.fenced("watching layers")
-        for name, layer in self._layers:
-            self._installed.add(layer.register_forward_hook(guard(_Forward(self, name))).remove)
-        before = guard(self._before_step)
-        self._installed.add(torch_optimizer.register_optimizer_step_pre_hook(before).remove)
+        self._names = {id(layer): name for name, layer in self._layers}
         self._mine = {id(p) for p in model.parameters()}
+        self._events = subscribe("watching layers", module_ends=self._module_ends, step_begins=self._before_step)
 
     @property
     def _sampling(self) -> bool:
         return self._steps % self._every == 0
 
     def remove(self) -> None:
-        """Take all hooks away; what was counted last is still logged."""
-        self._installed.remove()
+        """Stop watching; what was counted last is still logged."""
+        self._events.remove()
         self._send()
 
     def __enter__(self) -> LayerWatch:
@@ -93,7 +91,12 @@ class LayerWatch:
     def __exit__(self, *error: Any) -> None:
         self.remove()
 
-    def saw(self, name: str, layer: Any, result: Any) -> None:
+    def _module_ends(self, call: ModuleCall) -> None:
+        name = self._names.get(id(call.module))
+        if name is not None and call.error is None:
+            self._saw(name, call.module, call.result)
+
+    def _saw(self, name: str, layer: Any, result: Any) -> None:
         """A layer has returned: count what it returned, once per sampled step, while training."""
         if self._complete:
             self._send()
@@ -104,7 +107,7 @@ class LayerWatch:
         if tensors:
             self._count(key, tensors[:1])
 
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         owned = {id(p) for group in optimizer.param_groups for p in group["params"]}
         if owned.isdisjoint(self._mine):
             return  # another model's optimizer
@@ -141,18 +144,6 @@ class LayerWatch:
                 values[f"{key}/norm"] = math.nan if stats.norm is None else stats.norm
         if values:
             self._log(values)
-
-
-class _Forward:
-    """One layer's forward hook."""
-
-    def __init__(self, watch: LayerWatch, name: str) -> None:
-        self._watch = watch
-        self._name = name
-        self.__name__ = "watch_layers"
-
-    def __call__(self, layer: Any, args: Any, result: Any) -> None:
-        self._watch.saw(self._name, layer, result)
 
 
 class Counts:

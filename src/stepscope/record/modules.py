@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn.modules import module as torch_module
 
-from stepscope import fence
+from stepscope.events import subscribe
+from stepscope.events.modules import runs_fused
 from stepscope.record.arguments import tensors_in
 from stepscope.record.drafts import CallDraft
 from stepscope.record.observer import tell
@@ -17,6 +16,7 @@ from stepscope.record.observer import tell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stepscope.events.modules import ModuleCall
     from stepscope.record.recorder import Recorder
 
 __all__ = ["ModuleEntry", "ModuleHooks"]
@@ -49,21 +49,8 @@ def type_name(module: Any) -> str:
     return type(module).__name__
 
 
-def _has_fast_path(module: Any) -> bool:
-    """Whether torch runs this call as one fused kernel, which it does not do under a torch-function mode.
-
-    Recording would make it take the other path, whose results differ in the last bits; so it is left alone.
-    """
-    if not isinstance(module, _FUSED) or module.training:
-        return False
-    switch = getattr(getattr(torch.backends, "mha", None), "get_fastpath_enabled", None)
-    if switch is not None and not switch():
-        return False
-    return not torch.is_grad_enabled() or not any(p.requires_grad for p in module.parameters())
-
-
 class ModuleHooks:
-    """Two global forward hooks that keep the stack of module calls."""
+    """Listens to module calls and keeps their stack."""
 
     def __init__(self, recorder: Recorder, model: Any) -> None:
         self._recorder = recorder
@@ -71,22 +58,17 @@ class ModuleHooks:
         self.roots: list[Any] = []
         self.entries: dict[int, ModuleEntry] = {}
         self.stack: list[CallDraft] = []
-        self._opaque: list[tuple[CallDraft, Any]] = []
+        self._closed: set[CallDraft] = set()
+        """Calls whose inside is out of sight: torch runs them in one piece."""
+        self._key = f"recorder {id(self)}"
         self._before = recorder.watchers("module_before")
         self._after = recorder.watchers("module_after")
         if model is not None:
             self.add_root(model)
 
     def install(self) -> None:
-        installed = self._recorder.installed
-        enter = fence.fenced("recording a module")(self._enter)
-        leave = fence.fenced("recording a module")(self._leave)
-        installed.add(torch_module.register_module_forward_pre_hook(enter).remove)
-        try:
-            handle = torch_module.register_module_forward_hook(leave, with_kwargs=True, always_call=True)
-        except TypeError:  # older torch: without keywords, and nothing is heard of a module that raised
-            handle = torch_module.register_module_forward_hook(leave)
-        installed.add(handle.remove)
+        subscription = subscribe("recording a module", module_begins=self._enter, module_ends=self._leave)
+        self._recorder.installed.add(subscription.remove)
 
     def add_root(self, module: Any) -> ModuleEntry:
         """Learn the names of a whole tree of modules, its parameters and buffers."""
@@ -148,10 +130,11 @@ class ModuleHooks:
         entry = self.entries.get(id(module))
         return entry if entry is not None and entry.ref() is module else None
 
-    def _enter(self, module: Any, args: Any) -> None:
+    def _enter(self, called: ModuleCall) -> None:
         recorder = self._recorder
         if not recorder.listens():
             return
+        module = called.module
         entry = self.entry_of(module)
         if entry is None or (self.model is None and not self.stack and module not in self.roots):
             entry = self.add_root(module)
@@ -162,48 +145,35 @@ class ModuleHooks:
             call.sequence = recorder.sequence()
             entry.calls += 1
             call.recomputed = recorder.phases.in_backward
-            call.inputs = recorder.flow.refs(tensors_in(args))
+            given = (called.args, called.kwargs) if called.kwargs else called.args
+            call.inputs = recorder.flow.refs(tensors_in(given))
             drafts.calls.append(call)
             self.stack.append(call)
+            called.notes[self._key] = call
+            if entry.may_close and runs_fused(module):
+                self._closed.add(call)
             if entry.root == 0 and (parent is None or parent.module.root != 0):
                 recorder.phases.module_begins()
             if self._before:
                 tell(self._before, call)
-        if entry.may_close and (isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module)):
-            self._close_off(call)
 
-    def _close_off(self, call: CallDraft) -> None:
-        guard = torch._C.DisableTorchFunction()
-        self._opaque.append((call, guard))
-        guard.__enter__()
-
-    def _leave(self, module: Any, args: Any, *rest: Any) -> None:
-        # After an exception torch calls the hook without the keywords, whatever was asked for.
-        kwargs, result = rest if len(rest) == 2 else ({}, *rest)
+    def _leave(self, called: ModuleCall) -> None:
         recorder = self._recorder
-        if not recorder.listens() or not self.stack:
+        call = called.notes.get(self._key)
+        if call is None or call not in self.stack or not recorder.listens():
             return
-        entry = self.entry_of(module)
-        while self.stack and self.stack[-1].module is not entry:  # one that raised without telling us
+        while self.stack[-1] is not call:  # left without coming back here
             self._close(self.stack.pop(), "left by an exception")
-        if not self.stack:
-            return
-        call = self.stack.pop()
-        error = _said(sys.exc_info()[1]) if result is None else None
-        closed = self._opaque.pop() if self._opaque and self._opaque[-1][0] is call else None
-        if closed is not None:
-            closed[1].__exit__(None, None, None)
+        self.stack.pop()
         with torch._C.DisableTorchFunction():
-            if kwargs:
-                call.inputs.extend(ref for ref in recorder.flow.refs(tensors_in(kwargs)) if ref not in call.inputs)
-            outputs = tensors_in(result)
-            if closed is not None:
-                self._say_closed(module, call)
-                recorder.flow.whole_module(call, tensors_in((args, kwargs)), outputs)
-            elif recorder.depth == "modules" and call.index == len(recorder.drafts.calls) - 1:
-                recorder.flow.whole_module(call, tensors_in((args, kwargs)), outputs)
+            outputs = tensors_in(called.result)
+            closed = call in self._closed
+            if closed:
+                self._say_closed(called.module, call)
+            if closed or (recorder.depth == "modules" and call.index == len(recorder.drafts.calls) - 1):
+                recorder.flow.whole_module(call, tensors_in((called.args, called.kwargs)), outputs)
             call.outputs = recorder.flow.refs(outputs)
-            self._close(call, error)
+            self._close(call, _said(called.error))
             if self._after:
                 tell(self._after, call)
 
@@ -221,8 +191,6 @@ class ModuleHooks:
 
     def close_all(self, error: str | None) -> None:
         """Calls still open when the recording ends."""
-        while self._opaque:
-            self._opaque.pop()[1].__exit__(None, None, None)
         while self.stack:
             self._close(self.stack.pop(), error)
 

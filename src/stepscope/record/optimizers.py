@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from typing import TYPE_CHECKING, Any
 
-import torch.optim.optimizer as torch_optimizer
-
-from stepscope import fence
+from stepscope.events import subscribe
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.sites import Place, place_of
 
@@ -19,7 +16,7 @@ __all__ = ["OptimizerHooks"]
 
 
 class OptimizerHooks:
-    """The global hooks around every optimizer's `step`."""
+    """Listens to every optimizer's `step`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -27,14 +24,10 @@ class OptimizerHooks:
         self.place: Place | None = None
 
     def install(self) -> None:
-        before = getattr(torch_optimizer, "register_optimizer_step_pre_hook", None)
-        after = getattr(torch_optimizer, "register_optimizer_step_post_hook", None)
-        if before is None or after is None:
-            return
-        self._recorder.installed.add(before(fence.fenced("recording an optimizer")(self._before)).remove)
-        self._recorder.installed.add(after(fence.fenced("recording an optimizer")(self._after)).remove)
+        subscription = subscribe("recording an optimizer", step_begins=self._begins, step_ends=self._ends)
+        self._recorder.installed.add(subscription.remove)
 
-    def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         recorder = self._recorder
         if not recorder.listens():
             return
@@ -44,10 +37,10 @@ class OptimizerHooks:
         self._name_state(optimizer)
         # In torch's own optimizers no frame is the user's: all their ops come from the line that called `step`.
         own = type(optimizer).__module__.startswith("torch.")
-        self.place = place_of(sys._getframe(1)) if own else None
+        self.place = place_of(frame) if own else None
         recorder.phases.optimizer_begins()
 
-    def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def _ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._recorder.listens():
             return
         self._recorder.phases.optimizer_ends()

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import gc
-import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal
 
 import torch
-import torch.overrides
 
 from stepscope import fence
 from stepscope.errors import UsageError
-from stepscope.events import Installed
+from stepscope.events import Installed, follow, on_fork
+from stepscope.events.compiled import run_eagerly
 from stepscope.record import transforms
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
 from stepscope.record.build import Described, build_record, describe
-from stepscope.record.compiled import run_eagerly
 from stepscope.record.drafts import CallDraft, Drafts, OpDraft
 from stepscope.record.flow import Flow
-from stepscope.record.functions import FunctionMode
+from stepscope.record.functions import Functions
 from stepscope.record.identity import Tensors
 from stepscope.record.modules import ModuleHooks
 from stepscope.record.observer import Observer, tell
@@ -39,7 +36,6 @@ __all__ = ["Depth", "Recorder"]
 Depth = Literal["ops", "modules", "aten"]
 _DEPTHS = ("ops", "modules", "aten")
 _COLLECT_EVERY = 100_000
-_mode_stack: Callable[[], list[Any]] = torch.overrides.__dict__["_get_current_function_mode_stack"]
 _running: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
 
@@ -92,7 +88,6 @@ class Recorder:
         self.modules = ModuleHooks(self, self._model)
         self.optimizers = OptimizerHooks(self)
         self.engine = Backward(self)
-        self.mode = self._mode()
         try:
             self._rest_collector()
             run_eagerly(self.installed)
@@ -105,8 +100,7 @@ class Recorder:
             self.off = False
             self.started = time.time()
             self._clock = time.perf_counter()
-            if self.mode is not None:
-                self.mode.__enter__()
+            self._unfollow = self._follow()
         except BaseException:
             self.off = True
             self.installed.remove()
@@ -115,8 +109,7 @@ class Recorder:
     def stop(self, error: BaseException | None = None) -> None:
         """Take everything away and build the record. The exception, if any, stays the caller's."""
         wall_us = (time.perf_counter() - self._clock) * 1e6
-        if self.mode is not None:
-            self.mode.__exit__(None, None, None)
+        self._unfollow()
         self.off = True
         _running.discard(self)
         said = None if error is None else f"{type(error).__name__}: {error}"
@@ -127,7 +120,7 @@ class Recorder:
         self._finish()
         self.tensors.forget()
         # All these know the recorder; without them its many small objects go when it goes and wait for no collector.
-        del self.flow, self.modules, self.optimizers, self.engine, self.mode, self.nodes
+        del self.flow, self.modules, self.optimizers, self.engine, self.nodes, self._unfollow
 
     def __enter__(self) -> Recorder:
         self.start()
@@ -168,14 +161,15 @@ class Recorder:
             gc.set_threshold(max(before[0], _COLLECT_EVERY), *before[1:])
             self.installed.add(partial(gc.set_threshold, *before))
 
-    def _mode(self) -> Any:
+    def _follow(self) -> Callable[[], None]:
         if self.depth == "modules":
-            return None
+            return lambda: None
         if self.depth == "aten":
-            from stepscope.record.aten import DispatchMode
+            from stepscope.events.dispatch import follow_operators
+            from stepscope.record.aten import Operators
 
-            return DispatchMode(self)
-        return FunctionMode(self)
+            return follow_operators(Operators(self))
+        return follow(Functions(self))
 
     # While it runs
 
@@ -195,16 +189,6 @@ class Recorder:
         stack = self.modules.stack
         return stack[-1] if stack else None
 
-    @contextmanager
-    def function_mode_on(self) -> Iterator[None]:
-        """See torch functions again inside a function that is itself an op (the backward engine)."""
-        mode = self.mode
-        if not isinstance(mode, FunctionMode) or mode in _mode_stack():
-            yield
-        else:
-            with mode:
-                yield
-
     def new_draft(self, name: str, phase: Phase) -> OpDraft:
         return self.keep(OpDraft(name, phase, self.innermost()))
 
@@ -219,5 +203,4 @@ def _stop_in_child() -> None:
         recorder.off = True
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_stop_in_child)
+on_fork(_stop_in_child)

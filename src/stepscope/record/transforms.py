@@ -6,7 +6,7 @@ computes (the batched kernel, the gradient's own graph) is not.
 
 from __future__ import annotations
 
-import sys
+import functools
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,32 +21,35 @@ if TYPE_CHECKING:
 
 __all__ = ["install"]
 
-_CROSSINGS = {
-    "torch._functorch.vmap": ("_add_batch_dim", "_remove_batch_dim"),
-    "torch._functorch.eager_transforms": ("_wrap_for_grad", "_unwrap_for_grad"),
-}
+_CROSSINGS = (
+    "torch._functorch.vmap:_add_batch_dim",
+    "torch._functorch.vmap:_remove_batch_dim",
+    "torch._functorch.eager_transforms:_wrap_for_grad",
+    "torch._functorch.eager_transforms:_unwrap_for_grad",
+)
 _NOT_SEEN = "inside torch.func transforms: shapes are those of one example, and their backward is not recorded"
 
 
 def install(recorder: Recorder) -> None:
     """Watch the doors of vmap and grad. Nothing is imported for it: without these modules nobody has used them yet."""
-    for name, functions in _CROSSINGS.items():
-        module = sys.modules.get(name)
-        for function in functions:
-            crossing = None if module is None else module.__dict__.get(function)
-            if crossing is not None:
-                recorder.installed.patch(module, function, partial(_cross, recorder, function.strip("_"), crossing))
+    for point in _CROSSINGS:
+        name = point.rpartition(":")[2].strip("_")
+        recorder.installed.wrap(point, partial(_layer, recorder, name))
 
 
-def _cross(recorder: Recorder, name: str, crossing: Any, tensor: Any, *args: Any, **kwargs: Any) -> Any:
-    result = crossing(tensor, *args, **kwargs)
-    if recorder.listens() and recorder.depth == "ops" and is_tensor_type(type(tensor)) and result is not tensor:
-        _write_down(recorder, name, crossing, tensor, result)
-    return result
+def _layer(recorder: Recorder, name: str, crossing: Any) -> Any:
+    @functools.wraps(crossing)
+    def cross(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        result = crossing(tensor, *args, **kwargs)
+        if recorder.depth == "ops" and recorder.listens() and is_tensor_type(type(tensor)) and result is not tensor:
+            _write_down(recorder, name, tensor, result)
+        return result
+
+    return cross
 
 
 @fence.fenced("recording a torch.func transform")
-def _write_down(recorder: Recorder, name: str, crossing: Any, tensor: Any, result: Any) -> None:
+def _write_down(recorder: Recorder, name: str, tensor: Any, result: Any) -> None:
     with torch._C.DisableTorchFunction():
         recorder.drafts.not_seen(_NOT_SEEN)
         if not is_tensor_type(type(result)):

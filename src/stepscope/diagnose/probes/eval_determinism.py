@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import linecache
-import sys
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
+from stepscope import events
 from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
 from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import site_at
@@ -35,9 +34,15 @@ def eval_determinism(trial: Trial) -> Outcome:
     copies = trial.copied()
     model = copies.module_of(node).eval()
     seen = _Draws()
-    with torch.no_grad(), seen:
-        args, kwargs = copies.arguments(node)
-        first = model(*args, **kwargs)
+    stop = events.follow(seen)
+    try:
+        if not events.is_followed():
+            raise NotChecked("code is compiled here, so what draws random numbers cannot be seen")
+        with torch.no_grad():
+            args, kwargs = copies.arguments(node)
+            first = model(*args, **kwargs)
+    finally:
+        stop()
     with torch.no_grad():
         args, kwargs = copies.arguments(node)
         second = model(*args, **kwargs)
@@ -69,21 +74,29 @@ def differing(first: list[Any], second: list[Any]) -> float:
     return max(gaps)
 
 
-class _Draws(TorchFunctionMode):
-    """Notes what draws random numbers, and a dropout that acts."""
+class _Draws:
+    """Notes what draws random numbers, and a dropout that acts; an `events.Follower`."""
+
+    who = "looking for random numbers"
+    paused = 0
+    under_modes = True
 
     def __init__(self) -> None:
-        super().__init__()
         self.draws: list[str] = []
         self.dropout: tuple[str, int, str] | None = None
 
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def begin(self, plan: Any, function: Any, args: Any, kwargs: Any, frame: Any) -> None:
         name = getattr(function, "__name__", "")
         if name in _DRAWS:
             self.draws.append(name)
         elif name in _DROPOUTS and self.dropout is None and _acts(name, args, kwargs or {}):
-            self._note(name, sys._getframe(1))
-        return function(*args, **(kwargs or {}))
+            self._note(name, frame)
+
+    def end(self, begun: Any, result: Any) -> None:
+        """Nothing is kept of an operation once it has begun."""
+
+    def fail(self, begun: Any, error: BaseException) -> None:
+        """Nor of one that raised."""
 
     def _note(self, name: str, frame: Any) -> None:
         place = own_place(frame)

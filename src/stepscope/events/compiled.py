@@ -1,40 +1,46 @@
-"""Models under `torch.compile` run eagerly while they are recorded, and are given back compiled."""
+"""Compiled models run eagerly while a block is recorded, and are given back compiled."""
 
 from __future__ import annotations
 
+import functools
 import sys
 from functools import partial
 from typing import Any
 
 import torch
 
-from stepscope.events import Installed
+from stepscope.events import aside
+from stepscope.events.installed import Installed
 
 __all__ = ["run_eagerly"]
 
 
 def run_eagerly(installed: Installed) -> None:
-    """Have compiled code run eagerly until the recording ends.
+    """Have compiled code run eagerly until `installed` is removed.
 
     The compiler is not imported for this, which takes a second or more: as long as nobody has, nothing is compiled,
-    and whoever does it inside the recording goes through `torch.compile`.
+    and whoever does it meanwhile goes through `torch.compile`.
     """
+    installed.add(aside.eager())
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
         _set_stance(dynamo, installed)
         return
-    compile_as_ever = torch.compile
     done = False
 
-    def compile_then_wait(*args: Any, **kwargs: Any) -> Any:
-        nonlocal done
-        result = compile_as_ever(*args, **kwargs)
-        if not done and "torch._dynamo" in sys.modules:
-            done = True
-            _set_stance(sys.modules["torch._dynamo"], installed)
-        return result
+    def layer(compile: Any) -> Any:
+        @functools.wraps(compile)
+        def compile_then_wait(*args: Any, **kwargs: Any) -> Any:
+            nonlocal done
+            result = compile(*args, **kwargs)
+            if not done and "torch._dynamo" in sys.modules:
+                done = True
+                _set_stance(sys.modules["torch._dynamo"], installed)
+            return result
 
-    installed.patch(torch, "compile", compile_then_wait)
+        return compile_then_wait
+
+    installed.wrap("torch:compile", layer)
 
 
 def _set_stance(dynamo: Any, installed: Installed) -> None:
