@@ -11,6 +11,7 @@ handler is called (higher is closer: a clock has 90, the default is 50). A forke
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -39,6 +40,7 @@ KINDS: dict[str, str] = {
     "closure_begins": "(optimizer): the closure given to `step` is called",
     "closure_ends": "(optimizer, error): it has returned or raised",
     "step_ends": "(optimizer, args, kwargs): it has stepped",
+    "compiled": "(frame): something is compiled; models and operations are no longer followed",
 }
 _sources: dict[str, Source] = {}
 _subscriptions: list[Subscription] = []
@@ -88,11 +90,12 @@ def source_of(kind: str) -> Source:
     """The source that makes events of a kind; the sources are imported when the first is needed, as is torch."""
     if not _sources:
         from stepscope.events.backwards import Backwards
+        from stepscope.events.compilers import Compilers
         from stepscope.events.loaders import Loaders
         from stepscope.events.modules import Modules
         from stepscope.events.optimizers import Optimizers
 
-        for source in (Loaders(), Modules(), Backwards(), Optimizers()):
+        for source in (Loaders(), Modules(), Backwards(), Optimizers(), Compilers()):
             _sources.update(dict.fromkeys(source.kinds, source))
     return _sources[kind]
 
@@ -113,6 +116,9 @@ def _leave_child_alone() -> None:
     for subscription in list(_subscriptions):
         fence.call("leaving a forked process alone", subscription.remove)
     fence.call("leaving a forked process alone", leave_child_alone)
+    operations = sys.modules.get("stepscope.events.operations")
+    if operations is not None:
+        fence.call("leaving a forked process alone", operations.leave_child_alone)
     for told in list(_on_fork):
         fence.call("following a fork", told)
 

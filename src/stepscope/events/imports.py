@@ -15,9 +15,21 @@ from typing import Any
 
 from stepscope import fence
 
-__all__ = ["Imports"]
+__all__ = ["Imports", "soon"]
 
 Told = Callable[[ModuleType], None]
+
+
+_installed: list[Imports] = []
+
+
+def soon(name: str, told: Told) -> None:
+    """Call `told(module)` now if it is imported, else when it is, as long as somebody waits for imports at all."""
+    module = sys.modules.get(name)
+    if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
+        fence.call(f"hooking into {name}", told, module)
+    elif _installed:
+        _installed[-1].when(name, told)
 
 
 class Imports:
@@ -38,11 +50,14 @@ class Imports:
 
     def install(self) -> None:
         sys.meta_path.insert(0, self)
+        _installed.append(self)
 
     def remove(self) -> None:
         self._waiting.clear()
         if self in sys.meta_path:
             sys.meta_path.remove(self)
+        if self in _installed:
+            _installed.remove(self)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from stepscope import fence
@@ -13,6 +14,7 @@ from stepscope.events.points import POINTS
 
 __all__ = ["Installed", "leave_child_alone"]
 
+Heard = Callable[..., object]
 _with_parent: weakref.WeakSet[Installed] = weakref.WeakSet()
 
 
@@ -45,6 +47,39 @@ class Installed:
             return False
         self.add(patches.install(place, name, layer, point))
         return True
+
+    def before(self, point: str, who: str, heard: Heard, owner: Any = None) -> bool:
+        """Call `heard(frame, *args, **kwargs)` before each call; its faults are reported as those of `who`."""
+
+        def layer(original: Any) -> Any:
+            @wraps(original)
+            def hearing(*args: Any, **kwargs: Any) -> Any:
+                try:
+                    heard(sys._getframe(1), *args, **kwargs)
+                except Exception as fault:
+                    fence.report(who, fault)
+                return original(*args, **kwargs)
+
+            return hearing
+
+        return self.wrap(point, layer, owner)
+
+    def after(self, point: str, who: str, heard: Heard, owner: Any = None) -> bool:
+        """Call `heard(frame, result, *args, **kwargs)` after each call that raised nothing."""
+
+        def layer(original: Any) -> Any:
+            @wraps(original)
+            def hearing(*args: Any, **kwargs: Any) -> Any:
+                result = original(*args, **kwargs)
+                try:
+                    heard(sys._getframe(1), result, *args, **kwargs)
+                except Exception as fault:
+                    fence.report(who, fault)
+                return result
+
+            return hearing
+
+        return self.wrap(point, layer, owner)
 
     def replace(self, point: str, value: Any, owner: Any = None) -> bool:
         """Set the attribute at a point to this very object."""

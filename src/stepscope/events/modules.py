@@ -13,6 +13,7 @@ import torch
 
 from stepscope import fence
 from stepscope.events import aside, patches
+from stepscope.events.hub import source_of
 from stepscope.events.source import Source, tell
 
 __all__ = ["ModuleCall", "Modules", "runs_fused"]
@@ -55,13 +56,15 @@ class Modules(Source):
     def install(self) -> None:
         self.changed()
         if self._undo is None and not aside.AWAY and not aside.closed_for_good:
-            self._undo = patches.replace(torch.nn.Module, "__call__", self._door(), "Module.__call__")
+            self._undo = patches.replace(torch.nn.Module, "__call__", self._door(), "torch.nn:Module.__call__")
+            source_of("compiled").hold("modules")  # type: ignore[attr-defined]
 
     def remove(self) -> None:
         self.changed()
         if self._undo is not None:
             self._undo()
             self._undo = None
+        source_of("compiled").release("modules")  # type: ignore[attr-defined]
         self.stacks.clear()
 
     def changed(self) -> None:

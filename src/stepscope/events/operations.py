@@ -92,7 +92,7 @@ class _Mode(TorchFunctionMode):
                 self.__enter__()  # type: ignore[no-untyped-call]
             else:
                 _take_off(self)
-            source_of("module_begins").closes_fused = any(mode.is_on for mode in _modes.values())  # type: ignore[attr-defined]
+            _say_who_follows()
         if not self.followers and not self.is_on:
             _modes.pop(self._thread, None)
 
@@ -169,6 +169,18 @@ class _Mode(TorchFunctionMode):
             with _disabled():
                 fence.call(follower.who, follower.end, begun, result)
         return result
+
+
+def _say_who_follows() -> None:
+    """Other sources care: fused modules are closed off, and compilers must not meet the mode."""
+    followed = any(mode.is_on for mode in _modes.values())
+    modules: Any = source_of("module_begins")
+    modules.closes_fused = followed
+    compilers: Any = source_of("compiled")
+    if followed:
+        compilers.hold("operations")
+    elif not aside.AWAY:
+        compilers.release("operations")
 
 
 def _take_off(mode: Any) -> None:

@@ -43,6 +43,10 @@ class Patch:
         """Whether ours is what others find, and not somebody's patch on top of it."""
         return self.value is not _MISSING and _own(self.owner, self.name) is self.value
 
+    @property
+    def takes_layers(self) -> bool:
+        return bool(self._layers) and self.is_there
+
     def add(self, layer: Layer) -> Callable[[], None]:
         """Put a layer on top; what is returned takes it away again."""
         token = object()
@@ -96,7 +100,7 @@ def install(owner: Any, name: str, layer: Layer, point: str = "") -> Callable[[]
     True
     """
     patch = _table.get((id(owner), name))
-    if patch is None or not patch.is_there:  # ours is under somebody's patch: a new one goes on top of theirs
+    if patch is None or not patch.takes_layers:  # under somebody's patch, a new one of ours goes on top of theirs
         patch = Patch(owner, name, point)
     return patch.add(layer)
 
@@ -131,7 +135,10 @@ def _through(patch: Patch) -> Callable[..., Any]:
         return patch.call(*args, **kwargs)
 
     try:
-        return functools.update_wrapper(through, patch.original)
+        functools.update_wrapper(through, patch.original)
+        if isinstance(patch.owner, ModuleType):  # so that it can still be pickled by its name
+            through.__module__, through.__qualname__ = patch.owner.__name__, patch.name
+        return through
     except Exception as fault:  # a callable with attributes of its own making
         fence.report(f"naming the patch of {patch.name}", fault)
         return through

@@ -34,6 +34,7 @@ class Evaluations(Witness):
     Losses stay where they were computed, as one running sum, so that no device is waited for during an evaluation.
     """
 
+    steady = True
     ops: ClassVar[frozenset[str]] = _LOSSES | {"eq", "__eq__"}
 
     def __init__(self, watcher: Watcher, told: Told) -> None:

@@ -51,9 +51,6 @@ class Inside(Session):
         self.tracking.ensure()
         self.loop.on_step.append(self._stepped)
         self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
-        loaders = sys.modules.get("torch.utils.data.dataloader")
-        if loaders is not None:
-            self._loaders_came(loaders)
         self._torch_came(sys.modules["torch"])
         self._follow_trainers()
 

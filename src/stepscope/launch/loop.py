@@ -9,17 +9,17 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial, wraps
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events, fence
 from stepscope.launch.iterations import Iterations
 
 __all__ = ["Loop", "Phase"]
 
 _FORGOTTEN = 10_000
+_INNERMOST = 90
+"""Closest to what happens: the work of others is not timed as the script's."""
 Phase = Literal["data", "h2d", "forward", "backward", "optimizer", "other"]
 
 
@@ -62,110 +62,103 @@ class Loop:
         """Of the last step: the number it is logged under, and which optimizer made it."""
         self._open: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
         """Iterators that have handed out batches and were not asked for one too many, with what they were read for."""
-        self._installed = Installed()
+        self._subscription: events.Subscription | None = None
         self._clock = clock
         self._mark = clock()
-        self._depth = 0
+        self._counts = False
         self._pid = os.getpid()
         self._on = False
 
-    # -- hooks ----------------------------------------------------------------------------------------------------
+    # -- events ---------------------------------------------------------------------------------------------------
 
-    def install(self, torch: Any) -> None:
-        """Stand at backward and at the optimizers. `torch` is the module the script has imported."""
-        import torch.optim.optimizer as optimizers
-
+    def install(self) -> None:
+        """Follow loaders, backward and optimizers, once the script has imported torch."""
         self._on = True
         self._mark = self._clock()
-        # Before torch 2.2 the engine is called through the module that defines `backward`.
-        name = "_engine_run_backward" if "_engine_run_backward" in torch.autograd.__dict__ else "backward"
-        self._installed.patch(torch.autograd, name, partial(self._door, torch.autograd.__dict__[name]))
-        self._installed.add(optimizers.register_optimizer_step_pre_hook(self._step_begins).remove)
-        self._installed.add(optimizers.register_optimizer_step_post_hook(self._step_ends).remove)
-
-    def install_loaders(self, module: Any) -> None:
-        """Stand at the loaders. `module` is `torch.utils.data.dataloader`."""
-        kind = module._BaseDataLoaderIter
-        self._installed.patch(kind, "__next__", self._wrapped_next(kind.__next__))
-        self._installed.patch(module.DataLoader, "__iter__", self._wrapped_iter(module.DataLoader.__iter__))
+        self._subscription = events.subscribe(
+            "following the loop",
+            order=_INNERMOST,
+            pass_asked=self._pass_asked,
+            pass_began=self._note_pass,
+            batch_asked=self._batch_asked,
+            batch_given=self._note_batch,
+            pass_ended=self._pass_ended,
+            backward_asked=self._backward_asked,
+            backward_begins=self._backward_begins,
+            backward_ends=self._backward_ends,
+            step_asked=self._step_asked,
+            step_begins=self._step_begins,
+            step_ends=self._step_ends,
+        )
 
     def remove(self) -> None:
         self._on = False
-        self._installed.remove()
+        if self._subscription is not None:
+            self._subscription.remove()
 
     @property
     def is_on(self) -> bool:
         """In a forked child nothing of this is meant."""
         return self._on and os.getpid() == self._pid
 
-    def _wrapped_next(self, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        @wraps(ask)
-        def __next__(iterator: Any) -> Any:
-            if not self.is_on:
-                return ask(iterator)
-            _ask(self.before_batch, iterator)
-            self._leave("other")
-            self.iterations.batch_is_asked(iterator)
-            try:
-                batch = ask(iterator)
-            except StopIteration:
-                self._leave("data")
-                self.iterations.pass_is_over()
-                self._open.pop(iterator, None)
-                _tell(self.on_exhausted, iterator)
-                raise
-            self._leave("data")
-            self._note_batch(iterator, batch)
-            return batch
+    def _batch_asked(self, iterator: Any) -> None:
+        if not self._on:
+            return
+        _ask(self.before_batch, iterator)
+        self._leave("other")
+        self.iterations.batch_is_asked(iterator)
 
-        return __next__
+    def _pass_ended(self, iterator: Any) -> None:
+        if not self._on:
+            return
+        self._leave("data")
+        self.iterations.pass_is_over()
+        self._open.pop(iterator, None)
+        _tell(self.on_exhausted, iterator)
 
-    def _wrapped_iter(self, start: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        @wraps(start)
-        def __iter__(loader: Any) -> Any:
-            if not self.is_on:
-                return start(loader)
+    def _pass_asked(self, loader: Any) -> None:
+        if self._on:
             _ask(self.before_pass, loader)
-            iterator = start(loader)
-            self._note_pass(iterator, loader)
-            return iterator
 
-        return __iter__
+    def _note_pass(self, loader: Any, iterator: Any, frame: Any) -> None:
+        if self._on:
+            self.loader_of[iterator] = loader
 
-    @fence.fenced("noting a pass over a loader")
-    def _note_pass(self, iterator: Any, loader: Any) -> None:
-        self.loader_of[iterator] = loader
-
-    @fence.fenced("noting a batch")
-    def _note_batch(self, iterator: Any, batch: Any) -> None:
+    def _note_batch(self, iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
+        if not self._on:
+            return
+        self._leave("data")
         self.batches += 1
         self.samples += samples_in(batch)
         self._open[iterator] = self.doing
         self.iterations.batch_is_given(iterator)
         _tell(self.on_batch, iterator, batch)
 
-    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self.is_on or self._depth or not kwargs.get("accumulate_grad", True):
-            return run(roots, *args, **kwargs)
-        _ask(self.before_backward)
-        self._leave("forward")
-        self.iterations.backward_begins()
-        self._depth += 1
-        try:
-            return run(roots, *args, **kwargs)
-        finally:
-            self._depth -= 1
+    def _backward_asked(self, roots: Any, kwargs: Any) -> None:
+        if self._on and kwargs.get("accumulate_grad", True):
+            _ask(self.before_backward)
+
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        self._counts = self._on and kwargs.get("accumulate_grad", True)
+        if self._counts:
+            self._leave("forward")
+            self.iterations.backward_begins()
+
+    def _backward_ends(self, error: BaseException | None) -> None:
+        if self._counts:
+            self._counts = False
             self.backwards += 1
             self._leave("backward")
 
-    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self.is_on:
-            return
-        _ask(self.before_step, optimizer)
-        self._note_step(optimizer)
-        self._leave("other")
+    def _step_asked(self, optimizer: Any) -> None:
+        if self._on:
+            _ask(self.before_step, optimizer)
 
-    @fence.fenced("noting a step")
+    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        if self._on:
+            self._note_step(optimizer)
+            self._leave("other")
+
     def _note_step(self, optimizer: Any) -> None:
         if id(optimizer) not in self.optimizers:
             self.optimizers.append(id(optimizer))
@@ -190,7 +183,7 @@ class Loop:
             _tell(self.on_exhausted, iterator)
 
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self.is_on:
+        if not self._on:
             return
         self.steps += 1
         self._leave("optimizer")

@@ -56,8 +56,7 @@ class RankLog:
         self.loop.on_step.append(self.hyperparameters.look_at_optimizer)
         self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
         self._imports.install()
-        self._imports.when("torch.utils.data.dataloader", self.loop.install_loaders)
-        self.loop.install(sys.modules["torch"])
+        self.loop.install()
         self.logbook.start()
         follow_trainers(self._imports, self._installed, self.boundaries)
 

@@ -140,7 +140,6 @@ class Session:
         self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
         if self.options.check:
             self.loop.on_exhausted.append(self._probe_data)
-        self.imports.when("torch.utils.data.dataloader", self._loaders_came)
         self.imports.when("torch", self._torch_came)
         fence.fenced("watching for hyper-parameters")(self.hyperparameters.install)(self.imports)
         self._follow_trainers()
@@ -171,13 +170,14 @@ class Session:
         self.loop.on_batch.append(lambda iterator, batch: status.tick())
 
     def _loaders_came(self, module: Any) -> None:
-        self.loop.install_loaders(module)
+        """`module` is `torch.utils.data.dataloader`."""
         self.limiter.install_loaders(module)
 
     def _torch_came(self, torch: Any) -> None:
         if os.getpid() != self._pid:  # a forked child that imports it first
             return
-        self.loop.install(torch)
+        self.loop.install()
+        self._loaders_came(sys.modules["torch.utils.data.dataloader"])
         if self.deep is not None:
             fence.fenced("preparing windows")(self.deep.start)(torch)
         self._watch_training(torch)
@@ -190,7 +190,7 @@ class Session:
             fence.fenced("starting the watch")(self._watch)()
         if self.detect_nan is not None:
             if self.watcher is not None:
-                self.watcher.trail.shut("--detect-nan follows every value instead")
+                self.watcher.governor.close("--detect-nan follows every value instead")
             self.detect_nan.start(torch)
 
     def _watch(self) -> None:

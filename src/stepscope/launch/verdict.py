@@ -117,7 +117,7 @@ def _seen(session: Session) -> set[str]:
         seen.add("ranks")
     watcher = session.watcher
     if watcher is not None:
-        if watcher.trail.closed is None:
+        if watcher.governor.closed is None:
             seen.add("trail")
         if any(not visit.grad for visit in watcher.visits.roots):
             seen.add("evaluation")

@@ -8,33 +8,28 @@ the step and are read when a later step begins, so that the training never waits
 from __future__ import annotations
 
 import math
-import os
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 
 import msgspec
 import torch
-import torch.optim.optimizer as torch_optimizer
-from torch.nn.utils import clip_grad
 
-from stepscope import fence
+from stepscope import events, fence
 from stepscope.events import Installed
 from stepscope.events.aside import is_capturing
+from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
 from stepscope.record.arrivals import Arrivals
 
-try:
-    from torch.amp.grad_scaler import GradScaler
-except ImportError:  # before torch 2.3
-    from torch.cuda.amp.grad_scaler import GradScaler  # type: ignore[assignment]
-
 __all__ = ["Beat", "Pulse"]
 
+_ORDER = 40
+_SCALERS = "torch.amp" if hasattr(torch.amp, "GradScaler") else "torch.cuda.amp"
 _HALVES = (torch.float16, torch.bfloat16)
 """Squares overflow a half long before the gradient does."""
 _WIDE_TOGETHER = any(one.name == "dtype" for one in torch.ops.aten._foreach_norm.Scalar._schema.arguments)
@@ -44,7 +39,6 @@ _FEW = 1 << 17
 _MOST_ROWS = 16
 _has_foreach_copy = hasattr(torch, "_foreach_copy_")
 _rows: dict[Any, tuple[Any, Any]] = {}
-_felt: weakref.WeakSet[Pulse] = weakref.WeakSet()
 _not_together: set[int] = set()
 """So many gradients could not be measured in one call before: that is not tried, and does not fail, at every step."""
 
@@ -103,10 +97,10 @@ class Pulse:
         self._on_beat = on_beat
         self._on_bad_loss = on_bad_loss
         self._adds_losses = adds_losses
-        self._installed = Installed()
+        self._installed = Installed(stays_in_parent=True)
+        self._subscription: events.Subscription | None = None
         self._arrivals = Arrivals()
         self._on = False
-        self._depth = 0
         self._backwards = 0
         self._loss: Any = None
         self._clipped: tuple[frozenset[int], Any] | None = None
@@ -120,19 +114,22 @@ class Pulse:
 
     def start(self) -> Pulse:
         self._on = True
-        _felt.add(self)
-        self._stand_at_the_door()
-        before, after = fence.fenced("the pulse")(self._before_step), fence.fenced("the pulse")(self._after_step)
-        self._installed.add(torch_optimizer.register_optimizer_step_pre_hook(before).remove)
-        self._installed.add(torch_optimizer.register_optimizer_step_post_hook(after).remove)
-        if hasattr(clip_grad, "_get_total_norm"):
-            self._installed.patch(clip_grad, "_get_total_norm", partial(self._total_norm, clip_grad._get_total_norm))
-        self._installed.patch(GradScaler, "scale", self._seeing_scaled(GradScaler.scale))
+        self._subscription = events.subscribe(
+            "the pulse",
+            order=_ORDER,
+            backward_begins=self._backward_begins,
+            step_begins=self._before_step,
+            step_ends=self._after_step,
+        )
+        self._installed.wrap("torch.nn.utils.clip_grad:_get_total_norm", self._seeing_norms)
+        self._installed.wrap(f"{_SCALERS}:GradScaler.scale", self._seeing_scaled)
         return self
 
     def stop(self) -> None:
-        """Take the hooks away and wait for the numbers still on their way."""
+        """Listen no more, and wait for the numbers still on their way."""
         self._on = False
+        if self._subscription is not None:
+            self._subscription.remove()
         self._installed.remove()
         self._loss = self._clipped = self._unscaled = None
         self._read(wait=True)
@@ -152,23 +149,9 @@ class Pulse:
     def __exit__(self, *error: Any) -> None:
         self.stop()
 
-    def _stand_at_the_door(self) -> None:
-        if "_engine_run_backward" in torch.autograd.__dict__:
-            door = partial(self._door, torch.autograd.__dict__["_engine_run_backward"])
-            self._installed.patch(torch.autograd, "_engine_run_backward", door)
-        else:  # before torch 2.2 the engine is called through the module that defines `backward`
-            self._installed.patch(torch.autograd, "backward", partial(self._door, torch.autograd.backward))
-
-    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if not self._on or not kwargs.get("accumulate_grad", True):  # autograd.grad asks for more than a loss
-            return run(roots, *args, **kwargs)
-        if not self._depth:  # a checkpoint may run backward within backward
+    def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        if self._on and kwargs.get("accumulate_grad", True):  # autograd.grad asks for more than a loss
             self._note_loss(roots)
-        self._depth += 1
-        try:
-            return run(roots, *args, **kwargs)
-        finally:
-            self._depth -= 1
 
     def _seeing_scaled(self, scale: Any) -> Any:
         """`scaler.scale(loss).backward()`: the loss people mean is the one before scaling."""
@@ -184,7 +167,6 @@ class Pulse:
 
         return scaled
 
-    @fence.fenced("the pulse")
     def _note_loss(self, roots: Any) -> None:
         loss = roots[0] if isinstance(roots, (list, tuple)) else roots
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
@@ -202,16 +184,20 @@ class Pulse:
                 return
         fence.call("looking at a bad loss", self._on_bad_loss, loss)
 
-    def _total_norm(self, measure: Any, tensors: Any, norm_type: Any = 2.0, *args: Any, **kwargs: Any) -> Any:
-        tensors = tensors if isinstance(tensors, (list, torch.Tensor)) else list(tensors)
-        norm = measure(tensors, norm_type, *args, **kwargs)
-        if self._on and float(norm_type) == 2.0 and isinstance(tensors, list):
-            self._clipped = frozenset(map(id, tensors)), norm
-        return norm
+    def _seeing_norms(self, measure: Any) -> Any:
+        @wraps(measure)
+        def total_norm(tensors: Any, norm_type: Any = 2.0, *args: Any, **kwargs: Any) -> Any:
+            tensors = tensors if isinstance(tensors, (list, torch.Tensor)) else list(tensors)
+            norm = measure(tensors, norm_type, *args, **kwargs)
+            if self._on and float(norm_type) == 2.0 and isinstance(tensors, list):
+                self._clipped = frozenset(map(id, tensors)), norm
+            return norm
 
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        return total_norm
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         """With a closure (LBFGS, Lightning) the loss and its gradients are there when the step is over."""
-        if callable(kwargs.get("closure", args[1] if len(args) > 1 else None)):
+        if closure_in(args, kwargs) is not None:
             self._waiting = weakref.ref(optimizer)
         else:
             self._feel(optimizer)
@@ -254,16 +240,6 @@ class Pulse:
             self.beats.append(beat)
             if self._on_beat is not None:
                 fence.call("listening to the pulse", self._on_beat, beat)
-
-
-def _after_fork() -> None:
-    """A forked child has listeners of its own, or none: those of its parent would count its steps as theirs."""
-    for pulse in _felt:
-        pulse._on = False
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=fence.fenced("following a fork")(_after_fork))
 
 
 def total_norm(gradients: list[Any] | tuple[Any, ...]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from stepscope import events
 from stepscope.record.watch import Watcher, fetch, looks, models
 from stepscope.record.watch.fetch import can_fetch, here, patience, together
 
@@ -127,14 +127,15 @@ def test_training_is_the_same_and_soon_left_alone(far: None) -> None:
     alone = train(model_of(), 160)
     watcher = Watcher().start()
     reads: list[int] = []
-    watcher.on_moment = lambda kind: reads.append(patience.reads)
+    after_step = events.subscribe("a test", order=0, step_ends=lambda *_: reads.append(patience.reads))
     try:
         watched = train(model_of(), 160)
     finally:
+        after_step.remove()
         watcher.stop()
     assert all(map(torch.equal, alone, watched))
     assert reads[10] > 10
-    assert reads[159] - reads[59] <= 40, "a few, now and then"
+    assert reads[159] - reads[129] <= 10, "the pulse reads nothing"
 
 
 def test_nothing_is_read_while_a_graph_is_captured(far: None, capturing: None) -> None:
@@ -149,16 +150,14 @@ def test_nothing_is_read_while_a_graph_is_captured(far: None, capturing: None) -
     assert [*watcher.movements.all, *watcher.starts.weights] == []
 
 
-def test_patience_ends_and_comes_back_slowly(far: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+def test_patience_ends_and_comes_back_with_each_window(far: None) -> None:
     patience.begin()
     tensor = torch.ones(1)
     patience.reads = fetch._READS
     assert not can_fetch(tensor)
-    now[0] = 1.0
+    patience.refill()
     assert can_fetch(tensor)
-    patience.reads += fetch._A_SECOND
+    patience.reads += fetch._A_WINDOW
     assert not can_fetch(tensor)
 
 

@@ -15,7 +15,6 @@ def test_a_loader_made_anew_each_epoch_does_not_keep_the_trail_on() -> None:
     watcher = Watcher().start()
     on: list[list[bool]] = []
     try:
-        watcher.trail.cost_s = 1e9  # all of the allowance is used up
         for _ in range(3):
             seen = []
             for x, y in DataLoader(data, batch_size=2):
@@ -24,12 +23,14 @@ def test_a_loader_made_anew_each_epoch_does_not_keep_the_trail_on() -> None:
                 loss.backward()
                 optimizer.step()
                 seen.append(watcher.trail.on)
+                if watcher.step == 5:
+                    watcher.governor.rest()
             on.append(seen)
     finally:
         watcher.stop()
+    assert all(on[0][:5])
     assert not any(on[0][5:])
-    assert not any(on[1])
-    assert not any(on[2])
+    assert [sum(seen) for seen in on[1:]] == [2, 3], "the second pass, and the schedule at step 50"
 
 
 def test_the_first_batches_of_a_second_loader_are_seen() -> None:
@@ -39,8 +40,7 @@ def test_the_first_batches_of_a_second_loader_are_seen() -> None:
         first, second = DataLoader(data, batch_size=2), DataLoader(data, batch_size=2)
         for _ in first:
             pass
-        watcher.trail.cost_s = 1e9
-        watcher.look_closely(False)
+        watcher.governor.rest()
         on = [watcher.trail.on for _ in second]
     finally:
         watcher.stop()

@@ -78,7 +78,7 @@ def test_the_op_that_raised_is_kept_with_its_operands(watcher: Watcher) -> None:
 
 def test_the_mode_comes_off_from_below_another(watcher: Watcher) -> None:
     with torch.device("cpu"):
-        watcher.look_closely(False)
+        watcher.governor.rest()
         assert not watcher.trail.on
         x = torch.zeros(2)
     assert watcher.trail.known(x) is None
@@ -99,7 +99,7 @@ def test_compiling_ends_the_close_look() -> None:
     with_us = Watcher().start()
     torch.compile(nn.Linear(2, 2), backend="eager")
     assert not with_us.trail.on
-    assert with_us.trail.closed == "the script compiles its model"
+    assert with_us.governor.closed == "the script compiles its model"
     assert not hasattr(torch.nn.Module.__call__, "__wrapped__")
     with_us.stop()
 

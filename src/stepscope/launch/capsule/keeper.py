@@ -54,6 +54,8 @@ class Keeper(Witness):
     watcher.add(keeper)
     """
 
+    steady = True
+
     def __init__(
         self,
         watcher: Watcher,

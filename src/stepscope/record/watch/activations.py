@@ -49,8 +49,6 @@ class Activation:
 class Activations(Witness):
     """`run.activations`"""
 
-    sampled = True
-
     ops = frozenset(("relu", "relu_", "tanh", "sigmoid", "linear", "conv1d", "conv2d", "conv3d", "matmul"))
 
     def __init__(self, watcher: Watcher) -> None:

@@ -59,8 +59,6 @@ class Masking:
 class Attention(Witness):
     """`run.attention`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = frozenset({"softmax", "scaled_dot_product_attention"})
 
     def __init__(self, watcher: Watcher) -> None:

@@ -38,8 +38,6 @@ class Mixed:
 class Axes(Witness):
     """`run.axes`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = frozenset({"view", "reshape", "flatten", "cross_entropy", "nll_loss"})
 
     def __init__(self, watcher: Watcher) -> None:

@@ -121,8 +121,6 @@ class Diet:
 class Batches(Witness):
     """`run.batches`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.diets: list[Diet] = []

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope import fence
 from stepscope.record.watch.origin import HOST, Origin
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
@@ -22,22 +20,12 @@ class Borrowed(Witness):
     """Gives the tensors of `torch.from_numpy` an origin."""
 
     def install(self, installed: Installed) -> None:
-        witness, borrow = self, torch.from_numpy
+        installed.after("torch:from_numpy", "following from_numpy", self._note)
 
-        def from_numpy(ndarray: Any) -> Any:
-            tensor = borrow(ndarray)
-            trail = witness.watcher.trail
-            if trail.on and not trail.paused and witness.watcher.listens():
-                witness._note(tensor, sys._getframe(1))
-            return tensor
-
-        from_numpy.__doc__ = borrow.__doc__
-        from_numpy.__wrapped__ = borrow  # type: ignore[attr-defined]
-        installed.patch(torch, "from_numpy", from_numpy)
-
-    @fence.fenced("following from_numpy")
-    def _note(self, tensor: Any, frame: Any) -> None:
+    def _note(self, frame: Any, tensor: Any, ndarray: Any) -> None:
         trail = self.watcher.trail
+        if not trail.on or trail.paused or not self.watcher.listens():
+            return
         with torch._C.DisableTorchFunction():
             origin = Origin("from_numpy", tensor, (), own_place(frame))
         origin.tags, origin.step, origin.index = HOST, self.watcher.step, trail.ops

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Iterator, Mapping
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from stepscope import fence
+from stepscope.events import caller
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -102,21 +103,17 @@ class Checkpoints(Witness):
         self._depth = 0
 
     def install(self, installed: Installed) -> None:
-        self._watch_modules(installed)
-        self._watch_files(installed)
-        load_optimizer, witness = torch.optim.Optimizer.load_state_dict, self
+        who = "following load_state_dict"
+        installed.wrap("torch.nn:Module.state_dict", self._taking)
+        installed.wrap("torch.nn:Module.load_state_dict", self._loading_through)
+        installed.after("torch.optim:Optimizer.load_state_dict", who, self._optimizer_loaded)
+        installed.before("torch:save", "following torch.save", self._writes)
+        installed.after("torch:load", "following torch.load", self._read)
 
-        def load_state_dict(self: Any, state_dict: Any) -> None:
-            load_optimizer(self, state_dict)
-            witness._optimizer_loaded(self, state_dict)
+    def _taking(self, take: Any) -> Any:
+        witness = self
 
-        load_state_dict.__doc__ = load_optimizer.__doc__
-        load_state_dict.__dict__.update(getattr(load_optimizer, "__dict__", {}), __wrapped__=load_optimizer)
-        installed.patch(torch.optim.Optimizer, "load_state_dict", load_state_dict)
-
-    def _watch_modules(self, installed: Installed) -> None:
-        take, load, witness = torch.nn.Module.state_dict, torch.nn.Module.load_state_dict, self
-
+        @wraps(take)
         def state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
             if witness._depth or not witness.watcher.listens():
                 return take(self, *args, **kwargs)
@@ -125,37 +122,22 @@ class Checkpoints(Witness):
                 result = take(self, *args, **kwargs)
             finally:
                 witness._depth -= 1
-            witness._took(self, result, sys._getframe(1))
+            witness._took(self, result, caller())
             return result
 
+        return state_dict
+
+    def _loading_through(self, load: Any) -> Any:
+        witness = self
+
+        @wraps(load)
         def load_state_dict(self: Any, state_dict: Any, *args: Any, **kwargs: Any) -> Any:
-            noted = witness._loading(self, state_dict, sys._getframe(1))
+            noted = witness._loading(self, state_dict, caller())
             result = load(self, state_dict, *args, **kwargs)
             witness._loaded(noted, self, state_dict, result)
             return result
 
-        for wrapper, original in ((state_dict, take), (load_state_dict, load)):
-            wrapper.__doc__ = original.__doc__
-            wrapper.__dict__["__wrapped__"] = original
-            installed.patch(torch.nn.Module, original.__name__, wrapper)
-
-    def _watch_files(self, installed: Installed) -> None:
-        save, load, witness = torch.save, torch.load, self
-
-        def save_(obj: Any, f: Any, *args: Any, **kwargs: Any) -> Any:
-            witness._writes(obj, f, sys._getframe(1))
-            return save(obj, f, *args, **kwargs)
-
-        def load_(f: Any, *args: Any, **kwargs: Any) -> Any:
-            result = load(f, *args, **kwargs)
-            witness._read(f, result, sys._getframe(1))
-            return result
-
-        for wrapper, original in ((save_, save), (load_, load)):
-            wrapper.__name__, wrapper.__doc__ = original.__name__, original.__doc__
-            wrapper.__module__, wrapper.__qualname__ = "torch", original.__name__  # so that it can be pickled by name
-            wrapper.__dict__["__wrapped__"] = original
-            installed.patch(torch, original.__name__, wrapper)
+        return load_state_dict
 
     # Modules
 
@@ -194,16 +176,14 @@ class Checkpoints(Witness):
 
     # Optimizers and files
 
-    @fence.fenced("following load_state_dict")
-    def _optimizer_loaded(self, optimizer: Any, given: Any) -> None:
+    def _optimizer_loaded(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens():
             self.optimizer_loads.append((self.watcher.optimizers.number_of(optimizer), self.watcher.step))
 
-    @fence.fenced("following torch.save")
-    def _writes(self, obj: Any, file: Any, frame: Any) -> None:
+    def _writes(self, frame: Any, obj: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         if not self.watcher.listens() or len(self.writes) >= _MOST:
             return
-        written = FileWritten(str(file), own_place(frame), self.watcher.step)
+        written = FileWritten(str(f), own_place(frame), self.watcher.step)
         written.modules = [type(value).__name__ for value in _parts(obj) if isinstance(value, torch.nn.Module)]
         for tensor in _tensors(obj):
             taken = _known(self._taken, tensor)
@@ -211,11 +191,10 @@ class Checkpoints(Witness):
                 written.stale = taken
         self.writes.append(written)
 
-    @fence.fenced("following torch.load")
-    def _read(self, file: Any, result: Any, frame: Any) -> None:
+    def _read(self, frame: Any, result: Any, f: Any, *args: Any, **kwargs: Any) -> None:
         if not self.watcher.listens() or len(self.reads) >= _MOST:
             return
-        read = FileRead(str(file), own_place(frame), self.watcher.step)
+        read = FileRead(str(f), own_place(frame), self.watcher.step)
         read.keys = [str(key) for key in result][:50] if isinstance(result, Mapping) else []
         read.optimizers = sum(_is_optimizer_state(value) for value in _parts(result))
         for tensor in list(_tensors(result))[: 50 * _SAMPLE]:

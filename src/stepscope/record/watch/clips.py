@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn.utils import clip_grad
 
 from stepscope import fence
+from stepscope.events import caller
 from stepscope.events.quiet import quietly
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.steps import is_nonzero
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Clip", "Clips"]
 
+_HOME = "torch.nn.utils.clip_grad"
 _KEPT = 500
 _LOOKS = 40
 
@@ -57,16 +57,16 @@ class Clips(Witness):
         self._holders: dict[int, int] = {}
 
     def install(self, installed: Installed) -> None:
-        inner = clip_grad.__dict__.get("_clip_grads_with_norm_")
-        if inner is not None:  # inside `clip_grad_norm_`, which warns with the line of its caller
-            installed.patch(clip_grad, "_clip_grads_with_norm_", self._watched(inner, "clip_grad_norm_"))
-        names = ("clip_grad_value_",) if inner is not None else ("clip_grad_norm_", "clip_grad_value_")
-        for name in names:
-            watched = self._watched(clip_grad.__dict__[name], name)
-            installed.patch(clip_grad, name, watched)
-            installed.patch(torch.nn.utils, name, watched)
+        # Inside `clip_grad_norm_`, which warns with the line of its caller; older versions have no inside.
+        if not installed.wrap(f"{_HOME}:_clip_grads_with_norm_", partial(self._watched, "clip_grad_norm_")):
+            self._everywhere(installed, "clip_grad_norm_")
+        self._everywhere(installed, "clip_grad_value_")
 
-    def _watched(self, clip: Any, name: str) -> Any:
+    def _everywhere(self, installed: Installed, name: str) -> None:
+        for home in (_HOME, "torch.nn.utils"):
+            installed.wrap(f"{home}:{name}", partial(self._watched, name))
+
+    def _watched(self, name: str, clip: Any) -> Any:
         witness = self
 
         @wraps(clip)
@@ -75,14 +75,14 @@ class Clips(Witness):
                 parameters = list(parameters)
             if limit is None:
                 limit = kwargs.pop("max_norm", kwargs.pop("clip_value", None))
-            witness._note(name, parameters, limit, sys._getframe(1))
+            witness._note(name, parameters, limit, caller())
             return clip(parameters, limit, *args, **kwargs)
 
         return clipped
 
     @fence.fenced("following the clipping of gradients")
     def _note(self, name: str, given: Any, limit: Any, frame: Any) -> None:
-        if not self.watcher.listens() or len(self.all) >= _KEPT:
+        if not self.watcher.governor.is_deep or not self.watcher.listens() or len(self.all) >= _KEPT:
             return
         parameters = [given] if isinstance(given, torch.Tensor) else list(given)
         clip = Clip(name, own_place(frame), self.watcher.step, float(limit))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
 
 from stepscope import fence
-from stepscope.events import Installed
+from stepscope.events import Installed, caller
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.distributed import spot, world
@@ -52,6 +52,8 @@ class Collective:
 class Collectives(Witness):
     """`run.collectives`: the first calls over the group of all ranks, and how many there were."""
 
+    steady = True
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.calls: list[Collective] = []
@@ -70,9 +72,7 @@ class Collectives(Witness):
             return
         installed.add(self._own.remove)
         for name in _NAMES:
-            original = dist.__dict__.get(name)
-            if original is not None:
-                self._own.patch(dist, name, self._watched(name, original))
+            self._own.wrap(f"torch.distributed:{name}", partial(self._watched, name))
 
     def step_aside(self) -> None:
         """The compiler knows these functions by what they are."""
@@ -81,10 +81,11 @@ class Collectives(Witness):
     def _watched(self, name: str, original: Any) -> Any:
         witness = self
 
+        @wraps(original)
         def collective(*args: Any, **kwargs: Any) -> Any:
             if witness._inside or not witness.watcher.listens():
                 return original(*args, **kwargs)
-            number = witness._call(name, args, kwargs, sys._getframe(1))
+            number = witness._call(name, args, kwargs, caller())
             witness._inside += 1
             try:
                 result = original(*args, **kwargs)
@@ -93,9 +94,6 @@ class Collectives(Witness):
             witness._return(number)
             return result
 
-        collective.__name__ = collective.__qualname__ = name
-        collective.__doc__ = original.__doc__
-        collective.__dict__["__wrapped__"] = original
         return collective
 
     def backward_done(self, backward: Backward) -> None:

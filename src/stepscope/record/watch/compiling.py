@@ -19,6 +19,8 @@ _KEPT = 500
 class Compiling(Witness):
     """`run.compiling`"""
 
+    steady = True
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.graphs: list[int] = []

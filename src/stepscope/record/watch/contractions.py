@@ -51,8 +51,6 @@ class Crossing:
 class Contractions(Witness):
     """`run.contractions`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = _PRODUCTS | _CHOICES | _NORMALISED | {"sum", "mean"}
 
     def __init__(self, watcher: Watcher) -> None:

@@ -88,8 +88,6 @@ def _some_columns(table: Any) -> Any:
 class Deliveries(Witness):
     """`run.deliveries`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Delivery] = []

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import linecache
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope import fence
 from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.fates import fate_of_call
@@ -76,19 +74,9 @@ class Devices(Witness):
         self._texts: dict[Place, str] = {}
 
     def install(self, installed: Installed) -> None:
-        move, witness = torch.nn.Module.to, self
+        installed.after("torch.nn:Module.to", "following a module to its device", self._module_moved)
 
-        def to(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = move(self, *args, **kwargs)
-            witness._module_moved(self, args, kwargs, sys._getframe(1))
-            return result
-
-        to.__doc__ = move.__doc__
-        to.__dict__["__wrapped__"] = move
-        installed.patch(torch.nn.Module, "to", to)
-
-    @fence.fenced("following a module to its device")
-    def _module_moved(self, module: Any, args: Any, kwargs: Any, frame: Any) -> None:
+    def _module_moved(self, frame: Any, result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
         if not self.watcher.listens() or _device_in(args, kwargs) is None:
             return
         if self.watcher.trainer.on_cpu:

@@ -39,8 +39,6 @@ class Difference:
 class Differences(Witness):
     """`run.differences`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = frozenset({"sub"})
 
     def __init__(self, watcher: Watcher) -> None:

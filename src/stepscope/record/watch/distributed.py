@@ -16,7 +16,6 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler, IterableDataset
 
-from stepscope import fence
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import site_at
@@ -73,6 +72,8 @@ class Sampler:
 class Distributed(Witness):
     """`run.distributed`"""
 
+    steady = True
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.wraps: list[Wrap] = []
@@ -100,41 +101,18 @@ class Distributed(Witness):
         self._watch_samplers(installed)
 
     def _watch_wrapping(self, installed: Installed) -> None:
-        witness, wrap = self, DistributedDataParallel.__init__
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            wrap(self, *args, **kwargs)
-            witness._wrapped(self, sys._getframe(1))
-
-        __init__.__wrapped__, __init__.__doc__ = wrap, wrap.__doc__  # type: ignore[attr-defined]
-        installed.patch(DistributedDataParallel, "__init__", __init__)
+        who = "following a distributed model"
+        installed.after("torch.nn.parallel:DistributedDataParallel.__init__", who, self._wrapped)
 
     def _watch_samplers(self, installed: Installed) -> None:
-        witness = self
-        make, start, set_epoch_as_ever = (
-            DistributedSampler.__init__, DistributedSampler.__iter__, DistributedSampler.set_epoch
-        )  # fmt: skip
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            make(self, *args, **kwargs)
-            witness._sampler_made(self, sys._getframe(1))
-
-        def __iter__(self: Any) -> Any:
-            witness._pass_begins(self)
-            return start(self)
-
-        def set_epoch(self: Any, epoch: int) -> None:
-            set_epoch_as_ever(self, epoch)
-            witness._epoch_set(self)
-
-        for mine, original in ((__init__, make), (__iter__, start), (set_epoch, set_epoch_as_ever)):
-            mine.__dict__["__wrapped__"], mine.__doc__ = original, original.__doc__
-            installed.patch(DistributedSampler, original.__name__, mine)
+        who, kind = "following a sampler", "torch.utils.data:DistributedSampler"
+        installed.after(f"{kind}.__init__", who, self._sampler_made)
+        installed.before(f"{kind}.__iter__", who, self._pass_begins)
+        installed.after(f"{kind}.set_epoch", who, self._epoch_set)
 
     # What this rank does
 
-    @fence.fenced("following a distributed model")
-    def _wrapped(self, wrapper: Any, frame: Any) -> None:
+    def _wrapped(self, frame: Any, result: Any, wrapper: Any, *args: Any, **kwargs: Any) -> None:
         if not self.watcher.listens():
             return
         wrap = Wrap(wrapper, own_place(frame))
@@ -146,8 +124,8 @@ class Distributed(Witness):
             self.say_rank()
             self.notes.write(Wrapped(spot(wrap.place)))
 
-    def _sampler_made(self, sampler: Any, frame: Any) -> None:
-        fence.fenced("following a sampler")(self._sampler)(sampler, frame)
+    def _sampler_made(self, frame: Any, result: Any, sampler: Any, *args: Any, **kwargs: Any) -> None:
+        self._sampler(sampler, frame)
 
     def _sampler(self, sampler: Any, frame: Any = None) -> Sampler | None:
         if not self.watcher.listens():
@@ -158,14 +136,12 @@ class Distributed(Witness):
             self.samplers.append(known)
         return known
 
-    @fence.fenced("following a sampler")
-    def _pass_begins(self, sampler: Any) -> None:
+    def _pass_begins(self, frame: Any, sampler: Any) -> None:
         known = self._sampler(sampler)
         if known is not None and len(known.epochs) < 1000:
             known.epochs.append(int(sampler.epoch))
 
-    @fence.fenced("following a sampler")
-    def _epoch_set(self, sampler: Any) -> None:
+    def _epoch_set(self, frame: Any, result: Any, sampler: Any, *args: Any, **kwargs: Any) -> None:
         known = self._sampler(sampler)
         if known is not None:
             known.sets += 1

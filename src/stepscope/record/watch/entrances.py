@@ -38,8 +38,6 @@ class Entrance:
 class Entrances(Witness):
     """`run.entrances`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = frozenset(
         {"linear", "conv1d", "conv2d", "conv3d", "lstm", "gru", "rnn_tanh", "rnn_relu", *_PRODUCTS, "batch_norm",
          "layer_norm", "group_norm", "instance_norm"}

@@ -1,9 +1,9 @@
 """Values that lie on a device: whether they may be read now, and a copy of them here.
 
 Reading waits for the device, so it is for the first steps. Each witness says how often it looks, and all of them
-together have so many reads and then a few a second: no training of many steps waits at each of them. What is read is
-copied to the CPU and compared there, so nothing new lies on the device (of a view with gaps, a small copy for a moment)
-and nothing of it is kept alive.
+together have so many reads and then a few in each window of close looking: no training waits at every step. What is
+read is copied to the CPU and compared there, so nothing new lies on the device (of a view with gaps, a small copy for a
+moment) and nothing of it is kept alive.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import torch
 from stepscope.events.aside import is_capturing
 from stepscope.events.quiet import quietly
 
-__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "own_time", "patience", "together"]
+__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "patience", "together"]
 
 _FAR = {"cuda", "mps", "xpu"}
-_READS, _A_SECOND = 6000, 50
+_READS, _A_WINDOW = 6000, 200
 _UNIT = 2**16
 """So many values are as much as another read."""
 
@@ -37,18 +37,18 @@ class Patience:
         """The device works on meanwhile, so no allowance has to pay for it."""
         self.lost = False
         """The device has been given something it stops for."""
-        self._began = time.perf_counter()
+        self.windows = 0
+        """How often looking closely has begun."""
+
+    def refill(self) -> None:
+        """Looking closely begins (again)."""
+        self.windows += 1
 
     def left(self) -> bool:
-        return not self.lost and self.reads < _READS + _A_SECOND * (time.perf_counter() - self._began)
+        return not self.lost and self.reads < _READS + _A_WINDOW * self.windows
 
 
 patience = Patience()
-
-
-def own_time() -> float:
-    """A clock that stands while a device is waited for."""
-    return time.perf_counter() - patience.waited_s
 
 
 def is_far(tensor: Any) -> bool:

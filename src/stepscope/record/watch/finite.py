@@ -110,6 +110,10 @@ class Finite(Witness):
         self._origins: dict[int, Origin] = {}
         """Where the loss came from when last seen, by the line of backward."""
 
+    def resume(self) -> None:
+        if self.watcher.steps.backwards:
+            self._last = self.watcher.steps.backwards[-1]
+
     # Ops
 
     def op(self, call: Call) -> None:

@@ -47,8 +47,6 @@ class Cut:
 class Flow(Witness):
     """`run.flow`"""
 
-    sampled = True
-
     ops = frozenset(("numpy", "tolist", "item"))
 
     def __init__(self, watcher: Watcher) -> None:

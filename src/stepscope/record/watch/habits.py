@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import random
-import sys
 import time
 import weakref
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from stepscope import fence
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -88,27 +86,19 @@ class Habits(Witness):
         self._scaling: weakref.WeakKeyDictionary[Any, Scaling] = weakref.WeakKeyDictionary()
 
     def install(self, installed: Installed) -> None:
-        self._follow_seed(installed, torch, "manual_seed", "torch")
-        self._follow_seed(installed, np.random, "seed", "numpy")
-        self._follow_seed(installed, random, "seed", "python")
-        for kind in (torch.autograd.set_detect_anomaly, torch.autograd.detect_anomaly):
-            self._follow_anomaly(installed, kind)
+        for point, which in (
+            ("torch:manual_seed", "torch"),
+            ("numpy.random:seed", "numpy"),
+            ("random:seed", "python"),
+        ):
+            installed.before(point, "following a seed", partial(self._seeded, which))
+        for name in ("set_detect_anomaly", "detect_anomaly"):
+            installed.after(f"torch.autograd:{name}.__init__", "following anomaly detection", self._anomaly_set)
+        home = "torch.amp" if hasattr(torch.amp, "GradScaler") else "torch.cuda.amp"
         for name in ("scale", "unscale_", "step", "update"):
-            self._follow_scaler(installed, name)
+            installed.before(f"{home}:GradScaler.{name}", "following a gradient scaler", partial(self._scaled, name))
 
-    def _follow_seed(self, installed: Installed, owner: Any, name: str, which: str) -> None:
-        seed, witness = getattr(owner, name), self
-
-        def seeding(*args: Any, **kwargs: Any) -> Any:
-            witness._seeded(which, args, kwargs, sys._getframe(1))
-            return seed(*args, **kwargs)
-
-        seeding.__name__, seeding.__doc__ = name, seed.__doc__
-        seeding.__dict__["__wrapped__"] = seed
-        installed.patch(owner, name, seeding)
-
-    @fence.fenced("following a seed")
-    def _seeded(self, which: str, args: Any, kwargs: Any, frame: Any) -> None:
+    def _seeded(self, which: str, frame: Any, *args: Any, **kwargs: Any) -> None:
         if not self.watcher.listens():
             return
         self.seeded += 1
@@ -117,34 +107,11 @@ class Habits(Witness):
             place = own_place(frame)
             self.seeds.append(Seeding(which, int(value), place, self.watcher.step, self.watcher.batches))
 
-    def _follow_anomaly(self, installed: Installed, kind: Any) -> None:
-        begin, witness = kind.__init__, self
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            begin(self, *args, **kwargs)
-            witness._anomaly_set(sys._getframe(1))
-
-        installed.patch(kind, "__init__", __init__)
-
-    @fence.fenced("following anomaly detection")
-    def _anomaly_set(self, frame: Any) -> None:
+    def _anomaly_set(self, frame: Any, *rest: Any, **kwargs: Any) -> None:
         if self.watcher.listens():
             self.anomaly = own_place(frame)
 
-    def _follow_scaler(self, installed: Installed, name: str) -> None:
-        kind = torch.amp.GradScaler if hasattr(torch.amp, "GradScaler") else torch.cuda.amp.GradScaler
-        method, witness = kind.__dict__[name], self
-
-        def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-            witness._scaled(self, name, sys._getframe(1))
-            return method(self, *args, **kwargs)
-
-        called.__name__, called.__doc__ = name, method.__doc__
-        called.__dict__["__wrapped__"] = method
-        installed.patch(kind, name, called)
-
-    @fence.fenced("following a gradient scaler")
-    def _scaled(self, scaler: Any, name: str, frame: Any) -> None:
+    def _scaled(self, name: str, frame: Any, scaler: Any, *args: Any, **kwargs: Any) -> None:
         if not self.watcher.listens():
             return
         known = self._scaling.get(scaler)

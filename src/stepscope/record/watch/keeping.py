@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope import fence
 from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
@@ -43,8 +41,6 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_
 class Keeping(Witness):
     """`run.keeping`"""
 
-    sampled = True
-
     ops = _TOTALS | _LOSSES
 
     def __init__(self, watcher: Watcher) -> None:
@@ -65,22 +61,9 @@ class Keeping(Witness):
 
     def install(self, installed: Installed) -> None:
         for name in _REGISTRARS:
-            self._follow(installed, name)
+            installed.after(f"torch.nn:Module.{name}", "following hooks", self._note)
 
-    def _follow(self, installed: Installed, name: str) -> None:
-        register, witness = torch.nn.Module.__dict__[name], self
-
-        def registering(self: Any, *args: Any, **kwargs: Any) -> Any:
-            handle = register(self, *args, **kwargs)
-            witness._note(sys._getframe(1))
-            return handle
-
-        registering.__name__, registering.__doc__ = name, register.__doc__
-        registering.__dict__["__wrapped__"] = register
-        installed.patch(torch.nn.Module, name, registering)
-
-    @fence.fenced("following hooks")
-    def _note(self, frame: Any) -> None:
+    def _note(self, frame: Any, handle: Any, module: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens():
             place = own_place(frame)
             if place is not None:

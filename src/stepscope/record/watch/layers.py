@@ -17,8 +17,6 @@ __all__ = ["Layers"]
 class Layers(Witness):
     """`run.layers`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.calls: weakref.WeakKeyDictionary[Any, list[Visit]] = weakref.WeakKeyDictionary()

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.data import DataLoader
 
-from stepscope import fence
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.origin import DATA, Origin
 from stepscope.record.watch.places import is_own, own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.watcher import Watcher
@@ -103,6 +99,8 @@ def _weakly(value: Any) -> Any:
 class Loaders(Witness):
     """`run.loaders`"""
 
+    steady = True
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Loader] = []
@@ -110,27 +108,9 @@ class Loaders(Witness):
         """The one that delivered last."""
         self.batches = 0
         self._known: weakref.WeakKeyDictionary[Any, Loader] = weakref.WeakKeyDictionary()
+        self._passes: weakref.WeakKeyDictionary[Any, Loader] = weakref.WeakKeyDictionary()
         self._counted = -1
-
-    def install(self, installed: Installed) -> None:
-        witness = self
-        make, start = DataLoader.__init__, DataLoader.__iter__
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            make(self, *args, **kwargs)
-            witness._made(self, sys._getframe(1))
-
-        def __iter__(self: Any) -> Any:
-            iterator = start(self)
-            if not witness.watcher.listens():
-                return iterator
-            fact = witness._started(self, sys._getframe(1))
-            return iterator if fact is None else _Watched(iterator, fact, witness)
-
-        __init__.__wrapped__, __init__.__doc__ = make, make.__doc__  # type: ignore[attr-defined]
-        __iter__.__wrapped__ = start  # type: ignore[attr-defined]
-        installed.patch(DataLoader, "__init__", __init__)
-        installed.patch(DataLoader, "__iter__", __iter__)
+        self._asked_own_s = 0.0
 
     def of(self, loader: Any) -> Loader | None:
         return self._known.get(loader)
@@ -140,9 +120,9 @@ class Loaders(Witness):
             self._counted = self.batches
             self.current.trains += 1
 
-    @fence.fenced("following a data loader")
-    def _made(self, loader: Any, frame: Any) -> None:
-        if self.watcher.listens() and loader not in self._known:
+    def made(self, loader: Any, frame: Any) -> None:
+        """A DataLoader was made."""
+        if loader not in self._known:
             place = own_place(frame)
             self._add(loader, None if place is None or not is_own(place[0]) else place)
 
@@ -151,21 +131,25 @@ class Loaders(Witness):
         self.all.append(fact)
         return fact
 
-    @fence.fenced("following a data loader")
-    def _started(self, loader: Any, frame: Any) -> Loader:
+    def pass_began(self, loader: Any, iterator: Any, frame: Any) -> None:
+        """It is looped over."""
         fact = self._known.get(loader) or self._add(loader, None)
         fact.iterated, fact.told = own_place(frame), self.watcher.trainer.stage
         fact.begin_pass()
+        self._passes[iterator] = fact
         self.watcher.new_epoch(fact)
-        return fact
 
-    @fence.fenced("following a batch")
-    def delivered(self, fact: Loader, batch: Any, wait_s: float, cpu_s: float) -> None:
+    def delivered(self, iterator: Any, batch: Any, wait_s: float, cpu_s: float) -> None:
+        """It has given a batch."""
+        fact = self._passes.get(iterator)
+        if fact is None:
+            return
         self.batches += 1
         self.watcher.batches = self.batches
         self.watcher.batch_came()
         self.current = fact
-        fact.count(wait_s, cpu_s, self.watcher.own_s)
+        ours = self.watcher.own_s
+        fact.count(wait_s - (ours - self._asked_own_s), cpu_s - (ours - self._asked_own_s), ours)
         trail = self.watcher.trail
         if trail.on:
             with torch._C.DisableTorchFunction():
@@ -176,36 +160,14 @@ class Loaders(Witness):
                     trail.note(tensor, origin)
         self.watcher.tell("batch", fact, batch)
 
-    @fence.fenced("following a data loader")
-    def exhausted(self, fact: Loader) -> None:
-        fact.finished += 1
-        self.watcher.tell("epoch_done", fact)
-        self.watcher.epoch_over()
+    def asked(self, iterator: Any) -> None:
+        """What of the wait is ours is not the script's."""
+        self._asked_own_s = self.watcher.own_s
 
-
-class _Watched:
-    """A loader's iterator with a witness beside it; everything else about it is the iterator's own."""
-
-    def __init__(self, iterator: Any, fact: Loader, witness: Loaders) -> None:
-        self._stepscope = (iterator, fact, witness)
-
-    def __iter__(self) -> _Watched:
-        return self
-
-    def __next__(self) -> Any:
-        iterator, fact, witness = self._stepscope
-        clock, work, own = time.perf_counter(), time.thread_time(), witness.watcher.own_s
-        try:
-            batch = next(iterator)
-        except StopIteration:
-            witness.exhausted(fact)
-            raise
-        ours = witness.watcher.own_s - own
-        witness.delivered(fact, batch, time.perf_counter() - clock - ours, time.thread_time() - work - ours)
-        return batch
-
-    def __len__(self) -> int:
-        return len(self._stepscope[0])
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stepscope[0], name)
+    def exhausted(self, iterator: Any) -> None:
+        """It has no more batches."""
+        fact = self._passes.pop(iterator, None)
+        if fact is not None:
+            fact.finished += 1
+            self.watcher.tell("epoch_done", fact)
+            self.watcher.epoch_over()

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from stepscope.record.statistics import is_transformed
-from stepscope.record.watch.fetch import can_fetch, here, is_far, own_time
+from stepscope.record.watch.fetch import can_fetch, here, is_far, patience
 
 __all__ = ["Allowance", "Look", "can_look", "is_plain", "labels_in", "look_at", "row_marks"]
 
@@ -23,6 +23,9 @@ _VALUES = 2**18
 _WHOLE = 2**22
 _COPIED = 2**20
 """A larger one on a device is not copied as a whole."""
+_A_LOOK_S = 250e-6
+_SECONDS_A_WINDOW = 0.004
+_MARGIN = 4.0
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _draw = random.Random(20260101)
@@ -30,22 +33,28 @@ _WEIGHTS = torch.tensor([_draw.randrange(-(2**62), 2**62) | 1 for _ in range(_CO
 
 
 class Allowance:
-    """How much time a witness may spend on looking at values: `with allowance: ...` while `allowance.left()`."""
+    """How often a witness may look at values: `with allowance: ...` while `allowance.left()`.
 
-    def __init__(self, seconds: float = 0.3, share: float = 0.004) -> None:
-        self.spent = 0.0
-        self._seconds, self._share = seconds, share
-        self._began = time.perf_counter()
+    Counted in looks, so that a busy machine looks as often as a quiet one; their CPU time is the second bound, four
+    times as wide. Each window of close looking brings a few more.
+    """
+
+    def __init__(self, seconds: float = 0.3) -> None:
+        self.looks = 0
+        self._cpu_s = 0.0
+        self._seconds = seconds
         self._clock = 0.0
 
     def left(self) -> bool:
-        return self.spent < self._seconds + self._share * (time.perf_counter() - self._began)
+        seconds = self._seconds + _SECONDS_A_WINDOW * patience.windows
+        return self.looks * _A_LOOK_S < seconds and self._cpu_s < _MARGIN * seconds
 
     def __enter__(self) -> None:
-        self._clock = own_time()
+        self._clock = time.thread_time()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.spent += own_time() - self._clock
+        self.looks += 1
+        self._cpu_s += time.thread_time() - self._clock
 
 
 class Look:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope import fence
 from stepscope.events.aside import is_capturing
 from stepscope.events.quiet import quietly
 from stepscope.record import construction
@@ -71,8 +70,6 @@ class _Mark:
 class Models(Witness):
     """`run.models`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.roots: list[Model] = []
@@ -90,19 +87,9 @@ class Models(Witness):
         watching = construction.watch()
         watching.__enter__()
         installed.add(lambda: watching.__exit__(None, None, None))
-        load, witness = torch.nn.Module.load_state_dict, self
+        installed.after("torch.nn:Module.load_state_dict", "following load_state_dict", self._note_loaded)
 
-        def load_state_dict(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = load(self, *args, **kwargs)
-            witness._note_loaded(self)
-            return result
-
-        load_state_dict.__doc__ = load.__doc__
-        load_state_dict.__dict__["__wrapped__"] = load
-        installed.patch(torch.nn.Module, "load_state_dict", load_state_dict)
-
-    @fence.fenced("following load_state_dict")
-    def _note_loaded(self, module: Any) -> None:
+    def _note_loaded(self, frame: Any, result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens():
             self._loaded.update(module.modules())
 

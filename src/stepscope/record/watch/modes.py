@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from stepscope import fence
+from stepscope.events import caller
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -48,21 +47,23 @@ class Modes(Witness):
         self._depth = 0
 
     def install(self, installed: Installed) -> None:
-        witness, train = self, torch.nn.Module.train
+        installed.wrap("torch.nn:Module.train", self._following)
 
+    def _following(self, train: Any) -> Any:
+        witness = self
+
+        @wraps(train)
         def train_(self: Any, mode: bool = True) -> Any:
             if witness._depth or not witness.watcher.listens():
                 return train(self, mode)
-            witness._note("train", mode, sys._getframe(1), self)
+            witness._note("train", mode, caller(), self)
             witness._depth += 1
             try:
                 return train(self, mode)
             finally:
                 witness._depth -= 1
 
-        train_.__name__, train_.__doc__ = "train", train.__doc__
-        train_.__wrapped__ = train  # type: ignore[attr-defined]
-        installed.patch(torch.nn.Module, "train", train_)
+        return train_
 
     @fence.fenced("following train and eval")
     def _note(self, kind: str, on: bool, frame: Any, module: Any) -> None:

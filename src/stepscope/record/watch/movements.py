@@ -53,8 +53,6 @@ class Movement:
 class Movements(Witness):
     """`run.movements`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Movement] = []

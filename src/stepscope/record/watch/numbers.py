@@ -58,8 +58,6 @@ class LostEps:
 class Numbers(Witness):
     """`run.numbers`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = _TO_INTEGER | _FLOORS | _ADDS
 
     def __init__(self, watcher: Watcher) -> None:

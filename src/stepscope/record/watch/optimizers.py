@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import weakref
 from collections import deque
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope import fence
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.places import own_place
@@ -79,33 +77,11 @@ class Optimizers(Witness):
         self._left: dict[int, tuple[Any, int, Any]] = {}
 
     def install(self, installed: Installed) -> None:
-        witness = self
-        make, add = torch.optim.Optimizer.__init__, torch.optim.Optimizer.add_param_group
-        zero, zero_module = torch.optim.Optimizer.zero_grad, torch.nn.Module.zero_grad
-
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            make(self, *args, **kwargs)
-            witness._made(self, sys._getframe(1))
-
-        def add_param_group(self: Any, param_group: Any) -> None:
-            add(self, param_group)
-            witness._grown(self)
-
-        def zero_grad(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = zero(self, *args, **kwargs)
-            witness._zeroed(self, sys._getframe(1))
-            return result
-
-        def zero_grad_of_module(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = zero_module(self, *args, **kwargs)
-            witness._module_zeroed(self, sys._getframe(1))
-            return result
-
-        for wrapper, original in ((__init__, make), (add_param_group, add), (zero_grad, zero)):
-            wrapper.__dict__["__wrapped__"] = original
-            wrapper.__doc__ = original.__doc__
-            installed.patch(torch.optim.Optimizer, original.__name__, wrapper)
-        installed.patch(torch.nn.Module, "zero_grad", zero_grad_of_module)
+        who = "following an optimizer"
+        installed.after("torch.optim:Optimizer.__init__", who, self._made)
+        installed.after("torch.optim:Optimizer.add_param_group", who, self._grew)
+        installed.after("torch.optim:Optimizer.zero_grad", "following zero_grad", self._zeroed)
+        installed.after("torch.nn:Module.zero_grad", "following zero_grad", self._module_zeroed)
 
     def number_of(self, optimizer: Any) -> int:
         number = self._numbers.get(optimizer)
@@ -118,8 +94,7 @@ class Optimizers(Witness):
         """The optimizers that hold this parameter."""
         return [made for made in self.made if made.ref() is not None and made.holds(parameter)]
 
-    @fence.fenced("following an optimizer")
-    def _made(self, optimizer: Any, frame: Any) -> None:
+    def _made(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens() and optimizer not in self._numbers:
             self._add(optimizer, own_place(frame))
 
@@ -140,6 +115,8 @@ class Optimizers(Witness):
         made = Made(optimizer, len(self.made), place, self.watcher.step, self.watcher.batches)
         self.made.append(made)
         self._numbers[optimizer] = made.number
+        self.watcher.governor.trains()
+        self.watcher.governor.new("an optimizer", place)
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         made.touched = self._was_touched(parameters)
         if sum(p.numel() * p.element_size() for p in parameters) <= _KEEP_BYTES:
@@ -148,21 +125,21 @@ class Optimizers(Witness):
         self._grown(optimizer)
         return made.number
 
-    @fence.fenced("following an optimizer")
+    def _grew(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        self._grown(optimizer)
+
     def _grown(self, optimizer: Any) -> None:
         number = self._numbers.get(optimizer)
         if number is not None:
             self.made[number].parameters = [weakref.ref(p) for g in optimizer.param_groups for p in g["params"]]
 
-    @fence.fenced("following zero_grad")
-    def _zeroed(self, optimizer: Any, frame: Any) -> None:
-        if self.watcher.listens():
+    def _zeroed(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        if self.watcher.governor.is_deep and self.watcher.listens():
             self._note(self.number_of(optimizer), frame)
             self.watcher.steps.cleared(optimizer)
 
-    @fence.fenced("following zero_grad")
-    def _module_zeroed(self, module: Any, frame: Any) -> None:
-        if not self.watcher.listens():
+    def _module_zeroed(self, frame: Any, result: Any, module: Any, *args: Any, **kwargs: Any) -> None:
+        if not self.watcher.governor.is_deep or not self.watcher.listens():
             return
         self._note(None, frame)
         mine = {id(p) for p in module.parameters()}

@@ -36,8 +36,6 @@ class Reach:
 class Reaches(Witness):
     """`run.reaches`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Reach] = []

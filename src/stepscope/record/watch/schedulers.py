@@ -6,7 +6,6 @@ watched.
 
 from __future__ import annotations
 
-import sys
 import weakref
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from torch.optim import lr_scheduler
 
 from stepscope import fence
+from stepscope.events import caller
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scheduler", "SchedulerStep", "Schedulers"]
 
+_HOME = "torch.optim.lr_scheduler"
 _KEPT = 4000
 _TORCHS = lr_scheduler.__file__
 _HORIZONS = ("T_max", "total_iters", "total_steps")
@@ -86,18 +87,11 @@ class Schedulers(Witness):
         self._inside = 0
 
     def install(self, installed: Installed) -> None:
-        for kind in (
-            lr_scheduler.LRScheduler, lr_scheduler.SequentialLR, lr_scheduler.ChainedScheduler,
-            lr_scheduler.ReduceLROnPlateau,
-        ):  # fmt: skip
-            installed.patch(kind, "__init__", self._watched_init(kind.__init__))
-        call = lr_scheduler.__dict__.get("_enable_get_lr_call")
-        if call is not None:
-            installed.patch(lr_scheduler, "_enable_get_lr_call", self._watched_step(call))
+        for kind in ("LRScheduler", "SequentialLR", "ChainedScheduler", "ReduceLROnPlateau"):
+            installed.wrap(f"{_HOME}:{kind}.__init__", self._watched_init)
+        installed.before(f"{_HOME}:_enable_get_lr_call", "following a scheduler", self._stepped)
         for name in ("_is_better", "is_better"):
-            better = lr_scheduler.ReduceLROnPlateau.__dict__.get(name)
-            if better is not None:
-                installed.patch(lr_scheduler.ReduceLROnPlateau, name, self._watched_judgement(better))
+            installed.before(f"{_HOME}:ReduceLROnPlateau.{name}", "following a scheduler", self._judged)
 
     def _watched_init(self, make: Any) -> Any:
         witness = self
@@ -110,29 +104,9 @@ class Schedulers(Witness):
             finally:
                 witness._inside -= 1
             if not witness._inside:
-                witness._made(self, sys._getframe(1))
+                witness._made(self, caller())
 
         return __init__
-
-    def _watched_step(self, enable: Any) -> Any:
-        witness = self
-
-        def enabled(scheduler: Any) -> Any:
-            if not witness._inside:
-                witness._stepped(scheduler, sys._getframe(1))
-            return enable(scheduler)
-
-        return enabled
-
-    def _watched_judgement(self, better: Any) -> Any:
-        witness = self
-
-        @wraps(better)
-        def is_better(self: Any, metric: Any, best: Any) -> Any:
-            witness._judged(self, metric, sys._getframe(1))
-            return better(self, metric, best)
-
-        return is_better
 
     @fence.fenced("following a scheduler")
     def _made(self, scheduler: Any, frame: Any) -> None:
@@ -146,10 +120,10 @@ class Schedulers(Witness):
         self.all.append(fact)
         return fact
 
-    @fence.fenced("following a scheduler")
-    def _stepped(self, scheduler: Any, frame: Any) -> None:
-        if not self.watcher.listens():
+    def _stepped(self, frame: Any, scheduler: Any) -> None:
+        if self._inside or not self.watcher.listens():
             return
+        frame = caller()
         outer, inner = scheduler, frame
         while frame is not None and frame.f_code.co_filename == _TORCHS:
             if frame.f_code.co_name == "step":
@@ -162,8 +136,8 @@ class Schedulers(Witness):
         given = inner.f_locals.get("epoch")
         step.explicit = given is not None and (type(outer).step is lr_scheduler.LRScheduler.step or given == 0)
 
-    @fence.fenced("following a scheduler")
-    def _judged(self, scheduler: Any, metric: Any, frame: Any) -> None:
+    def _judged(self, frame: Any, scheduler: Any, metric: Any, best: Any = None) -> None:
+        frame = caller()
         if self.watcher.listens() and frame.f_code.co_name == "step":
             step = self._note(scheduler, own_place(frame))
             step.metric, step.bad = _number(metric), int(scheduler.num_bad_epochs)

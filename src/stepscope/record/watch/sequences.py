@@ -84,8 +84,6 @@ class _Given:
 class Sequences(Witness):
     """`run.sequences`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = _TARGETED | {"embedding"}
 
     def __init__(self, watcher: Watcher) -> None:

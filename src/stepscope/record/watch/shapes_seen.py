@@ -29,8 +29,6 @@ _KEPT = 8
 class ShapesSeen(Witness):
     """`run.shapes_seen`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self._visits: weakref.WeakKeyDictionary[Any, deque[Visit]] = weakref.WeakKeyDictionary()

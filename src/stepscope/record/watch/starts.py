@@ -80,8 +80,6 @@ class Start:
 class Starts(Witness):
     """`run.starts`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = _FILLS | _FACTORIES | _MOVES
 
     def __init__(self, watcher: Watcher) -> None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 import weakref
 from collections import deque
-from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.optim.optimizer as torch_optimizer
 
-from stepscope import fence
+from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far, together
@@ -21,7 +18,6 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.watcher import Watcher
@@ -128,23 +124,14 @@ class Steps(Witness):
         self.backward_count = 0
         self.step_count = 0
         self._watched: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
-        self._depth = 0
+        self._running: Backward | None = None
         self._inside = 0
-        self._open: list[tuple[Any, Step]] = []
+        self._open: list[tuple[Any, Step | None]] = []
         self._counts: dict[int, int] = {}
-
-    def install(self, installed: Installed) -> None:
-        door = torch.autograd.__dict__.get("_engine_run_backward")
-        if door is not None:
-            installed.patch(torch.autograd, "_engine_run_backward", partial(self._door, door))
-        before = fence.fenced("following an optimizer")(self._step_begins)
-        after = fence.fenced("following an optimizer")(self._step_ends)
-        installed.add(torch_optimizer.register_optimizer_step_pre_hook(before).remove)
-        installed.add(torch_optimizer.register_optimizer_step_post_hook(after).remove)
 
     @property
     def in_backward(self) -> bool:
-        return self._depth > 0
+        return self._running is not None
 
     def of_optimizer(self, number: int) -> list[Step]:
         return [step for step in self.steps if step.optimizer == number]
@@ -158,34 +145,38 @@ class Steps(Witness):
 
     # Backward
 
-    def _door(self, run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
-        if self._depth or not self.watcher.listens():
-            return run(roots, *args, **kwargs)
-        backward = self._begin(roots, args, kwargs)
-        self._depth += 1
-        try:
-            result = run(roots, *args, **kwargs)
-        finally:
-            self._depth -= 1
-        if backward is not None:
-            self._end(backward)
-        return result
-
-    @fence.fenced("following backward")
-    def _begin(self, roots: Any, args: Any, kwargs: Any) -> Backward:
-        backward = Backward(self.backward_count, self.watcher.step, self._place(sys._getframe(2)))
+    def backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        """The engine starts: what the loss is, and whether the gradients are still those of the step before."""
+        if not self.watcher.listens():
+            return
+        governor = self.watcher.governor
+        backward = Backward(self.backward_count, self.watcher.step, self._place(frame))
         self.backward_count += 1
         tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
         backward.accumulates = bool(kwargs.get("accumulate_grad", True))
         backward.retain_graph = bool(args[1]) if len(args) > 1 else False
         backward.create_graph = bool(args[2]) if len(args) > 2 else False
+        if backward.accumulates:
+            governor.trains()
         with quietly():
             self._look_at_loss(backward, tensors[0])
-            if backward.accumulates:
+            if backward.loss is not None and not math.isfinite(backward.loss):
+                governor.alarm("the loss is not finite")
+            if governor.is_deep and backward.accumulates:
+                governor.charge("backward")
                 self._look_at_gradients(backward)
         self.backwards.append(backward)
+        self._running = backward
         self.watcher.tell("backward", backward, tensors)
-        return backward
+
+    def backward_ends(self, error: BaseException | None) -> None:
+        """Gradients are there, unless it raised."""
+        backward, self._running = self._running, None
+        if backward is None or error is not None:
+            return
+        if self.watcher.governor.is_deep:
+            self._compare_gradients(backward)
+        self.watcher.tell("backward_done", backward)
 
     def _look_at_loss(self, backward: Backward, loss: Any) -> None:
         if not isinstance(loss, torch.Tensor):
@@ -223,8 +214,7 @@ class Steps(Witness):
         # `p.grad.data.zero_()` leaves no trace but the zeros. Asking a device waits for it, so only a few times.
         return bool(now.detach().ne(0).any()) if look and can_fetch(now) else True
 
-    @fence.fenced("following backward")
-    def _end(self, backward: Backward) -> None:
+    def _compare_gradients(self, backward: Backward) -> None:
         for watched in list(self._watched.values()):
             if watched.before and watched.own_norm is None:
                 with quietly():
@@ -233,7 +223,6 @@ class Steps(Witness):
         if backward.accumulates:
             for watched in self._watched.values():
                 watched.sample = [(p, g, _version(p, g, v)) for p, g, v in watched.sample]
-        self.watcher.tell("backward_done", backward)
 
     # Optimizers
 
@@ -250,18 +239,28 @@ class Steps(Witness):
             watched.thrown_away += 0 if self._inside else watched.unused  # inside a step it is a closure's business
             watched.unused = 0
 
-    def _step_begins(self, optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+    def resume(self) -> None:
+        """Steps in between were not looked at: nothing is known of the gradients now."""
+        for optimizer, watched in list(self._watched.items()):
+            fresh = self._watched[optimizer] = _Watched()
+            fresh.checks, fresh.order = watched.checks, watched.order
+
+    def begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
+        """An optimizer is about to step."""
         if not self.watcher.listens():
-            return None
+            return
+        if self._open and self._open[-1][0] is optimizer:  # its step before was raised out of
+            self._abandon()
         self.watcher.trail.paused += 1
         self._inside += 1
+        if not self.watcher.governor.is_deep:
+            self._open.append((optimizer, None))
+            return
         number = self.watcher.optimizers.number_of(optimizer)
-        step = Step(self.step_count, number, self._place(sys._getframe(1)))
+        step = Step(self.step_count, number, self._place(frame))
         self._open.append((optimizer, step))
-        through = self._through_closure(step, optimizer, args, kwargs)
-        if through is None:
+        if closure_in(args, kwargs) is None:
             self._look(step, optimizer)
-        return through
 
     def _look(self, step: Step, optimizer: Any) -> None:
         """Gradients are there, the weights are still as they were."""
@@ -276,49 +275,55 @@ class Steps(Witness):
         step.looked = True
         self.watcher.tell("step_begins", step, optimizer)
 
-    def _through_closure(self, step: Step, optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+    def _abandon(self) -> None:
+        self._open.pop()
+        self._inside -= 1
+        self.watcher.trail.paused -= 1
+
+    def closure_begins(self, optimizer: Any) -> None:
         """A step with a closure (LBFGS, Lightning): forward and backward run inside it, and are followed there."""
-        given = kwargs.get("closure", args[1] if len(args) > 1 else None)
-        if not callable(given):
-            return None
-        trail = self.watcher.trail
+        if self._open and self._open[-1][0] is optimizer:
+            self.watcher.trail.paused -= 1
 
-        @wraps(given)
-        def closure(*inner: Any, **named: Any) -> Any:
-            trail.paused -= 1
-            try:
-                result = given(*inner, **named)
-            except BaseException:
-                self._abandon(step)
-                raise
-            trail.paused += 1
-            if not step.looked:
-                fence.call("following an optimizer", self._look, step, optimizer)
-            return result
-
-        if "closure" in kwargs:
-            return args, {**kwargs, "closure": closure}
-        return (args[0], closure, *args[2:]), kwargs
-
-    def _abandon(self, step: Step) -> None:
-        """It was raised out of."""
-        if self._open and self._open[-1][1] is step:
-            self._open.pop()
-            self._inside -= 1
+    def closure_ends(self, optimizer: Any, error: BaseException | None) -> None:
+        if not self._open or self._open[-1][0] is not optimizer:
+            return
+        step = self._open[-1][1]
+        if error is not None:  # the step is raised out of
+            self.watcher.trail.paused += 1
+            self._abandon()
+            return
+        self.watcher.trail.paused += 1
+        if step is not None and not step.looked:
+            self._look(step, optimizer)
 
     def _all_zero(self, parameters: list[Any]) -> bool:
         with quietly():
             gradients = [p.grad for p in parameters if p.grad is not None]
             return bool(gradients) and not any(is_nonzero(gradient) for gradient in gradients)
 
-    def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """It has stepped."""
         if not self._open or self._open[-1][0] is not optimizer:
             return
         _, step = self._open.pop()
-        if not step.looked:  # a closure that was never called
-            self._look(step, optimizer)
         self._inside -= 1
         self.watcher.trail.paused -= 1
+        self.step_count += 1
+        if step is None:
+            number = self.watcher.optimizers.number_of(optimizer)
+            self._counts[number] = self._counts.get(number, 0) + 1
+            self.watcher.stepped(None, optimizer)
+            return
+        if not step.looked:  # a closure that was never called
+            self._look(step, optimizer)
+        self._finish(step, optimizer)
+        self._counts[step.optimizer] = self._counts.get(step.optimizer, 0) + 1
+        self.steps.append(step)
+        self.watcher.governor.charge("step")
+        self.watcher.stepped(step, optimizer)
+
+    def _finish(self, step: Step, optimizer: Any) -> None:
         watched = self._watched[optimizer]
         step.backwards, step.zeroed, step.thrown_away = watched.backwards, watched.zeroed, watched.thrown_away
         step.stale = bool(watched.sample) and not watched.cleared and bool(watched.backwards)
@@ -330,10 +335,6 @@ class Steps(Witness):
             fresh.sample = _sample(optimizer, fresh)
         fresh.cleared = False
         self._watched[optimizer] = fresh
-        self.step_count += 1
-        self._counts[step.optimizer] = self._counts.get(step.optimizer, 0) + 1
-        self.steps.append(step)
-        self.watcher.stepped(step, optimizer)
 
 
 def is_nonzero(gradient: Any) -> bool:

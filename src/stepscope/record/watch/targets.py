@@ -96,8 +96,6 @@ class Target:
 class Targets(Witness):
     """`run.targets`"""
 
-    sampled = True
-
     ops: ClassVar[frozenset[str]] = _WITH_LABELS | _WITH_EITHER | _WITH_VALUES | _DIFFERENCE
 
     def __init__(self, watcher: Watcher) -> None:

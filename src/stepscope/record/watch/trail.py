@@ -1,8 +1,7 @@
-"""The trail: one torch-function mode that remembers where every tensor comes from."""
+"""The trail: follows every operation and remembers where each tensor comes from."""
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import weakref
@@ -11,16 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.overrides
-from torch.overrides import TorchFunctionMode
 
-from stepscope import fence
-from stepscope.events.names import PASS, Plan, plan_for
+from stepscope import events, fence
+from stepscope.events.names import Plan
 from stepscope.record.arguments import Snapshot, snapshot, tensors_in
-from stepscope.record.function_modes import take_off
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.statistics import is_transformed
-from stepscope.record.watch.fetch import can_fetch, here, own_time
+from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.origin import CONSTANT, HOST, NOISE, PARAMETER, Origin
 from stepscope.record.watch.places import is_own, own_place
 
@@ -31,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "Failed", "Trail"]
 
-_disabled = torch._C.DisableTorchFunction
+_cpu = time.thread_time
+
 _NOISE = frozenset((
     "rand", "randn", "randint", "rand_like", "randn_like", "randint_like", "normal", "normal_", "randperm", "bernoulli",
     "bernoulli_", "uniform_", "exponential_", "cauchy_", "log_normal_", "geometric_", "random_", "multinomial",
@@ -39,8 +36,6 @@ _NOISE = frozenset((
 ))  # fmt: skip
 _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
 _PRUNE_AFTER = 20_000
-_ALLOWANCE_S = 0.7
-_SHARE = 0.005
 _VALUES_FAR = 15
 """Steps in which single numbers are read from a device."""
 
@@ -104,14 +99,13 @@ class Trail:
         self._watcher = watcher
         self._origins: dict[int, tuple[Any, Origin]] = {}
         self._prune_at = _PRUNE_AFTER
-        self._mode = _Mode(self)
         self._thread = threading.get_ident()
+        self._undo: Callable[[], None] | None = None
         self.ops = 0
         """How many ops were seen."""
         self.cost_s = 0.0
-        self.began = time.perf_counter()
-        self.closed: str | None = None
-        """Why it is off for good: compiled code."""
+        """CPU time of this thread that following them took."""
+        self.who, self.under_modes = "following an op", False
         self.paused = 0
         self.failed: Failed | None = None
         self._all: list[Callable[[Call], None]] = []
@@ -122,7 +116,7 @@ class Trail:
 
     @property
     def on(self) -> bool:
-        return self._mode.entered
+        return self._undo is not None
 
     def listen(self, ops: frozenset[str], callback: Callable[[Call], None]) -> None:
         if not ops:
@@ -137,29 +131,13 @@ class Trail:
     # On and off
 
     def open(self) -> None:
-        if self.closed is None and not self._mode.entered and threading.get_ident() == self._thread:
-            self._mode.__enter__()  # type: ignore[no-untyped-call]
-            self._mode.entered = True
+        if self._undo is None and threading.get_ident() == self._thread:
+            self._undo = events.follow(self)
 
     def close(self) -> None:
-        """Take the mode off the stack, wherever in it it is now."""
-        if self._mode.entered and threading.get_ident() == self._thread:
-            take_off(self._mode)
-            self._mode.entered = False
-
-    def leave_in_child(self) -> None:
-        """In a forked child: its work is not the script's, and must not be slowed down."""
-        if self._mode.entered:
-            take_off(self._mode)
-            self._mode.entered = False
-        self.closed = "another process"
-
-    def shut(self, why: str) -> None:
-        self.closed = self.closed or why
-        self.close()
-
-    def over_allowance(self) -> bool:
-        return self.cost_s > _ALLOWANCE_S + _SHARE * (time.perf_counter() - self.began)
+        if self._undo is not None and threading.get_ident() == self._thread:
+            self._undo()
+            self._undo = None
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -206,21 +184,41 @@ class Trail:
 
     # One op
 
-    def begin(self, name: str, function: Any, args: Any, kwargs: Any) -> Call:
+    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Call | None:
+        clock = _cpu()
+        if self._watcher.governor.charge("op"):
+            self._watcher.tire()
+            if self.paused:
+                return None
         inputs: list[Any] = []
         frozen = snapshot(function, args, kwargs, inputs)
-        call = Call(name, function, args, kwargs or {}, inputs)
+        call = Call(plan[1], function, args, kwargs or {}, inputs)
         call.origins = tuple([self.of(tensor) for tensor in inputs])
-        frame = sys._getframe(2)
         call.direct = is_own(frame.f_code)
         call.place = own_place(frame)
         call.visit = self._watcher.visits.innermost
         call.result = frozen
-        for callback in self._before.get(name, ()):
-            callback(call)
+        if call.name in self._before:
+            for callback in self._before[call.name]:
+                callback(call)
+        self.cost_s += _cpu() - clock
         return call
 
     def end(self, call: Call, result: Any) -> None:
+        clock = _cpu()
+        grad = torch.is_grad_enabled()
+        if grad:
+            torch._C._set_grad_enabled(False)
+        try:
+            self._note_result(call, result)
+        finally:
+            if grad:
+                torch._C._set_grad_enabled(True)
+            spent = _cpu() - clock
+            self.cost_s += spent
+            self._watcher.governor.spent(spent)
+
+    def _note_result(self, call: Call, result: Any) -> None:
         frozen, call.result = call.result, result
         kind = type(result)
         outputs = [result] if kind is torch.Tensor or is_tensor_type(kind) else tensors_in(result)
@@ -250,7 +248,7 @@ class Trail:
 
     def fail(self, call: Call, error: BaseException) -> None:
         self.failed = Failed(call, error)
-        with _disabled(), torch.no_grad():
+        with torch.no_grad():
             for callback in self.failures:
                 callback(call, error)
 
@@ -267,44 +265,3 @@ def _tag(name: str) -> int:
     if name in _NOISE:
         return NOISE
     return HOST if name in _HOST else CONSTANT
-
-
-class _Mode(TorchFunctionMode):
-    """Sees each torch call of Python code on this thread, once; what runs inside it is not seen."""
-
-    def __init__(self, trail: Trail) -> None:
-        super().__init__()
-        self._trail = trail
-        self._plans: dict[Any, Plan] = {}
-        self.entered = False
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        plan = self._plans.get(function)
-        if plan is None:
-            plan = self._plans[function] = plan_for(function)
-        trail = self._trail
-        if plan[0] == PASS or trail.paused or not self.entered:
-            return function(*args, **kwargs) if kwargs else function(*args)
-        clock = own_time()
-        call = None
-        try:
-            with _disabled():
-                call = trail.begin(plan[1], function, args, kwargs)
-        except Exception as fault:
-            fence.report("following an op", fault)
-        trail.cost_s += own_time() - clock
-        try:
-            result = function(*args, **kwargs) if kwargs else function(*args)
-        except BaseException as error:
-            if call is not None:
-                fence.fenced("following an op that raised")(trail.fail)(call, error)
-            raise
-        if call is not None:
-            clock = own_time()
-            try:
-                with _disabled(), torch.no_grad():
-                    trail.end(call, result)
-            except Exception as fault:
-                fence.report("following an op", fault)
-            trail.cost_s += own_time() - clock
-        return result

@@ -55,8 +55,6 @@ class Trial:
 class Trials(Witness):
     """`run.trials`"""
 
-    sampled = True
-
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Trial] = []

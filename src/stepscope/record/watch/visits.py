@@ -1,25 +1,20 @@
-"""Visits: which module is running. Calls of root modules are always seen, those inside them while the trail is on."""
+"""Visits: which module is running. Calls of root modules are always seen, those inside them while looking closely."""
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
 import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.nn.modules import module as torch_module
 
-from stepscope import fence
-from stepscope.events import Installed
 from stepscope.record.arguments import tensors_in
-from stepscope.record.modules import _has_fast_path
 from stepscope.record.watch.origin import OUTPUT, Origin
 from stepscope.record.watch.places import own_place
 
 if TYPE_CHECKING:
+    from stepscope.events.modules import ModuleCall
     from stepscope.record.sites import Place
     from stepscope.record.watch.watcher import Watcher
 
@@ -69,158 +64,91 @@ class Visit:
         return f"Visit({self.path or self.type}, {self.shapes_in} -> {self.shapes_out})"
 
 
-def _only_hands_on(call: Any) -> bool:
-    """Whether this `Module.__call__` is torch's, which calls `_call_impl` and does nothing else."""
-    code = getattr(call, "__code__", None)
-    known = call is torch.nn.Module.__dict__.get("_wrapped_call_impl") and hasattr(torch.nn.Module, "_call_impl")
-    return known and code is not None and set(code.co_names) == {"_compiled_call_impl", "_call_impl"}
-
-
 class Visits:
     """The stack of running modules, the recent root visits, and the visits of the latest watched root call."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
-        self._thread = threading.get_ident()
-        self._outer, self._inner = Installed(), Installed()
         self.stack: list[Visit] = []
         self.roots: deque[Visit] = deque(maxlen=_KEPT)
-        """Calls of root modules, the latest last."""
+        """Calls of root modules, the latest last; those made while looking closely, and every one without gradients."""
         self.latest: list[Visit] = []
         """All visits of the root call that ran last (or is running), in order: the way a shape took."""
         self.count = 0
         self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-        self._guards: list[tuple[Visit, Any]] = []
 
     @property
     def innermost(self) -> Visit | None:
         return self.stack[-1] if self.stack else None
 
-    def install(self, installed: Installed) -> None:
-        original = torch.nn.Module.__call__
-        visits, stack, thread, ident = self, self.stack, self._thread, threading.get_ident
-        is_torchs = _only_hands_on(original)
-
-        # torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if stack or ident() != thread:
-                if is_torchs and self._compiled_call_impl is None:  # inside a model: not one frame more than without us
-                    return self._call_impl(*args, **kwargs)
-                return original(self, *args, **kwargs)
-            return visits._root(original, self, args, kwargs)
-
-        __call__.__wrapped__ = original  # type: ignore[attr-defined]
-        self._outer.patch(torch.nn.Module, "__call__", __call__)
-        installed.add(self._outer.remove)
-        installed.add(self._inner.remove)
-
-    def step_aside(self) -> None:
-        """Give modules their own `__call__` back: the compiler looks at it."""
-        self._outer.remove()
-
-    def look_inside(self, yes: bool) -> None:
-        """Follow the modules inside root modules too, by torch's global hooks."""
-        self._inner.remove()
-        if not yes:
-            return
-        enter = fence.fenced("following a module")(self._enter)
-        leave = fence.fenced("following a module")(self._leave)
-        self._inner.add(torch_module.register_module_forward_pre_hook(enter).remove)
-        self._inner.add(torch_module.register_module_forward_hook(leave, with_kwargs=True, always_call=True).remove)
-
     # Root modules
 
-    def _root(self, original: Any, module: Any, args: Any, kwargs: Any) -> Any:
-        visit = self._begin_root(module, args, kwargs)
-        if visit is None:
-            return original(module, *args, **kwargs)
-        try:
-            result = original(module, *args, **kwargs)
-        except BaseException:
-            visit.error = True
-            self._unwind()
-            raise
-        self._unwind()
-        self._end_root(visit, module, args, kwargs, result)
-        return result
-
-    @fence.fenced("following a call of a model")
-    def _begin_root(self, module: Any, args: Any, kwargs: Any) -> Visit | None:
+    def model_begins(self, call: ModuleCall) -> None:
         watcher = self._watcher
         if not watcher.listens() or watcher.steps.in_backward:  # there a checkpoint runs its modules again
-            return None
-        visit = Visit(module, None, watcher.trainer.place(own_place(sys._getframe(2))))
+            return
+        visit = Visit(call.module, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
         self.count += 1
-        self.roots.append(visit)
-        if watcher.trail.on:
+        call.notes["visit"] = visit
+        if watcher.governor.is_deep:
+            watcher.governor.charge("model")
+            self.roots.append(visit)
+            self.latest = [visit]
             with torch._C.DisableTorchFunction():
-                self.latest = [visit]
-                self._describe(visit, args, kwargs)
+                self._describe(visit, call.args, call.kwargs)
+                self._name_tree(call.module)
+        elif not visit.grad:
+            self.roots.append(visit)
         # A hook of ours may run models too; those are not the user's calls.
-        watcher.tell("root_begins", visit, module, args, kwargs)
+        watcher.tell("root_begins", visit, call.module, call.args, call.kwargs)
         self.stack.append(visit)
-        return visit
 
-    @fence.fenced("following a call of a model")
-    def _end_root(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+    def model_ends(self, call: ModuleCall) -> None:
+        visit = call.notes.get("visit")
+        if visit is None:
+            return
+        self.stack.clear()
         watcher = self._watcher
-        if watcher.trail.on:
+        if call.error is not None:
+            visit.error = True
+            return
+        if watcher.governor.is_deep:
             with torch._C.DisableTorchFunction():
-                self._describe_result(visit, result)
+                self._describe_result(visit, call.result)
                 for origin in visit.outputs:
                     origin.tags |= OUTPUT
-        watcher.tell("root_done", visit, module, args, kwargs, result)
-
-    def _unwind(self) -> None:
-        self.stack.clear()
-        while self._guards:
-            self._guards.pop()[1].__exit__(None, None, None)
+        watcher.tell("root_done", visit, call.module, call.args, call.kwargs, call.result)
+        watcher.governor.at_rest()
 
     # Modules inside them
 
-    def _enter(self, module: Any, args: Any) -> None:
-        if not self.stack or threading.get_ident() != self._thread:
+    def module_begins(self, call: ModuleCall) -> None:
+        if call.parent is None or not self.stack:
             return
+        self._watcher.governor.charge("module")
         parent = self.stack[-1]
-        if parent.module() is module and parent.parent is None and len(self.stack) == 1 and len(self.latest) == 1:
-            self._name_tree(module)  # the root's own hook
-            self._guard(parent, module)
-            return
-        visit = Visit(module, parent, own_place(sys._getframe(1)))
+        visit = Visit(call.module, parent, own_place(call.frame))
         visit.step, visit.batch = parent.step, parent.batch
-        visit.path = self._paths.get(module, "")
+        visit.path = self._paths.get(call.module, "")
         with torch._C.DisableTorchFunction():
-            self._describe(visit, args, {})
+            self._describe(visit, call.args, {})
+        call.notes["visit"] = visit
         self.stack.append(visit)
         self.latest.append(visit)
-        self._guard(visit, module)
 
-    def _leave(self, module: Any, args: Any, *rest: Any) -> None:
-        if not self.stack or threading.get_ident() != self._thread:
+    def module_ends(self, call: ModuleCall) -> None:
+        visit = call.notes.get("visit")
+        if visit is None or call.parent is None or visit not in self.stack:
             return
-        kwargs, result = rest if len(rest) == 2 else ({}, *rest)
-        top = self.stack[-1]
-        if top.module() is not module:
-            return
-        if self._guards and self._guards[-1][0] is top:
-            self._guards.pop()[1].__exit__(None, None, None)
-        if top.parent is None:
-            return  # the root; `_root` ends it
-        self.stack.pop()
-        if result is None and sys.exc_info()[1] is not None:
-            top.error = True
+        while self.stack and self.stack.pop() is not visit:
+            pass
+        if call.error is not None:
+            visit.error = True
             return
         with torch._C.DisableTorchFunction():
-            self._describe_result(top, result)
-        self._watcher.tell("module_done", top, module, args, kwargs, result)
-
-    def _guard(self, visit: Visit, module: Any) -> None:
-        # Under a torch-function mode torch leaves its fused inference path, whose results differ in the last bits.
-        if self._watcher.trail.on and (isinstance(module, torch.jit.ScriptModule) or _has_fast_path(module)):
-            guard = torch._C.DisableTorchFunction()
-            self._guards.append((visit, guard))
-            guard.__enter__()
+            self._describe_result(visit, call.result)
+        self._watcher.tell("module_done", visit, call.module, call.args, call.kwargs, call.result)
 
     def _name_tree(self, root: Any) -> None:
         if root in self._paths:
@@ -229,7 +157,7 @@ class Visits:
             self._paths[module] = path
 
     def _describe(self, visit: Visit, args: Any, kwargs: Any) -> None:
-        tensors = tensors_in((args, kwargs))
+        tensors = tensors_in((args, kwargs)) if kwargs else tensors_in(args)
         visit.inputs = tuple(map(self._watcher.trail.of, tensors))
         visit.shapes_in = [tuple(tensor.shape) for tensor in tensors]
 

@@ -24,9 +24,10 @@ _MOST = 1000
 
 def place_warnings(installed: Installed) -> None:
     """Stand where all warnings pass that are to be shown, those of C code too. Others that stand there are kept."""
-    show = getattr(warnings, "_showwarnmsg", None)
-    if show is None:  # a Python that does it in another way: warnings are as they come
-        return
+    installed.wrap("warnings:_showwarnmsg", _placing)
+
+
+def _placing(show: Any) -> Any:
     seen: set[tuple[str, str, str, int]] = set()
 
     @wraps(show)
@@ -38,7 +39,7 @@ def place_warnings(installed: Installed) -> None:
             message = moved
         show(message)
 
-    installed.patch(warnings, "_showwarnmsg", shown)
+    return shown
 
 
 def _moved(message: Any, seen: set[tuple[str, str, str, int]]) -> Any:

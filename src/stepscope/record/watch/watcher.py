@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 import weakref
@@ -11,12 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
-
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events, fence
+from stepscope.events import Installed, aside
 from stepscope.events.aside import is_capturing
-from stepscope.events.quiet import unnoticed
+from stepscope.events.governor import Governor
+from stepscope.events.quiet import quietly
 from stepscope.record.sites import Place
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.attention import Attention
@@ -71,9 +69,12 @@ _CALLBACKS = (
     "backward", "backward_done", "step_begins", "step_done", "root_begins", "root_done", "module_done", "batch",
     "epoch_done",
 )  # fmt: skip
-_FRESH_BATCHES = 4
-_SETTLED, _SAMPLED = 100, 10
-"""In a long run, after so many steps, witnesses that may be sampled hear of every tenth step only."""
+_ORDER = 50
+_CLOSELY = ("module_begins", "module_ends")
+_ALWAYS = (
+    "loader_made", "pass_began", "batch_asked", "batch_given", "pass_ended", "model_begins", "model_ends",
+    "backward_begins", "backward_ends", "step_begins", "closure_begins", "closure_ends", "step_ends", "compiled",
+)  # fmt: skip
 
 
 class Watcher:
@@ -92,11 +93,12 @@ class Watcher:
         """How many optimizer steps have been taken."""
         self.batches = 0
         self.began = time.perf_counter()
-        self._installed = Installed()
+        self._installed = Installed(stays_in_parent=True)
         self._thread, self._pid = threading.get_ident(), os.getpid()
         self._on = False
-        self._fresh = 0
-        self._loaders_from: set[tuple[Place | None, int]] = set()
+        self._subscription: events.Subscription | None = None
+        self.governor = Governor(self._deepen)
+        self._tired = False
         self._asking_s = 0.0
         self.compiled: Place | None = None
         """Where the script first called torch.compile."""
@@ -193,8 +195,9 @@ class Watcher:
 
     def start(self) -> Watcher:
         patience.begin()
+        aside.reopen()
         self._listeners = {name: self._those_with(name) for name in _CALLBACKS}
-        self._steady = {name: [w for w in those if not _is_sampled(w)] for name, those in self._listeners.items()}
+        self._steady = {name: [w for w in those if _is_steady(w)] for name, those in self._listeners.items()}
         for witness in self.witnesses:
             if type(witness).op is not Witness.op:
                 self.trail.listen(witness.ops, _guarded(witness.op))
@@ -203,13 +206,36 @@ class Watcher:
         self.trail.failures = self._those_with("op_failed")
         self._on = True
         _running.add(self)
-        self.visits.install(self._installed)
+        self._subscribe()
         for witness in self.witnesses:
             fence.fenced(f"watching {type(witness).__name__.lower()}")(witness.install)(self._installed)
         fence.fenced("placing warnings")(place_warnings)(self._installed)
-        self._watch_compile()
-        self.look_closely(True)
+        self.governor.begin()
         return self
+
+    def _subscribe(self) -> None:
+        self._subscription = events.subscribe(
+            "watching the training",
+            thread=self._thread,
+            order=_ORDER,
+            loader_made=self.loaders.made,
+            pass_began=self.loaders.pass_began,
+            batch_asked=self.loaders.asked,
+            batch_given=self.loaders.delivered,
+            pass_ended=self.loaders.exhausted,
+            model_begins=self.visits.model_begins,
+            model_ends=self.visits.model_ends,
+            module_begins=self.visits.module_begins,
+            module_ends=self.visits.module_ends,
+            backward_begins=self.steps.backward_begins,
+            backward_ends=self.steps.backward_ends,
+            step_begins=self.steps.begins,
+            closure_begins=self.steps.closure_begins,
+            closure_ends=self.steps.closure_ends,
+            step_ends=self.steps.ends,
+            compiled=self._compiled,
+        )
+        self._subscription.listen(*_ALWAYS)
 
     def stop(self) -> None:
         """Take everything away; what was seen stays."""
@@ -218,6 +244,8 @@ class Watcher:
         self._on = False
         _running.discard(self)
         self.trail.close()
+        if self._subscription is not None:
+            self._subscription.remove()
         self._installed.remove()
         for witness in self.witnesses:
             fence.fenced(f"watching {type(witness).__name__.lower()}")(witness.finish)()
@@ -239,11 +267,10 @@ class Watcher:
 
     def tell(self, what: str, *facts: Any) -> None:
         """Tell the witnesses that want to hear it; a fault of one is reported and the others still hear of it."""
-        sparse = self.step > _SETTLED and not self.trail.on and self.step % _SAMPLED
-        listeners = (self._steady if sparse else self._listeners).get(what)
+        listeners = (self._listeners if self.governor.is_deep else self._steady).get(what)
         if not listeners or self.muted:
             return
-        with unnoticed():
+        with quietly():
             for listener in listeners:
                 try:
                     listener(*facts)
@@ -255,87 +282,76 @@ class Watcher:
 
     # Looking closely, or only taking the pulse
 
-    def look_closely(self, yes: bool) -> None:
-        """Follow every op and module, or only root modules, backward and steps."""
-        if yes and self.trail.closed is None:
-            self.trail.open()
-            self.visits.look_inside(True)
-        else:
-            self.trail.close()
-            self.visits.look_inside(False)
-
-    def stepped(self, step: Step, optimizer: Any) -> None:
-        self.step += 1
-        self.tell("step_done", step, optimizer)
-        self._budget()
-        self._moment("step")
-
-    def _budget(self) -> None:
-        if self.trail.closed is not None:
+    def _deepen(self, yes: bool) -> None:
+        """The governor opens a window of close looking, or ends one."""
+        if self._subscription is None:
             return
-        if self.trail.on and not self._fresh and self.trail.over_allowance():
-            self.look_closely(False)
-        elif not self.trail.on and not self.trail.over_allowance():
-            self.look_closely(True)
+        if yes:
+            patience.refill()
+            for witness in self.witnesses:
+                fence.call(f"watching {type(witness).__name__.lower()}", witness.resume)
+            self._subscription.listen(*_ALWAYS, *_CLOSELY)
+            self.trail.open()
+        else:
+            if self._tired:
+                self._tired = False
+                self.trail.paused -= 1
+            self.trail.close()
+            self._subscription.listen(*_ALWAYS)
+
+    def tire(self) -> None:
+        """A window is over its budget while a model runs: far beyond it nothing more is followed until that returns."""
+        if not self._tired and self.governor.is_exhausted:
+            self._tired = True
+            self.trail.paused += 1
+
+    def stepped(self, step: Step | None, optimizer: Any) -> None:
+        """An optimizer has stepped; `step` is None when it was not looked at."""
+        self.step += 1
+        was_deep = self.governor.is_deep
+        if step is not None:
+            self.tell("step_done", step, optimizer)
+        else:
+            self._count_step(optimizer)
+        self.governor.stepped()
+        if was_deep:
+            self._moment("step" if self.governor.is_deep else "window")
+
+    def _count_step(self, optimizer: Any) -> None:
+        for listener in self._steady["step_done"]:
+            fence.call("watching the training", listener, None, optimizer)
 
     def new_epoch(self, loader: Loader) -> None:
-        """A loader starts over. The first batches of a new one are looked at closely, whatever the allowance; one made
-        on the same line of the same data as an earlier one (anew for each epoch) is not new."""
-        source = (loader.made or loader.iterated, id(loader.data()))
-        if loader.epochs > 1 or source in self._loaders_from:
-            return
-        self._loaders_from.add(source)
-        if not self.trail.on and self.trail.closed is None:
-            self._fresh = _FRESH_BATCHES
-            self.look_closely(True)
+        """A loader starts over. One made on the same line of the same data as an earlier one is the same loader."""
+        self.governor.new("a loader's pass", (loader.made or loader.iterated, id(loader.data())))
 
     def batch_came(self) -> None:
-        """Another batch: a new loader is new for a few of them only."""
-        if self._fresh:
-            self._fresh -= 1
-            if not self._fresh and self.trail.on and self.trail.over_allowance():
-                self.look_closely(False)
+        if self.governor.is_deep:
+            self.governor.charge("batch")
+            self.governor.batch()
+            self.governor.at_rest()
 
     def epoch_over(self) -> None:
-        self._fresh = 0
-        self._moment("epoch")
+        if self.governor.is_deep:
+            self._moment("epoch")
 
     def _moment(self, kind: str) -> None:
         if self.on_moment is not None and not is_capturing():  # rules look at weights
-            began = time.perf_counter()
-            with unnoticed():
+            began = time.thread_time()
+            with quietly():
                 fence.call("asking the rules", self.on_moment, kind)
-            self._asking_s += time.perf_counter() - began
+            self._asking_s += time.thread_time() - began
 
     @property
     def own_s(self) -> float:
         """What following ops and asking rules has cost so far."""
         return self.trail.cost_s + self._asking_s
 
-    def _watch_compile(self) -> None:
-        """Modes and global hooks change what is compiled, so from `torch.compile` on there are none."""
-        compile_as_ever, watcher = torch.compile, self
-
-        def compile(*args: Any, **kwargs: Any) -> Any:
-            watcher._compiled(sys._getframe(1))
-            return compile_as_ever(*args, **kwargs)
-
-        compile.__wrapped__ = compile_as_ever  # type: ignore[attr-defined]
-        self._installed.patch(torch, "compile", compile)
-
-    def _leave_in_child(self) -> None:
-        """A worker of a DataLoader, or a process of the script's own: it runs as if we were not there."""
-        self._on = False
-        self.trail.leave_in_child()
-        self._installed.remove()
-
-    @fence.fenced("making way for compiled code")
     def _compiled(self, frame: Any) -> None:
+        """Compiled code may run from now on: models and operations are no longer followed."""
         if self.listens():
             self.compiled = self.compiled or own_place(frame)
-            self.trail.shut("the script compiles its model")
-            self.visits.look_inside(False)
-            self.visits.step_aside()
+            self.governor.close("the script compiles its model")
             for witness in self.witnesses:
                 witness.step_aside()
 
@@ -350,15 +366,15 @@ def is_watched() -> bool:
 
 def _leave_in_child() -> None:
     for watcher in list(_running):
-        fence.fenced("leaving a forked process alone")(watcher._leave_in_child)()
+        watcher._on = False
+    _running.clear()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_leave_in_child)
+events.on_fork(_leave_in_child)
 
 
-def _is_sampled(callback: Callable[..., None]) -> bool:
-    return bool(getattr(getattr(callback, "__self__", None), "sampled", False))
+def _is_steady(callback: Callable[..., None]) -> bool:
+    return bool(getattr(getattr(callback, "__self__", None), "steady", False))
 
 
 def _guarded(callback: Callable[[Any], None]) -> Callable[[Any], None]:

@@ -27,23 +27,24 @@ class Witness:
     """The ops `op` wants to hear of; empty for all of them when `op` is overridden."""
     before_ops: ClassVar[frozenset[str]] = frozenset()
     """The ops `before_op` wants to hear of."""
-    sampled: ClassVar[bool] = False
-    """Its facts are of a kind that shows early or in any step: in a long run it hears of every tenth step only."""
+    steady: ClassVar[bool] = False
+    """It hears of every step, not only of those that are looked at closely: so it must cost next to nothing. Then
+    `step_done` may come with None for the step."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
 
     def install(self, installed: Installed) -> None:
-        """Put patches and hooks in place; `installed.patch` and `installed.add` take them away at the end."""
+        """Follow calls that no event tells of: `installed.before(point, ...)`, `installed.after(point, ...)`."""
 
     def op(self, call: Call) -> None:
-        """An op has run (while the trail is on)."""
+        """An op has run (while looking closely)."""
 
     def before_op(self, call: Call) -> None:
-        """An op is about to run (while the trail is on)."""
+        """An op is about to run (while looking closely)."""
 
     def op_failed(self, call: Call, error: BaseException) -> None:
-        """An op has raised (while the trail is on); `call` has its live inputs."""
+        """An op has raised (while looking closely); `call` has its live inputs."""
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         """`backward()` is about to run on `roots`."""
@@ -64,13 +65,16 @@ class Witness:
         """It has run (not called when it raised)."""
 
     def module_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
-        """Any module has run (while the trail is on)."""
+        """Any module has run (while looking closely)."""
 
     def batch(self, loader: Loader, batch: Any) -> None:
         """A loader has delivered a batch."""
 
     def epoch_done(self, loader: Loader) -> None:
         """A loader has no more batches."""
+
+    def resume(self) -> None:
+        """Looking closely begins (again): steps since the last time were not seen."""
 
     def step_aside(self) -> None:
         """Compiled code may run from now on: take away what the compiler would see."""

@@ -1,0 +1,96 @@
+"""Compilers: where the script calls one, and what we do then.
+
+`torch.compile` gives code that may run at any time, and that would contain us: models and operations are not followed
+from then on. `torch.export`, `torch.onnx.export`, `torch.jit` and `torch.fx` look only while they run: we are outside
+meanwhile. Their doors are there while models or operations are followed, or somebody listens.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial, wraps
+from typing import Any, ClassVar
+
+from stepscope.events import aside
+from stepscope.events.imports import soon
+from stepscope.events.installed import Installed
+from stepscope.events.patches import caller
+from stepscope.events.source import Source, tell
+
+__all__ = ["Compilers"]
+
+_WHILE_THEY_RUN = {
+    "torch.export": ("export", "draft_export", "export_for_training"),
+    "torch.onnx": ("export", "dynamo_export"),
+    "torch.jit": ("trace", "trace_module", "script"),
+    "torch.fx": ("symbolic_trace",),
+    "torch.fx.experimental.proxy_tensor": ("make_fx",),
+}
+
+
+class Compilers(Source):
+    """`hold(who)` keeps the doors there for a source that must not be seen by a compiler; `release(who)` ends that."""
+
+    kinds: ClassVar[tuple[str, ...]] = ("compiled",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._installed = Installed()
+        self._held: set[str] = set()
+        self._is_there = False
+
+    def install(self) -> None:
+        if self._is_there:
+            return
+        self._is_there = True
+        self._installed.wrap("torch:compile", self._for_good)
+        soon("torch._dynamo.eval_frame", self._watch_dynamo)
+        for module, names in _WHILE_THEY_RUN.items():
+            soon(module, partial(self._watch_module, module, names))
+
+    def remove(self) -> None:
+        if not self._held and not self.compiled:
+            self._is_there = False
+            self._installed.remove()
+
+    def hold(self, who: str) -> None:
+        self._held.add(who)
+        self.install()
+
+    def release(self, who: str) -> None:
+        self._held.discard(who)
+        self.remove()
+
+    def _watch_module(self, name: str, functions: tuple[str, ...], module: Any) -> None:
+        if self._is_there:
+            for function in functions:
+                self._installed.wrap(f"{name}:{function}", partial(_outside, f"{name}.{function}"))
+
+    def _watch_dynamo(self, module: Any) -> None:
+        """Whoever compiles without `torch.compile`: a library, `Module.compile`, an older API."""
+        if self._is_there and hasattr(module, "OptimizeContext"):
+            self._installed.wrap("torch._dynamo.eval_frame:OptimizeContext.__init__", self._for_good)
+
+    def _for_good(self, original: Any) -> Any:
+        @wraps(original)
+        def compile(*args: Any, **kwargs: Any) -> Any:
+            frame = caller()
+            aside.shut("torch.compile")
+            tell(self.compiled, frame)
+            return original(*args, **kwargs)
+
+        return compile
+
+
+def _outside(name: str, original: Any) -> Any:
+    @wraps(original)
+    def outside(*args: Any, **kwargs: Any) -> Any:
+        with aside.outside(name):
+            return original(*args, **kwargs)
+
+    return outside
+
+
+def is_compiler_there() -> bool:
+    """Whether the compiler was imported: as long as nobody has, nothing is compiled."""
+    return "torch._dynamo" in sys.modules

@@ -1,0 +1,149 @@
+"""Signals that we hear too, without the script seeing a difference.
+
+Python runs one handler per signal, so ours stands in for the script's and calls it, at once and on the main thread,
+so that signals keep their order. `signal.getsignal` and `signal.signal` answer as if ours were not there.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from stepscope import fence
+from stepscope.events.hub import on_fork
+from stepscope.events.installed import Installed
+
+__all__ = ["HEARING_S", "die_of", "hear_signal"]
+
+HEARING_S = 1.0
+"""How long the script's handler, or the end of the process, waits for those who listen."""
+SLOW_S = 5.0
+"""After this the process ends, also with a disk that hangs."""
+_heard: dict[int, _Heard] = {}
+_doors = Installed()
+_set: Callable[..., Any] = signal.signal
+_get: Callable[..., Any] = signal.getsignal
+
+
+def hear_signal(number: int, listener: Callable[[], Any], *, passes_on: bool = True) -> Callable[[], None] | None:
+    """Call `listener` on a thread of its own whenever the signal arrives; what is returned ends it.
+
+    With `passes_on` what the script has set happens too, the default action included: the process ends as ever. Without
+    it a signal that the script has no use for is ours alone, and `listener` is called in the handler: it may only set a
+    mark. None where it cannot be heard: not on the main thread, or ignored.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    if number not in _heard:
+        theirs = _get(number)
+        if theirs is None or theirs == signal.SIG_IGN or (not passes_on and theirs != signal.SIG_DFL):
+            return None  # None: a handler that is not Python's
+        _heard[number] = _Heard(number, theirs, passes_on)
+        if len(_heard) == 1:
+            _doors.wrap("signal:getsignal", _hiding)
+            _doors.wrap("signal:signal", _taking)
+    _heard[number].listeners.append(listener)
+    return functools.partial(_leave, _heard[number], listener)
+
+
+def _leave(heard: _Heard, listener: Callable[[], Any]) -> None:
+    if listener in heard.listeners:
+        heard.listeners.remove(listener)
+    if not heard.listeners and _heard.get(heard.number) is heard:
+        del _heard[heard.number]
+        heard.give_back()
+    if not _heard:
+        _doors.remove()
+
+
+class _Heard:
+    """One signal, with what the script believes its handler to be."""
+
+    def __init__(self, number: int, theirs: Any, passes_on: bool) -> None:
+        self.number, self.theirs, self.passes_on = number, theirs, passes_on
+        self.listeners: list[Callable[[], Any]] = []
+        self.ours = self._arrived  # a bound method is a new object at each access
+        _set(number, self.ours)
+
+    @property
+    def is_there(self) -> bool:
+        return _get(self.number) is self.ours
+
+    def give_back(self) -> None:
+        if self.is_there and threading.current_thread() is threading.main_thread():
+            _set(self.number, self.theirs)
+
+    def _arrived(self, number: int, frame: FrameType | None) -> None:
+        if not self.passes_on:
+            self._tell()
+            if callable(self.theirs):
+                self.theirs(number, frame)
+            return
+        # On a thread: the main thread may hold a lock that the listeners want, and is here until this returns.
+        telling = threading.Thread(target=self._tell, name="stepscope-signal", daemon=True)
+        telling.start()
+        telling.join(HEARING_S)
+        if callable(self.theirs):
+            self.theirs(number, frame)
+        elif telling.is_alive():
+            _set(number, signal.SIG_DFL)
+            threading.Thread(target=self._end_later, args=(telling,), name="stepscope-signal", daemon=True).start()
+        else:
+            die_of(number)
+
+    def _tell(self) -> None:
+        for listener in list(self.listeners):
+            fence.call(f"hearing {signal.Signals(self.number).name}", listener)
+
+    def _end_later(self, telling: threading.Thread) -> None:
+        telling.join(SLOW_S)
+        os.kill(os.getpid(), self.number)
+
+
+def die_of(number: int) -> None:
+    """End this process as the signal does by default. Only on the main thread."""
+    _set(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _hiding(get: Any) -> Any:
+    @functools.wraps(get)
+    def getsignal(signalnum: Any) -> Any:
+        found = get(signalnum)
+        heard = _heard.get(signalnum)
+        return heard.theirs if heard is not None and found is heard.ours else found
+
+    return getsignal
+
+
+def _taking(put: Any) -> Any:
+    @functools.wraps(put)
+    def signal_(signalnum: Any, handler: Any) -> Any:
+        heard = _heard.get(signalnum)
+        if heard is None or not (callable(handler) or handler == signal.SIG_DFL):
+            found = put(signalnum, handler)
+        else:
+            found = put(signalnum, heard.ours)
+        if heard is None:
+            return found
+        before = heard.theirs if found is heard.ours else found
+        heard.theirs = handler if callable(handler) else signal.Handlers(handler)
+        return before
+
+    return signal_
+
+
+def _leave_child_alone() -> None:
+    """A forked child has the handlers of its parent's script, and none of ours."""
+    for heard in list(_heard.values()):
+        heard.give_back()
+    _heard.clear()
+    _doors.remove()
+
+
+on_fork(_leave_child_alone)
