@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stepscope import fence
+from stepscope.events.streams import Written
 
 __all__ = ["StatusLine", "raw_write"]
 
@@ -44,7 +45,7 @@ class StatusLine:
         self._clock = clock
         self._lock = threading.RLock()
         self._stream = sys.stderr
-        self._wrapped: list[tuple[Any, Any, Any, bool]] = []
+        self._written: list[Written] = []
         self._shown = False
         self._line_begins = True
         self._bar_at: float | None = None
@@ -64,21 +65,14 @@ class StatusLine:
         for stream in {id(s): s for s in (sys.stdout, sys.stderr) if s is not None}.values():
             if not stream.isatty():
                 continue
-            had_own = "write" in getattr(stream, "__dict__", {})
-            ours = self._beside(stream.write)
-            self._wrapped.append((stream, stream.write, ours, had_own))
-            stream.write = ours  # type: ignore[method-assign]
+            written = Written(stream, self._beside, self.wipe)
+            written.install()
+            self._written.append(written)
 
     def remove(self) -> None:
         self.wipe()
-        for stream, before, ours, had_own in reversed(self._wrapped):
-            if stream.__dict__.get("write") is not ours:
-                continue  # somebody wrapped it after us; with nothing shown we only pass on
-            if had_own:
-                stream.write = before
-            else:
-                del stream.write
-        self._wrapped = []
+        while self._written:
+            self._written.pop().remove()
 
     def _beside(self, write: Callable[..., Any]) -> Callable[..., Any]:
         def written(text: Any, *args: Any, **kwargs: Any) -> Any:
@@ -101,7 +95,11 @@ class StatusLine:
     def tick(self) -> None:
         """Draw it anew if it is time, and if the cursor stands where a line begins."""
         now = self._clock()
-        if now - self._drawn_at < EVERY_S or not self._wrapped or os.getpid() != self._pid:
+        if now - self._drawn_at < EVERY_S or not self._written or os.getpid() != self._pid:
+            return
+        for written in self._written:
+            written.settle()
+        if any(written.is_aside for written in self._written):
             return
         if self._bar_at is not None and now - self._bar_at < AFTER_A_BAR_S:
             return

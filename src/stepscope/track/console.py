@@ -1,7 +1,6 @@
 """What the script prints, kept with the run. Progress bars, `isatty`, colours and return values stay as they are.
 
-The `write` of the stream object itself is wrapped, not the object replaced: libraries that hold on to `sys.stderr`
-(logging, tqdm, rich) are recorded too, and nothing about the stream looks different.
+The stream stays the object it was (`events.streams`), so that nothing about it looks different.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from stepscope import fence
+from stepscope.events.streams import Written
 from stepscope.records import Console
 from stepscope.track.names import as_name
 from stepscope.track.secrets import MASK, mask_text
@@ -150,20 +150,26 @@ class _WrappedStream:
     def __init__(self, stream: Any, recorder: LineRecorder) -> None:
         self.stream = stream
         self.recorder: LineRecorder | None = recorder
-        self._had_own_write = "write" in getattr(stream, "__dict__", {})
-        self._old_write = stream.write
         self._lock = threading.RLock()
         self._inside = threading.local()
-        self._our_write = self._write
-        stream.write = self._our_write
+        self._written = Written(stream, self._recorded, self._note_debugger)
+        self._written.install()
 
-    def _write(self, text: Any, *args: Any, **kwargs: Any) -> Any:
-        written = self._old_write(text, *args, **kwargs)
+    def _recorded(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        def recorded(text: Any, *args: Any, **kwargs: Any) -> Any:
+            written = write(text, *args, **kwargs)
+            recorder = self.recorder
+            # Recording may itself print (a fault's message): that goes to the terminal only.
+            if recorder is not None and isinstance(text, str) and not getattr(self._inside, "yes", False):
+                self.use(lambda: recorder.write(text))
+            return written
+
+        return recorded
+
+    def _note_debugger(self) -> None:
         recorder = self.recorder
-        # Recording may itself print (a fault's message): that goes to the terminal only.
-        if recorder is not None and isinstance(text, str) and not getattr(self._inside, "yes", False):
-            self.use(lambda: recorder.write(text))
-        return written
+        if recorder is not None:
+            self.use(lambda: recorder.write("[stepscope: what is printed while a debugger runs is not recorded]\n"))
 
     def use(self, action: Callable[[], None]) -> None:
         self._inside.yes = True
@@ -175,17 +181,18 @@ class _WrappedStream:
         finally:
             self._inside.yes = False
 
+    def tick(self) -> None:
+        recorder = self.recorder
+        if recorder is not None:
+            self.use(recorder.tick)
+            self.use(self._written.settle)
+
     def remove(self) -> None:
         recorder = self.recorder
         if recorder is not None:
             self.use(recorder.close)
         self.recorder = None
-        if getattr(self.stream, "write", None) is not self._our_write:
-            return  # somebody wrapped it after us; we only pass on from now
-        if self._had_own_write:
-            self.stream.write = self._old_write
-        else:
-            del self.stream.write
+        self._written.remove()
 
     def after_fork(self, recorder: LineRecorder) -> None:
         self._lock = threading.RLock()
@@ -220,8 +227,7 @@ class ConsoleCapture:
 
     def tick(self) -> None:
         for each in self._wrapped:
-            if each.recorder is not None:
-                each.use(each.recorder.tick)
+            each.tick()
 
     def remove(self) -> None:
         for each in reversed(self._wrapped):

@@ -14,9 +14,11 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any, Literal, NamedTuple
 
+from stepscope.events import Installed
+from stepscope.events.signals import hear_signal
 from stepscope.track.secrets import mask_text
 
 __all__ = ["Ending", "EndingHooks", "ending_of"]
@@ -69,66 +71,23 @@ class EndingHooks:
         self._progress = progress
         self._pid = os.getpid()
         self._exit: tuple[Ending, Any] | None = None
-        self._old_excepthook: Any = None
-        self._old_exit: Any = None
-        self._old_sigterm: Any = None
-        # Bound methods are made anew at each access; keep the ones installed, to know them again.
-        self._our_excepthook = self._on_exception
-        self._our_exit = self._on_sys_exit
-        self._our_sigterm = self._on_sigterm
-        self._quitter: Any = None
-        self._old_quit: Any = None
+        self._installed = Installed()
 
     def install(self) -> None:
         atexit.register(self._at_exit)
-        self._old_excepthook, sys.excepthook = sys.excepthook, self._our_excepthook
-        self._old_exit, sys.exit = sys.exit, self._our_exit
-        self._watch_quitter()
-        if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGTERM)
-            if handler is not None and handler is not signal.SIG_IGN:  # None: a handler that is not Python's
-                self._old_sigterm = handler
-                signal.signal(signal.SIGTERM, self._our_sigterm)
+        self._installed.add(lambda: atexit.unregister(self._at_exit))
+        self._installed.wrap("sys:excepthook", self._hearing_exceptions)
+        self._installed.wrap("sys:exit", self._hearing_exit)
+        quitter = type(getattr(builtins, "exit", None))
+        if quitter.__module__ == "_sitebuiltins":  # `exit(3)` and `quit()` do not call `sys.exit`; else another shell's
+            self._installed.wrap("_sitebuiltins:Quitter.__call__", self._hearing_quit, quitter)
+        undo = hear_signal(signal.SIGTERM, self._preempt)
+        if undo is not None:
+            self._installed.add(undo)
 
     def remove(self) -> None:
-        """Put back what is still ours; what others have wrapped since then stays and finds us silent."""
-        atexit.unregister(self._at_exit)
-        if sys.excepthook is self._our_excepthook:
-            sys.excepthook = self._old_excepthook
-        else:
-            _step_aside(sys.excepthook, self._our_excepthook, self._old_excepthook, "_old_excepthook")
-        if sys.exit is self._our_exit:
-            sys.exit = self._old_exit
-        else:
-            _step_aside(sys.exit, self._our_exit, self._old_exit, "_old_exit")
-        if self._quitter is not None:
-            self._quitter.__call__ = self._old_quit
-            self._quitter = None
-        self._restore_sigterm()
-
-    def _watch_quitter(self) -> None:
-        """`exit(3)` and `quit()`, which `site` gives to scripts, do not call `sys.exit`."""
-        quitter = type(getattr(builtins, "exit", None))
-        if quitter.__module__ != "_sitebuiltins" or getattr(quitter.__call__, "__module__", "") != "_sitebuiltins":
-            return  # another shell's, or already watched
-        old, note = quitter.__call__, self._note_exit
-
-        def quit_script(itself: Any, code: Any = None) -> Any:
-            note(code)
-            return old(itself, code)
-
-        self._quitter, self._old_quit = quitter, old
-        self._quitter.__call__ = quit_script
-
-    def _restore_sigterm(self) -> None:
-        if self._old_sigterm is None or threading.current_thread() is not threading.main_thread():
-            return
-        now = signal.getsignal(signal.SIGTERM)
-        if now is self._our_sigterm:
-            signal.signal(signal.SIGTERM, self._old_sigterm)
-        else:
-            _step_aside(now, self._our_sigterm, self._old_sigterm, "_old_sigterm")
-        self._old_sigterm = None
+        """Put back what was there; what others have wrapped since then stays and finds us silent."""
+        self._installed.remove()
 
     def _is_ours(self) -> bool:
         return os.getpid() == self._pid
@@ -144,45 +103,30 @@ class EndingHooks:
         else:
             self._finish(Ending("finished", 0))
 
-    def _on_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        try:
-            self._old_excepthook(kind, error, trace)  # first, so that what it prints is still recorded
-        finally:
-            if self._is_ours() and not hasattr(sys, "ps1"):  # at a prompt an exception ends nothing
-                self._finish(ending_of(error))
+    def _hearing_exceptions(self, show: Any) -> Any:
+        def excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+            try:
+                show(kind, error, trace)  # first, so that what it prints is still recorded
+            finally:
+                if self._is_ours() and not hasattr(sys, "ps1"):  # at a prompt an exception ends nothing
+                    self._finish(ending_of(error))
 
-    def _on_sys_exit(self, status: Any = None, /) -> Any:
-        self._note_exit(status)
-        self._old_exit(status)
+        return excepthook
+
+    def _hearing_exit(self, leave: Any) -> Any:
+        def exit(status: Any = None, /) -> Any:
+            self._note_exit(status)
+            leave(status)
+
+        return exit
+
+    def _hearing_quit(self, leave: Any) -> Any:
+        def __call__(quitter: Any, code: Any = None) -> Any:
+            self._note_exit(code)
+            return leave(quitter, code)
+
+        return __call__
 
     def _note_exit(self, status: Any) -> None:
         if threading.current_thread() is threading.main_thread():  # in another thread it ends only that thread
             self._exit = (ending_of_exit(status), self._progress())
-
-    def _on_sigterm(self, number: int, frame: FrameType | None) -> None:
-        """Record the end on another thread, then send the signal again to whoever had it before us.
-
-        The main thread may hold the writer's lock right now: waiting here would be for ever. So this returns at once.
-        """
-        self._restore_sigterm()
-        if self._is_ours():
-            threading.Thread(target=self._preempt_and_resend, name="stepscope-sigterm", daemon=True).start()
-        else:
-            os.kill(os.getpid(), number)
-
-    def _preempt_and_resend(self) -> None:
-        worker = threading.Thread(target=self._preempt, name="stepscope-preempted", daemon=True)
-        worker.start()
-        worker.join(timeout=5.0)  # a disk that hangs must not keep the process from ending
-        os.kill(self._pid, signal.SIGTERM)
-
-
-def _step_aside(now: Any, ours: Any, old: Any, name: str) -> None:
-    """Take a hook out of a chain of our own: a run opened beside this one may have been put over it."""
-    owner = getattr(now, "__self__", None)
-    while isinstance(owner, EndingHooks):
-        under = getattr(owner, name)
-        if under is ours:
-            setattr(owner, name, old)
-            return
-        owner = getattr(under, "__self__", None)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import stepscope
 from stepscope import fence
 from stepscope.errors import UsageError
+from stepscope.events import on_fork
 from stepscope.records import RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.track import messages, ranks
@@ -190,5 +191,4 @@ def _after_fork() -> None:
         _run._after_fork()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=fence.fenced("following a fork")(_after_fork))
+on_fork(_after_fork)

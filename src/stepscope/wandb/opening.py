@@ -10,6 +10,7 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.errors import StepscopeError
+from stepscope.events import on_fork
 from stepscope.track import session
 from stepscope.track.assigned import assigned
 from stepscope.track.messages import say_once
@@ -279,5 +280,4 @@ def _after_fork() -> None:
         _open._after_fork()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=fence.fenced("following a fork")(_after_fork))
+on_fork(_after_fork)
