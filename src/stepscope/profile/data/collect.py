@@ -6,14 +6,12 @@ import os
 import shutil
 import sys
 import tempfile
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events, fence
 from stepscope.profile.data.loaders import Loaders
 from stepscope.profile.data.probe import MAIN, Probe, read_rows, set_current
 from stepscope.profile.data.stages import shown_path
@@ -43,7 +41,7 @@ class DataCollector:
 
     def __init__(self) -> None:
         self.loaders = Loaders()
-        self._installed = Installed()
+        self._installed = events.Installed()
         self._folder: str | None = None
         self._probe: Probe | None = None
         self._pid = os.getpid()
@@ -68,37 +66,24 @@ class DataCollector:
         self._probe = Probe(os.path.join(self._folder, _MAIN_ROWS), MAIN)
         set_current(self._probe)
         install_fetching(self._installed)
-        install_waiting(self._installed, module, self._batch_of)
-        self.loaders.install(self._installed, module)
-        door = WorkerDoor(self._folder)
-        self._install_door(door, module)
+        install_waiting(self._installed, self._batch_of)
+        self.loaders.install(self._installed)
+        self._install_door(WorkerDoor(self._folder))
 
-    def _install_door(self, door: WorkerDoor, module: Any) -> None:
-        """Workers are started by the iterator's `__init__`; the door must know for which loader."""
+    def _install_door(self, door: WorkerDoor) -> None:
+        """Workers start as a pass begins; the door must know for which loader."""
         import torch.utils.data._utils.worker as worker
 
+        def asked(loader: Any) -> None:
+            door.loader = self.loaders.of(loader)
+
+        def began(loader: Any, iterator: Any, frame: Any) -> None:
+            self.loaders.begins(iterator, loader)
+
         door.loop = worker._worker_loop
-        self._installed.patch(worker, "_worker_loop", door)
-        for kind in (module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter):
-            self._installed.patch(kind, "__init__", self._wrapped_init(kind.__init__, door))
-        reset = module._MultiProcessingDataLoaderIter._reset
-
-        @wraps(reset)
-        def _reset(iterator: Any, loader: Any, first_iter: bool = False) -> None:
-            if not first_iter:  # persistent workers begin another pass
-                fence.fenced("noting a loader")(self.loaders.begins)(iterator, loader)
-            reset(iterator, loader, first_iter)
-
-        self._installed.patch(module._MultiProcessingDataLoaderIter, "_reset", _reset)
-
-    def _wrapped_init(self, make: Any, door: WorkerDoor) -> Any:
-        @wraps(make)
-        def __init__(iterator: Any, loader: Any) -> None:
-            number = fence.fenced("noting a loader", 0)(self.loaders.begins)(iterator, loader)
-            door.loader = number
-            make(iterator, loader)
-
-        return __init__
+        self._installed.replace("torch.utils.data._utils.worker:_worker_loop", door)
+        subscription = events.subscribe("noting a loader", pass_asked=asked, pass_began=began)
+        self._installed.add(subscription.remove)
 
     def _batch_of(self, iterator: Any) -> tuple[int, int, int]:
         number = self.loaders.number_of(iterator)

@@ -8,11 +8,15 @@ from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from stepscope.events import Installed
+from stepscope import events
 
 __all__ = ["Diversion", "batch_bytes", "fresh"]
 
 Give = Callable[[Any, Any, Callable[[], Any]], Any]
+_POINTS = (
+    "torch.utils.data.dataloader:_SingleProcessDataLoaderIter._next_data",
+    "torch.utils.data.dataloader:_MultiProcessingDataLoaderIter._next_data",
+)
 
 
 class Diversion:
@@ -20,26 +24,21 @@ class Diversion:
 
     def __init__(self, give: Give) -> None:
         self._give = give
-        self._installed = Installed()
+        self._installed = events.Installed(stays_in_parent=True)
         self._loader_of: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.own: WeakSet[Any] = WeakSet()
         """Iterators of our own: left alone."""
 
     def install(self, module: Any) -> None:
         """`module` is `torch.utils.data.dataloader`."""
-        start = module.DataLoader._get_iterator
+        self._installed.add(events.subscribe("handing out other batches", pass_began=self._began).remove)
+        for point in _POINTS:
+            self._installed.wrap(point, self._instead)
 
-        @wraps(start)
-        def _get_iterator(loader: Any) -> Any:
-            iterator = start(loader)
-            self._loader_of[iterator] = loader
-            return iterator
+    def _began(self, loader: Any, iterator: Any, frame: Any) -> None:
+        self._loader_of[iterator] = loader
 
-        self._installed.patch(module.DataLoader, "_get_iterator", _get_iterator)
-        for kind in (module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter):
-            self._installed.patch(kind, "_next_data", self._wrapped(kind._next_data))
-
-    def _wrapped(self, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def _instead(self, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
         @wraps(ask)
         def _next_data(iterator: Any) -> Any:
             loader = self._loader_of.get(iterator)

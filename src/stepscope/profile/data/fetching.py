@@ -8,46 +8,45 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial, wraps
 from threading import get_ident
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 from typing import Any
-from weakref import WeakSet, ref
+from weakref import WeakKeyDictionary, ref
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events, fence
+from stepscope.events.objects import lend
 from stepscope.profile.data.probe import Probe, current
 from stepscope.profile.data.stages import Stages, place_of_callable, sample_times, stages_of
 
 __all__ = ["install_fetching", "install_waiting"]
 
+_LOADER = "torch.utils.data.dataloader"
 
-def install_fetching(installed: Installed) -> None:
+
+def install_fetching(installed: events.Installed) -> None:
     """In a process that loads data: every fetcher that is made from now on has clocks of its own."""
-    from torch.utils.data.dataloader import _DatasetKind
+    import torch.utils.data.dataloader  # noqa: F401 - a worker that was spawned may not have it yet
 
-    make: Any = _DatasetKind.create_fetcher
-    watched: WeakSet[Any] = WeakSet()
+    watched: WeakKeyDictionary[Any, Callable[[], None]] = WeakKeyDictionary()
 
-    @wraps(make)
-    def create_fetcher(*args: Any, **kwargs: Any) -> Any:
-        fetcher = make(*args, **kwargs)
-        watched.add(fetcher)
-        fetcher.fetch = partial(_fetch, ref(fetcher))  # no circle: what it holds is freed when its iterator is
-        return fetcher
+    def watch(frame: Any, fetcher: Any, *args: Any, **kwargs: Any) -> None:
+        # No circle: what a fetcher holds is freed when its iterator is.
+        watched[fetcher] = lend(fetcher, "fetch", partial(_fetch, ref(fetcher)))
 
-    installed.patch(_DatasetKind, "create_fetcher", staticmethod(create_fetcher))
-    installed.add(lambda: [fetcher.__dict__.pop("fetch", None) for fetcher in watched])
+    installed.after(f"{_LOADER}:_DatasetKind.create_fetcher", "timing the loading of data", watch)
+    installed.add(lambda: [give_back() for give_back in list(watched.values())])
 
 
-def install_waiting(installed: Installed, module: Any, batch_of: Callable[[Any], tuple[int, int, int]]) -> None:
-    """In the process that trains. `module` is `torch.utils.data.dataloader`.
+def install_waiting(installed: events.Installed, batch_of: Callable[[Any], tuple[int, int, int]]) -> None:
+    """In the process that trains.
 
     `batch_of(iterator)` gives the number of the loader, of the batch it will give, and how many are ready.
     """
-    from torch.utils.data._utils import pin_memory
-
-    for kind in (module._SingleProcessDataLoaderIter, module._MultiProcessingDataLoaderIter):
-        installed.patch(kind, "_next_data", _watched_wait(kind._next_data, batch_of))
-    installed.patch(pin_memory, "pin_memory", _watched_pin(pin_memory.pin_memory))
+    waits = _Waits(batch_of)
+    subscription = events.subscribe(
+        "timing the wait for data", order=85, batch_asked=waits.asked, batch_given=waits.given
+    )
+    installed.add(subscription.remove)
+    installed.wrap("torch.utils.data._utils.pin_memory:pin_memory", _watched_pin)
 
 
 # -- a batch is fetched -------------------------------------------------------------------------------------------
@@ -60,21 +59,21 @@ def _fetch(of: ref[Any], index: Any) -> Any:
     probe = current()
     if probe is None:
         return fetch(fetcher, index)
-    begun = perf_counter_ns()
-    if not probe.can_note(begun):
+    if not probe.can_note(perf_counter_ns()):
         probe.untimed += 1
         return fetch(fetcher, index)
+    begun = thread_time_ns()
     watch = _look_closely(fetcher, index, probe)
-    start = perf_counter_ns()
+    before, start = thread_time_ns(), perf_counter_ns()
     try:
         return fetch(fetcher, index)
     finally:
-        end = perf_counter_ns()
+        end, after = perf_counter_ns(), thread_time_ns()
         if watch is not None:
             watch.end()
         probe.note("fetch", start, end, detail=0 if watch is None else 1)
         probe.flush()
-        probe.charge(start - begun + perf_counter_ns() - end)
+        probe.charge(before - begun + thread_time_ns() - after)
 
 
 @fence.fenced("timing the samples of a batch")
@@ -82,7 +81,8 @@ def _look_closely(fetcher: Any, index: Any, probe: Probe) -> _Closely | None:
     """Clocks around every sample of this batch, if the allowance pays for them."""
     stages = fetcher.__dict__.get("_stepscope_stages")
     if stages is None or stages.probe is not probe:
-        stages = fetcher._stepscope_stages = stages_of(fetcher.dataset, probe)
+        stages = stages_of(fetcher.dataset, probe)
+        lend(fetcher, "_stepscope_stages", stages)  # goes with the fetcher
     samples = len(index) if fetcher.auto_collation and hasattr(index, "__len__") else 1
     if not probe.pay_details(samples * stages.count + 2):
         return None
@@ -93,24 +93,20 @@ class _Closely:
     """The parts of one fetcher with clocks in them, until `end`."""
 
     def __init__(self, fetcher: Any, stages: Stages, probe: Probe) -> None:
-        self._fetcher, self._stages = fetcher, stages
-        self._stream = fetcher.__dict__.get("dataset_iter")
-        self._dataset, self._collate = fetcher.dataset, fetcher.collate_fn
+        stream = fetcher.__dict__.get("dataset_iter")
+        self._stages = stages
         stages.put_in()
-        if self._stream is not None:
-            fetcher.dataset_iter = sample_times(self._stream, stages.read_at, probe)
+        if stream is not None:
+            parts = [lend(fetcher, "dataset_iter", sample_times(stream, stages.read_at, probe))]
         else:
-            fetcher.dataset = _TimedDataset(self._dataset, stages.read_at, probe)
-        fetcher.collate_fn = _timed(self._collate, "collate", probe)
+            parts = [lend(fetcher, "dataset", _TimedDataset(fetcher.dataset, stages.read_at, probe))]
+        parts.append(lend(fetcher, "collate_fn", _timed(fetcher.collate_fn, "collate", probe)))
+        self._give_back = parts
 
     @fence.fenced("timing the samples of a batch")
     def end(self) -> None:
-        fetcher = self._fetcher
-        if self._stream is not None:
-            fetcher.dataset_iter = self._stream
-        else:
-            fetcher.dataset = self._dataset
-        fetcher.collate_fn = self._collate
+        for give_back in self._give_back:
+            give_back()
         self._stages.take_out()
 
 
@@ -148,25 +144,31 @@ def _timed(call: Any, name: str, probe: Probe) -> Any:
 # -- the training waits for it ------------------------------------------------------------------------------------
 
 
-def _watched_wait(ask: Callable[[Any], Any], batch_of: Callable[[Any], tuple[int, int, int]]) -> Callable[[Any], Any]:
-    count = fence.fenced("counting batches", (0, -1, -1))(batch_of)
+class _Waits:
+    """From a batch being asked for to its delivery, on each thread."""
 
-    @wraps(ask)
-    def _next_data(iterator: Any) -> Any:
-        probe = current()
-        begun = perf_counter_ns()
-        if probe is None or not probe.can_note(begun):
-            return ask(iterator)
-        loader, batch, ready = count(iterator)
+    def __init__(self, batch_of: Callable[[Any], tuple[int, int, int]]) -> None:
+        self._batch_of = batch_of
+        self._going: dict[int, tuple[Any, tuple[int, int, int]]] = {}
+
+    def asked(self, iterator: Any) -> None:
+        probe, thread = current(), get_ident()
+        self._going.pop(thread, None)
+        if probe is None or not probe.can_note(perf_counter_ns()):
+            return
+        begun = thread_time_ns()
+        found = loader, batch, _ = self._batch_of(iterator)
         probe.batch, probe.loader = batch, loader
-        start = perf_counter_ns()
-        data = ask(iterator)
-        end = perf_counter_ns()
-        probe.note("wait", start, end, batch=batch, loader=loader, ready=ready)
-        probe.charge(start - begun + perf_counter_ns() - end)
-        return data
+        self._going[thread] = ref(iterator), found
+        probe.charge(thread_time_ns() - begun)
 
-    return _next_data
+    def given(self, iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
+        end, probe = perf_counter_ns(), current()
+        going = self._going.pop(get_ident(), None)
+        if probe is None or going is None or going[0]() is not iterator:
+            return
+        loader, number, ready = going[1]
+        probe.note("wait", end - round(1e9 * wall_s), end, batch=number, loader=loader, ready=ready)
 
 
 def _watched_pin(pin: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from types import FrameType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events
 from stepscope.profile.data.loader_facts import LoaderFacts
 from stepscope.record.lengths import known_length
 
@@ -28,22 +26,10 @@ class Loaders:
         self._sites: dict[Any, tuple[str, int, str]] = {}
         self.facts: dict[int, LoaderFacts] = {}
 
-    def install(self, installed: Installed, module: Any) -> None:
-        """`module` is `torch.utils.data.dataloader`."""
-        kind = module.DataLoader
-        known: property = kind.__dict__["multiprocessing_context"]
-        loaders = self
-
-        def set_context(loader: Any, context: Any) -> None:  # a DataLoader's __init__ sets it, and hardly anybody else
-            caller: FrameType | None = sys._getframe(1)
-            if caller is not None and caller.f_code.co_name == "__setattr__":
-                caller = caller.f_back
-            if caller is not None and caller.f_code.co_name == "__init__":
-                loaders._is_made(loader, caller)
-            assert known.fset is not None
-            known.fset(loader, context)
-
-        installed.patch(kind, "multiprocessing_context", property(known.fget, set_context, known.fdel, known.__doc__))
+    def install(self, installed: events.Installed) -> None:
+        """From now on, note where loaders are made."""
+        subscription = events.subscribe("noting where a loader is made", loader_made=self._is_made)
+        installed.add(subscription.remove)
 
     def of(self, loader: Any) -> int:
         """Its number."""
@@ -85,7 +71,6 @@ class Loaders:
     def number_of(self, iterator: Any) -> int:
         return self._of_iterator.get(iterator, 0)
 
-    @fence.fenced("noting where a loader is made")
     def _is_made(self, loader: Any, frame: FrameType | None) -> None:
         from stepscope.profile.data.stages import shown_path
         from stepscope.record.sites import site_at

@@ -1,7 +1,8 @@
 """The clock beside a data pipeline, one in each process: what it did when, within a budget.
 
 Timing every sample of a fast dataset would cost more than the dataset. So what is written down is paid from an
-allowance, a small part of the time that has passed; batches it does not pay for go by untimed and are counted.
+allowance, a small part of the time that has passed; batches it does not pay for go by untimed and are counted. Costs
+are CPU time of the thread, and the allowance grows with the clock: on a busy machine nothing less is looked at.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from stepscope import fence
+from stepscope.events import on_fork
 
 __all__ = ["MAIN", "Probe", "current", "read_rows", "set_current"]
 
@@ -79,7 +81,7 @@ class Probe:
         return True
 
     def charge(self, nanoseconds: int) -> None:
-        """What noting one batch has taken; an import or another program in between is not its doing."""
+        """What noting one batch has taken, in CPU time; an import in between is not its doing."""
         self.spent_ns += min(nanoseconds, _MOST_CHARGE_NS)
 
     # -- noting ---------------------------------------------------------------------------------------------------
@@ -150,8 +152,7 @@ def set_current(probe: Probe | None) -> None:
     _current = probe
 
 
-if hasattr(os, "register_at_fork"):  # a worker gets one of its own; asking for the process's number each time is dear
-    os.register_at_fork(after_in_child=lambda: set_current(None))
+on_fork(lambda: set_current(None))  # a worker gets one of its own; asking for the process's number each time is dear
 
 
 class _Frame(msgspec.Struct):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import copy
 import functools
 import os
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from operator import itemgetter
 from time import perf_counter_ns
 from typing import Any
 from weakref import ref
 
+from stepscope.events.objects import lend_entry
 from stepscope.profile.data.probe import Probe
 
 __all__ = ["Stages", "name_of", "place_of_callable", "sample_times", "shown_path", "stages_of"]
@@ -84,6 +85,7 @@ class Stages:
         self._dataset = _weakly(dataset)
         self._places: list[tuple[MutableMapping[Any, Any], Any, Any, Any]] = []
         """(where, key, what stands there, what stands there while it is timed)"""
+        self._give_back: list[Callable[[], None]] = []
         self._seen: set[int] = set()
         self.read_at = _read_at(dataset)
         """Where the dataset's own code begins."""
@@ -98,13 +100,11 @@ class Stages:
         if any(where.get(key) is not now for where, key, now, _ in self._places):  # the dataset has other transforms
             self._places, self._seen = [], set()
             self._find(self._dataset(), _DEPTH)
-        for where, key, _, timed in self._places:
-            where[key] = timed
+        self._give_back = [lend_entry(where, key, timed) for where, key, _, timed in self._places]
 
     def take_out(self) -> None:
-        for where, key, now, timed in self._places:
-            if where.get(key) is timed:
-                where[key] = now
+        while self._give_back:
+            self._give_back.pop()()
 
     # -- looking --------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from stepscope.record.tracebacks import without_our_frames
 
 __all__ = ["WorkerDoor"]
 
+_WORKER = "torch.utils.data._utils.worker"
 _INDEX_QUEUE, _DATA_QUEUE, _WORKER_ID = 2, 3, 10
 """Where they stand among the arguments of `_worker_loop`."""
 
@@ -61,17 +62,18 @@ class WorkerDoor:
 
         import stepscope.record.watch.places  # noqa: F401 - now, not inside the first batch
 
-        worker: Any = torchs_worker
+        installed = Installed()  # for as long as the worker lives
         number = int(args[_WORKER_ID])
         path = os.path.join(self.folder, f"worker-{os.getpid()}.rows")
         probe = Probe(path, number, self.loader)
         if self.loop is None:  # spawned: nothing of what the main process has installed is here
             from stepscope.profile.data.fetching import install_fetching
 
-            install_fetching(Installed())
+            install_fetching(installed)
         set_current(probe)
-        worker.ExceptionWrapper = _without_us(worker.ExceptionWrapper)
-        _time_pickling(probe)
+        worker: Any = torchs_worker
+        installed.replace(f"{_WORKER}:ExceptionWrapper", _without_us(worker.ExceptionWrapper))
+        _time_pickling(probe, installed)
         return probe
 
 
@@ -99,7 +101,7 @@ class _TimedQueue:
         return getattr(self._queue, name)
 
 
-def _time_pickling(probe: Probe) -> None:
+def _time_pickling(probe: Probe, installed: Installed) -> None:
     """A batch is packed for the main process by a thread of the queue, while the worker goes on."""
     import multiprocessing.queues as queues
 
@@ -114,7 +116,7 @@ def _time_pickling(probe: Probe) -> None:
                 probe.note("put", start, perf_counter_ns(), batch=obj[0])
             return packed
 
-    queues._ForkingPickler = Timed  # type: ignore[attr-defined]
+    installed.replace("multiprocessing.queues:_ForkingPickler", Timed)
 
 
 def _without_us(wrapper: Any) -> Any:
