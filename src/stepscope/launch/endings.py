@@ -8,6 +8,8 @@ import signal
 import sys
 import threading
 
+from stepscope.events.process import remember_uncaught
+from stepscope.events.signals import die_of
 from stepscope.record.tracebacks import without_our_frames as cleaned
 
 __all__ = ["LastWord", "say_uncaught", "wait_for_threads", "without_our_frames"]
@@ -30,9 +32,7 @@ def without_our_frames(error: BaseException) -> BaseException:
 def say_uncaught(error: BaseException) -> None:
     """Do what the interpreter does with an error nobody caught: remember it, and give it to `sys.excepthook`."""
     trace = error.__traceback__
-    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace
-    if sys.version_info >= (3, 12):
-        sys.last_exc = error
+    remember_uncaught(error)
     _flush(sys.stdout)  # so that what was printed before stands before
     hook = getattr(sys, "excepthook", sys.__excepthook__)
     try:
@@ -94,5 +94,4 @@ class LastWord:
             return
         for stream in (sys.stdout, sys.stderr):
             _flush(stream)
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
+        die_of(signal.SIGINT)

@@ -161,5 +161,11 @@ def run_as_main(script: Script) -> ModuleType:
     module = main_module(script)
     sys.modules["__main__"] = module
     code = compiled(script)
+    sys._getframe().f_trace_lines = False  # for a debugger the script ends where it ends, not in here
     exec(code, module.__dict__)
+    debugger = getattr(sys.modules.get("bdb"), "Bdb", ())
+    if isinstance(
+        getattr(sys.gettrace(), "__self__", None), debugger
+    ):  # only C functions here: it would stop in others
+        sys.settrace(None)
     return module

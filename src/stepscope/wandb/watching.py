@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from stepscope import fence
+from stepscope.events.hooks import after_forward, on_gradient
 from stepscope.track.media import Histogram
 from stepscope.track.messages import say_once
 
 __all__ = ["Watch"]
 
 BINS = 64
+WHO = "wandb.watch()"
 
 
 class Watch:
@@ -19,10 +21,10 @@ class Watch:
 
     def __init__(self, log: Callable[[dict[str, Any]], None]) -> None:
         self._log = log
-        self._hooks: dict[int, list[Any]] = {}
+        self._hooks: dict[int, list[Callable[[], None]]] = {}
         self._count = 0
 
-    @fence.fenced("wandb.watch()")
+    @fence.fenced(WHO)
     def add(self, models: Any, log: str | None, log_freq: int, idx: int | None) -> None:
         if log not in ("gradients", "parameters", "all", None):
             say_once(("wandb", "watch"), f"wandb.watch(log={log!r}) is unknown; use 'gradients', 'parameters' or 'all'")
@@ -41,30 +43,31 @@ class Watch:
             prefix = "" if place == 0 else f"graph_{place}"
             self._hooks[id(model)] = self._hook(model, prefix, log, max(1, int(log_freq)))
 
-    def _hook(self, model: Any, prefix: str, log: str | None, every: int) -> list[Any]:
-        handles: list[Any] = []
+    def _hook(self, model: Any, prefix: str, log: str | None, every: int) -> list[Callable[[], None]]:
+        undo: list[Callable[[], None]] = []
         if log in ("parameters", "all"):
             turn = _Turn(every)
 
-            def after_forward(module: Any, _inputs: Any, _outputs: Any) -> None:
+            def parameters(module: Any) -> None:
                 if turn.is_due():
-                    fence.call("wandb.watch()", self._parameters, module, prefix)
+                    self._parameters(module, prefix)
 
-            handles.append(model.register_forward_hook(after_forward))
+            undo.append(after_forward(model, WHO, parameters))
         if log in ("gradients", "all"):
             for name, parameter in model.named_parameters():
                 if parameter.requires_grad:
-                    handles.append(parameter.register_hook(self._on_gradient(f"gradients/{prefix}{name}", every)))
-        return handles
+                    heard = self._on_gradient(f"gradients/{prefix}{name}", every)
+                    undo.append(on_gradient(parameter, WHO, heard))
+        return undo
 
     def _on_gradient(self, name: str, every: int) -> Callable[[Any], None]:
         turn = _Turn(every)
 
-        def on_gradient(gradient: Any) -> None:
+        def heard(gradient: Any) -> None:
             if turn.is_due():
-                fence.call("wandb.watch()", self._gradient, name, gradient)
+                self._gradient(name, gradient)
 
-        return on_gradient
+        return heard
 
     def _parameters(self, model: Any, prefix: str) -> None:
         self._log({f"parameters/{prefix}{name}": Histogram(each, BINS) for name, each in model.named_parameters()})
@@ -80,8 +83,8 @@ class Watch:
         else:
             known = [id(model) for model in (models if isinstance(models, Sequence) else [models])]
         for model in known:
-            for handle in self._hooks.pop(model, ()):
-                handle.remove()
+            for undo in self._hooks.pop(model, ()):
+                undo()
 
 
 class _Turn:
