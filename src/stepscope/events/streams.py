@@ -10,22 +10,21 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from threading import get_ident
 from typing import Any
 
 from stepscope.events.installed import Installed
 from stepscope.events.patches import Layer
 
-__all__ = ["Written", "a_debugger_steps"]
+__all__ = ["Written", "debugger_here"]
 
 
-def a_debugger_steps() -> bool:
-    """Whether a debugger (pdb, or one built on it) decides after each line of this thread whether to stop there."""
+def debugger_here() -> Any:
+    """The debugger (pdb, or one built on it) that decides at each line of this thread whether to stop; None without."""
     trace = sys.gettrace()
     if trace is None:
-        return False
-    bdb = sys.modules.get("bdb")
-    return bdb is not None and isinstance(getattr(trace, "__self__", None), bdb.Bdb)
+        return None
+    bdb, found = sys.modules.get("bdb"), getattr(trace, "__self__", None)
+    return found if bdb is not None and isinstance(found, bdb.Bdb) else None
 
 
 class Written:
@@ -36,8 +35,8 @@ class Written:
         self._layer = layer
         self._on_aside = on_aside
         self._installed = Installed()
-        self._debugged: int | None = None
-        """The thread in which a debugger steps: the stream is left alone."""
+        self._debugger: Any = None
+        """While it steps the stream is left alone."""
 
     def install(self) -> None:
         """Raises AttributeError for a stream that takes no attributes."""
@@ -45,21 +44,22 @@ class Written:
         self._installed.wrap(point, self._beside_debuggers, self.stream)
 
     def remove(self) -> None:
-        self._debugged = None
+        self._debugger = None
         self._installed.remove()
 
     @property
     def is_aside(self) -> bool:
-        return self._debugged is not None
+        return self._debugger is not None
 
     def _beside_debuggers(self, write: Callable[..., Any]) -> Callable[..., Any]:
         heard = self._layer(write)
 
         @functools.wraps(write)
         def written(*args: Any, **kwargs: Any) -> Any:
-            if not a_debugger_steps():  # it prompts before it lets the next line run, so this is early enough
+            debugger = debugger_here()  # it prompts before it lets the next line run, so this is early enough
+            if debugger is None:
                 return heard(*args, **kwargs)
-            self._debugged = get_ident()
+            self._debugger = debugger
             self._installed.remove()
             self._on_aside()
             return write(*args, **kwargs)
@@ -68,17 +68,11 @@ class Written:
 
     def settle(self) -> None:
         """Called now and then, from any thread: listen again when the debugger has gone."""
-        if self._debugged is None or _is_stepped(self._debugged):
-            return
-        self._debugged = None
-        self.install()
+        if self._debugger is not None and _has_gone(self._debugger):
+            self._debugger = None
+            self.install()
 
 
-def _is_stepped(thread: int) -> bool:
-    """Whether a trace function is set on a frame of a thread. The outermost keeps that of a debugger that has gone."""
-    frame = sys._current_frames().get(thread)
-    while frame is not None and frame.f_back is not None:
-        if frame.f_trace is not None:
-            return True
-        frame = frame.f_back
-    return False
+def _has_gone(debugger: Any) -> bool:
+    """Whether it was told to continue, with no breakpoint left, or to quit."""
+    return bool(debugger.quitting or (debugger.stoplineno == -1 and not debugger.breaks))
