@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from overhead_arms.arms import ALONE, ARMS, BESIDE, REQUIREMENTS
-from overhead_arms.figures import Figures, cpu_table, gpu_table, memory_table, most_called
+from overhead_arms.figures import Figures, Works, cpu_table, gpu_table, memory_table, most_called, watched
 from overhead_arms.goals import goals
 from overhead_arms.plans import CPU, GPU, Plan
 from overhead_arms.runs import Run, Setup, run_arm
@@ -57,19 +57,24 @@ def compared(runs: dict[str, list[Run]]) -> dict[str, Figures]:
     return found
 
 
-def report(works: dict[str, dict[str, Figures]], plans: list[Plan], wall: bool) -> str:
-    about = {plan.name: plan.about for plan in plans}
+def report(works: Works, inside: dict[str, dict[str, Any]], wall: bool) -> str:
+    """All tables."""
     if wall:
-        return gpu_table(works) + "\n\n" + "\n".join(waits(works))
-    parts = []
-    for work, arms in works.items():
-        table = memory_table(arms) if work == "memory" else cpu_table(arms)
-        most = most_called(arms["stepscope"]) if "stepscope" in arms else ""
-        parts.append(f"### {work}: {about[work]}\n\n{table}" + (f"\n\nCalled most in a step: {most}" if most else ""))
-    return "\n\n".join(parts)
+        parts = [gpu_table(works), "\n".join(waits(works))]
+    else:
+        parts = [cpu_table({work: arms for work, arms in works.items() if work != "memory"})]
+        parts += [memory_table(works["memory"])] if "memory" in works else []
+    for work, name, one in watched(works):
+        most = most_called(one)
+        parts += [f"Called most in a step, {work}, {name}: {most}"] if most else []
+    if inside:
+        from overhead_arms.inside import inside_table
+
+        parts.append("One recorded step, beside the plain step or forward:\n\n" + inside_table(inside))
+    return "\n\n".join([*parts, "### Goals", goals(works, inside, wall)])
 
 
-def waits(works: dict[str, dict[str, Figures]]) -> list[str]:
+def waits(works: Works) -> list[str]:
     """How often the host waited for the GPU in ten late steps; each block ends with one wait of the bench's own."""
     lines = ["Host waits in ten late steps:"]
     for work, arms in works.items():
@@ -105,6 +110,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--source", type=Path, default=ROOT, help="a checkout; its src/ is measured")
     parser.add_argument("--python", default="", help="the interpreter; by default this one, or a venv with the peers")
     parser.add_argument("--json", type=Path, help="also write the figures and readings here")
+    parser.add_argument("--show", type=Path, nargs="+", help="measure nothing; print the tables of these --json files")
     options = parser.parse_args()
     options.source = options.source.resolve()
     options.wall = options.device == "cuda" or options.only.split(",")[0] in {plan.name for plan in GPU}
@@ -136,29 +142,39 @@ def inside_steps(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     options = parse()
+    if options.show:
+        print(report(*load(options.show), options.wall))
+        return
     names = options.arms.split(",") if options.arms else list(ALONE if options.quick or options.wall else ARMS)
     setup = Setup(interpreter(options, names), options.source, options.device, options.tiny)
-    plans = chosen_plans(options)
-    works: dict[str, dict[str, Figures]] = {}
-    for plan in plans:
+    runs: dict[str, dict[str, list[Run]]] = {}
+    for plan in chosen_plans(options):
         here = names if plan.peers else [name for name in names if needs_nothing(name)]
-        works[plan.name] = compared(measure(plan, here, setup, options))
+        runs[plan.name] = measure(plan, here, setup, options)
+        save(options.json, runs, {})  # what is measured is kept, should a later training fail
     inside = inside_steps(options)
-    print("\n" + report(works, plans, options.wall))
-    if inside:
-        from overhead_arms.inside import inside_table
-
-        print("\n### inside: one recorded step, beside the plain step or forward\n\n" + inside_table(inside))
-    print("\n### Goals\n\n" + goals(works, inside, options.wall))
-    if options.json:
-        options.json.write_text(json.dumps({"works": readings(works), "inside": inside}))
+    save(options.json, runs, inside)
+    print("\n" + report({work: compared(arms) for work, arms in runs.items()}, inside, options.wall))
 
 
-def readings(works: dict[str, dict[str, Figures]]) -> dict[str, Any]:
-    return {
-        work: {arm: [dataclasses.asdict(run) for run, _ in one.rounds] for arm, one in arms.items()}
-        for work, arms in works.items()
-    }
+def save(file: Path | None, runs: dict[str, dict[str, list[Run]]], inside: dict[str, Any]) -> None:
+    if file is not None:
+        works = {
+            w: {arm: [dataclasses.asdict(run) for run in rounds] for arm, rounds in a.items()} for w, a in runs.items()
+        }
+        file.write_text(json.dumps({"works": works, "inside": inside}))
+
+
+def load(files: list[Path]) -> tuple[Works, dict[str, dict[str, Any]]]:
+    """What several runs of the bench wrote; of a training that is in two of them, the later file's."""
+    works: Works = {}
+    inside: dict[str, dict[str, Any]] = {}
+    for file in files:
+        kept = json.loads(file.read_text())
+        inside.update(kept["inside"])
+        for work, arms in kept["works"].items():
+            works[work] = compared({arm: [Run(**run) for run in rounds] for arm, rounds in arms.items()})
+    return works, inside
 
 
 if __name__ == "__main__":

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from overhead_arms.clock import WHOLE_RUNS
 from overhead_arms.runs import CPU, MEMORY, WALL, Run
 
-__all__ = ["Figures", "cpu_table", "gpu_table", "memory_table", "most_called"]
+__all__ = ["Figures", "Works", "cpu_table", "gpu_table", "memory_table", "most_called"]
 
 Rounds = list[tuple[Run, Run]]
 """The arm and what it stands beside, of each round."""
+
+Works = dict[str, dict[str, "Figures"]]
+"""Training -> arm -> figures."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,9 @@ class Figures:
             lambda arm, base: statistics.median(arm.blocks(half, column)) / statistics.median(base.blocks(half, column))
         )
 
-    def step_ms(self, column: int = CPU) -> float:
-        return 1000 * self._median(lambda arm, _: arm.between(self.steps / 2, self.steps, column)) / (self.steps / 2)
+    def plain_ms(self, column: int = CPU) -> float:
+        """A step of the second half in what this arm stands beside."""
+        return 1000 * self._median(lambda _, base: base.between(self.steps / 2, self.steps, column)) / (self.steps / 2)
 
     def added_ms(self) -> float:
         half = self.steps / 2
@@ -72,15 +76,6 @@ class Figures:
         steps = min(100, self.steps)
         return self._median(lambda arm, base: arm.whole(steps) - base.whole(steps))
 
-    def calls(self) -> float | None:
-        """Python calls of Stepscope in a late step."""
-        found = [arm.facts["calls"] for arm, _ in self.rounds if "calls" in arm.facts]
-        return found[0]["python"] / found[0]["steps"] if found else None
-
-    def c_calls(self) -> float | None:
-        found = [arm.facts["calls"] for arm, _ in self.rounds if "calls" in arm.facts]
-        return found[0]["builtin"] / found[0]["steps"] if found else None
-
     def same_weights(self) -> bool:
         return all(arm.facts["weights"] == base.facts["weights"] for arm, base in self.rounds)
 
@@ -102,20 +97,28 @@ def header(*heads: str) -> list[str]:
     return [row(*heads), "|---" * len(heads) + "|"]
 
 
-def cpu_table(arms: dict[str, Figures]) -> str:
-    """A line for each arm, in CPU time."""
+def calls_of(one: Figures) -> str:
+    found = [arm.facts["calls"] for arm, _ in one.rounds if "calls" in arm.facts]
+    if not found:
+        return "–"
+    return f"{found[0]['python'] / found[0]['steps']:.1f} / {found[0]['builtin'] / found[0]['steps']:.1f}"
+
+
+def cpu_table(works: Works) -> str:
+    """A line for each training and arm, in CPU time."""
     ends = [f"whole run of {steps:,}" for steps in WHOLE_RUNS]
     lines = header(
-        "", "ms a step", "steady", "rounds", "median block", "added ms a step", "first step", "first 100 steps, CPU-s",
-        *ends, "fixed cost, CPU-s", "Python / C calls a step", "same weights",
+        "", "arm", "steps", "plain ms", "steady", "rounds", "median block", "added ms a step", "first step",
+        "first 100 steps, CPU-s", *ends, "fixed cost, CPU-s", "Python / C calls a step", "same weights",
     )  # fmt: skip
-    for name, one in arms.items():
+    for work, name, one in watched(works):
         low, high = one.spread(0.5, 1)
-        calls = one.calls()
         lines.append(
             row(
+                work,
                 name,
-                f"{one.step_ms():.3g}",
+                f"{one.steps:,}",
+                f"{one.plain_ms():.3g}",
                 times(one.ratio(0.5, 1)),
                 f"{low:.3f} to {high:.3f}",
                 times(one.typical()),
@@ -124,42 +127,47 @@ def cpu_table(arms: dict[str, Figures]) -> str:
                 f"{one.first(100):+.2f}",
                 *(times(one.whole(steps)) for steps in WHOLE_RUNS),
                 f"{one.fixed():+.2f}",
-                "–" if calls is None else f"{calls:.1f} / {one.c_calls():.1f}",
+                calls_of(one),
                 "yes" if one.same_weights() else "NO",
             )
         )
     return "\n".join(lines)
 
 
-def gpu_table(works: dict[str, dict[str, Figures]]) -> str:
+def gpu_table(works: Works) -> str:
     """A line for each training and arm, in wall time; whole run: the loop, and the process with its start and end."""
     lines = header(
         "", "arm", "steps", "plain ms", "first tenth", "10 to 50%", "second half", "whole run", "whole process",
         "process CPU", "Python / C calls a step", "peak bytes", "same weights",
     )  # fmt: skip
+    for work, name, one in watched(works):
+        arm, base = one.rounds[0]
+        lines.append(
+            row(
+                work,
+                name,
+                f"{one.steps:,}",
+                f"{one.plain_ms(WALL):.2f}",
+                times(one.ratio(0, 0.1, WALL)),
+                times(one.ratio(0.1, 0.5, WALL)),
+                times(one.ratio(0.5, 1, WALL)),
+                times(one.ratio(0, 1, WALL)),
+                times(one.whole(one.steps, WALL)),
+                times(one.whole(one.steps)),
+                calls_of(one),
+                f"{arm.facts['peak_bytes'] - base.facts['peak_bytes']:+,}",
+                "yes" if one.same_weights() else "no",
+            )
+        )
+    return "\n".join(lines)
+
+
+def watched(works: Works) -> Iterator[tuple[str, str, Figures]]:
+    """Every arm that is compared with another."""
     for work, arms in works.items():
         for name, one in arms.items():
-            arm, base = one.rounds[0]
-            calls = one.calls()
-            plain = 1000 * base.between(one.steps / 2, one.steps, WALL) / (one.steps / 2)
-            lines.append(
-                row(
-                    work,
-                    name,
-                    f"{one.steps:,}",
-                    f"{plain:.2f}",
-                    times(one.ratio(0, 0.1, WALL)),
-                    times(one.ratio(0.1, 0.5, WALL)),
-                    times(one.ratio(0.5, 1, WALL)),
-                    times(one.ratio(0, 1, WALL)),
-                    times(one.whole(one.steps, WALL)),
-                    times(one.whole(one.steps)),
-                    "–" if calls is None else f"{calls:.1f} / {one.c_calls():.1f}",
-                    f"{arm.facts['peak_bytes'] - base.facts['peak_bytes']:+,}",
-                    "yes" if one.same_weights() else "no",
-                )
-            )
-    return "\n".join(lines)
+            if any(arm is not base for arm, base in one.rounds):
+                yield work, name, one
 
 
 def memory_table(arms: dict[str, Figures]) -> str:

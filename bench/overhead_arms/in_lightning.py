@@ -6,6 +6,8 @@ import logging
 import warnings
 from typing import Any
 
+from torch.utils.data import DataLoader
+
 from overhead_arms.clock import Clock
 from overhead_arms.works import Work
 
@@ -42,4 +44,6 @@ def train_in_lightning(arm: str, work: Work, clock: Clock) -> None:
         enable_model_summary=False,
         logger=False,
     )
-    trainer.fit(Module(), work.batches)
+    # Lightning takes a list for several loaders
+    loader = work.batches if isinstance(work.batches, DataLoader) else DataLoader(work.batches, batch_size=None)
+    trainer.fit(Module(), loader)

@@ -33,10 +33,10 @@ CPU = (
 )
 
 GPU = (
-    Plan("gpt-2x128", "GPT 2 x 128, 8 x 64 tokens, fp32", 0, 0, block=20),
-    Plan("gpt-6x512", "GPT 6 x 512, 8 x 256 tokens, fp32", 0, 0, block=10),
-    Plan("gpt-8x768", "GPT 8 x 768, 8 x 512 tokens, bf16", 0, 0, block=10),
-    Plan("gpt-24x1024", "GPT 24 x 1024, 8 x 1,024 tokens, bf16", 0, 0, block=5),
-    Plan("resnet50", "ResNet-50, 64 images of 128 px, fp32", 0, 0, block=10),
+    Plan("gpt-2x128", "GPT 2 x 128, 8 x 64 tokens, fp32", 0, 0, counted=20, block=20),
+    Plan("gpt-6x512", "GPT 6 x 512, 8 x 256 tokens, fp32", 0, 0, counted=20, block=10),
+    Plan("gpt-8x768", "GPT 8 x 768, 8 x 512 tokens, bf16", 0, 0, counted=20, block=10),
+    Plan("gpt-24x1024", "GPT 24 x 1024, 8 x 1,024 tokens, bf16", 0, 0, counted=20, block=5),
+    Plan("resnet50", "ResNet-50, 64 images of 128 px, fp32", 0, 0, counted=20, block=10),
 )
 """As many steps as the plain script takes in --seconds; the other arms take the same number."""
