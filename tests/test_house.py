@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from .touching import touches_of
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepscope"
 
@@ -84,6 +86,82 @@ def test_imports_point_one_way() -> None:
             if imported != room and imported not in MAY_IMPORT[room]:
                 backwards.append(f"{path.relative_to(ROOT)}:{line} imports stepscope.{imported} from {room}")
     assert not backwards, "\n".join(backwards)
+
+
+MAY_TOUCH = {
+    "cli/sweep.py": "signals of our own process, which runs no script",
+    "fence.py": "its own lock in a forked child; it stands below events",
+    "launch/debugger.py": "the debugger that the user asked for",
+    "launch/script.py": "the script's debugger ends where the script ends",
+    "record/watch/forked.py": "a forked copy of ours that ends without running the script",
+    "runs/write/forks.py": "the writer's own files in a forked child, before anything else runs there",
+}
+
+
+def test_only_the_events_room_touches_the_process() -> None:
+    """Patches, hooks, modes and handlers belong in events/: subscribe there, or declare a point and wrap it."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = path.relative_to(SOURCE).as_posix()
+        if not name.startswith("events/") and name not in MAY_TOUCH:
+            found += [f"{path.relative_to(ROOT)}:{touch.line} {touch.what}" for touch in touches_of(path)]
+    assert not found, "\n".join(found)
+
+
+def test_every_exception_is_still_needed() -> None:
+    idle = [name for name in MAY_TOUCH if not touches_of(SOURCE / name)]
+    assert idle == []
+
+
+TOUCHING = """
+import sys, signal, os, gc, threading, faulthandler
+import torch
+import torch.nn.modules.module as modules
+from torch.optim import Optimizer
+from torch.overrides import TorchFunctionMode
+def patches(installed, model, tensor, stream, ours):
+    torch.compile = ours
+    Optimizer.step = ours
+    kind = torch.nn.Module; kind.__call__ = ours; setattr(kind, "train", ours)
+    setattr(torch.Tensor, "backward", ours)
+    sys.excepthook, sys.stdout = ours, ours
+    stream.write = ours
+    installed.patch(torch, "save", ours)
+    modules.register_module_forward_hook(ours)
+    tensor.register_hook(ours); model.register_full_backward_pre_hook(ours)
+    tensor.register_post_accumulate_grad_hook(ours)
+    torch.autograd._engine_run_backward
+    signal.signal(signal.SIGTERM, ours); os.register_at_fork(after_in_child=ours)
+    gc.callbacks.append(ours); sys.settrace(ours); threading.settrace(ours)
+    sys.meta_path.insert(0, ours); faulthandler.enable()
+    with torch.autograd.graph.saved_tensors_hooks(ours, ours): pass
+class Mode(TorchFunctionMode): pass
+"""
+TOUCHED = [
+    (8, "sets torch.compile"), (9, "sets Optimizer.step"), (10, "sets an attribute of kind"),
+    (10, "sets kind.__call__"), (11, "sets an attribute of torch.Tensor"), (12, "sets sys.excepthook"),
+    (12, "sets sys.stdout"), (13, "sets stream.write"), (14, "patches by Installed.patch"),
+    (15, "calls register_module_forward_hook"), (16, "calls register_full_backward_pre_hook"),
+    (16, "calls register_hook"), (17, "calls register_post_accumulate_grad_hook"),
+    (18, "reaches for autograd's engine"), (19, "calls os.register_at_fork"), (19, "calls signal.signal"),
+    (20, "calls gc.callbacks.append"), (20, "calls sys.settrace"), (20, "calls threading.settrace"),
+    (21, "calls faulthandler.enable"), (21, "calls sys.meta_path.insert"), (22, "enters saved_tensors_hooks"),
+    (23, "subclasses TorchFunctionMode"),
+]  # fmt: skip
+
+
+def test_every_kind_of_touch_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(TOUCHING)
+    assert touches_of(tmp_path / "one.py") == TOUCHED
+
+
+def test_our_own_objects_may_be_set(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(
+        "import torch\nfrom stepscope import fence\n"
+        "def set(self, visit, out):\n"
+        "    self.write = 1; visit.step = 2; fence.lock = 3; x = torch.zeros(1); x.grad = None; out['a'] = 4\n"
+    )
+    assert touches_of(tmp_path / "one.py") == []
 
 
 def test_nothing_heavy_comes_with_import_stepscope() -> None:
