@@ -37,15 +37,16 @@ class Installed:
         """Have this called by `remove`."""
         self._undo.append(undo)
 
-    def wrap(self, point: str, layer: patches.Layer, owner: Any = None) -> bool:
+    def wrap(self, point: str, layer: patches.Layer, owner: Any = None, *, outermost: bool = False) -> bool:
         """Put a layer around the function at a point; False where this version of the package has no such function.
 
         `owner` is the class or module itself where the point stands for many, or its module is known by several names.
+        An `outermost` layer answers before all others of ours, also those that come later (`--eager`).
         """
         place, name = _find(point, owner)
         if place is None:
             return False
-        self.add(patches.install(place, name, layer, point))
+        self.add(patches.install(place, name, layer, point, outermost=outermost))
         return True
 
     def before(self, point: str, who: str, heard: Heard, owner: Any = None) -> bool:

@@ -35,7 +35,8 @@ class Patch:
         self.original: Callable[..., Any] = _function_of(getattr(owner, name) if self.raw is _MISSING else self.raw)
         self.call = self.original
         """The layers of the moment, composed."""
-        self._layers: list[tuple[object, Layer]] = []
+        self._layers: list[tuple[bool, object, Layer]] = []
+        """Whether it is outermost, by what it is taken away, and the layer."""
         self.value: Any = _MISSING
 
     @property
@@ -47,10 +48,11 @@ class Patch:
     def takes_layers(self) -> bool:
         return bool(self._layers) and self.is_there
 
-    def add(self, layer: Layer) -> Callable[[], None]:
-        """Put a layer on top; what is returned takes it away again."""
+    def add(self, layer: Layer, outermost: bool = False) -> Callable[[], None]:
+        """Put a layer on top, but below those that are outermost; what is returned takes it away again."""
         token = object()
-        self._layers.append((token, layer))
+        self._layers.append((outermost, token, layer))
+        self._layers.sort(key=lambda one: one[0])
         self._compose()
         if self.value is _MISSING:
             self._put(_as_before(self.raw, _through(self)))
@@ -62,14 +64,14 @@ class Patch:
         _table[id(self.owner), self.name] = self
 
     def _drop(self, token: object) -> None:
-        self._layers = [one for one in self._layers if one[0] is not token]
+        self._layers = [one for one in self._layers if one[1] is not token]
         self._compose()
         if not self._layers:
             self.take_off()
 
     def _compose(self) -> None:
         call = self.original
-        for _, layer in self._layers:
+        for _, _, layer in self._layers:
             call = layer(call)
         self.call = call
 
@@ -87,7 +89,7 @@ class Patch:
             object.__delattr__(self.owner, self.name)
 
 
-def install(owner: Any, name: str, layer: Layer, point: str = "") -> Callable[[], None]:
+def install(owner: Any, name: str, layer: Layer, point: str = "", *, outermost: bool = False) -> Callable[[], None]:
     """Put a layer around a function; what is returned takes it away, whatever others did meanwhile.
 
     >>> import math
@@ -102,7 +104,7 @@ def install(owner: Any, name: str, layer: Layer, point: str = "") -> Callable[[]
     patch = _table.get((id(owner), name))
     if patch is None or not patch.takes_layers:  # under somebody's patch, a new one of ours goes on top of theirs
         patch = Patch(owner, name, point)
-    return patch.add(layer)
+    return patch.add(layer, outermost)
 
 
 def replace(owner: Any, name: str, value: Any, point: str = "") -> Callable[[], None]:

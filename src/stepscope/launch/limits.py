@@ -66,7 +66,7 @@ class Limiter:
         self._passes: WeakKeyDictionary[Any, _Pass] = WeakKeyDictionary()
         self._epochs_of: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._kept: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
-        self._installed = Installed()
+        self._installed = Installed(stays_in_parent=True)
         if not limits.any and not check:
             return
         loop.before_pass.append(self._pass_begins)
@@ -88,7 +88,7 @@ class Limiter:
             sampler = known.__get__(loader, type(loader))
             return (limiter._shortened(sampler, loader) if limiter._loop.is_on else None) or sampler
 
-        self._installed.patch(kind, "_index_sampler", property(_index_sampler))
+        self._installed.replace(f"{module.__name__}:DataLoader._index_sampler", property(_index_sampler), owner=kind)
 
     def remove(self) -> None:
         self._installed.remove()

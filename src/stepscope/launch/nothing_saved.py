@@ -15,7 +15,6 @@ from typing import Any
 from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
-from stepscope.launch.trainers.standing import around
 
 __all__ = ["NothingSaved"]
 
@@ -53,7 +52,7 @@ class NothingSaved:
         """Folders of checkpoints that a trainer has made: without their weights they are none."""
         imports.when("transformers.trainer", self._hook_trainer)
         for package in {*_WRITERS, *_READERS}:
-            imports.when(package, lambda module, package=package: self._hook(module, package))  # type: ignore[misc]
+            imports.when(package, lambda module, package=package: self._hook(package))  # type: ignore[misc]
 
     def remove(self) -> None:
         self._installed.remove()
@@ -63,23 +62,18 @@ class NothingSaved:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _hook_trainer(self, module: Any) -> None:
-        def saves(trainer: Any, model: Any, trial: Any = None, *args: Any, **kwargs: Any) -> None:
+        def saves(frame: Any, trainer: Any, *args: Any, **kwargs: Any) -> None:
             folder = os.path.abspath(os.path.join(trainer.args.output_dir, f"checkpoint-{trainer.state.global_step}"))
             if not os.path.exists(folder):
                 self._left_over.append(folder)
 
-        around(self._installed, "transformers.trainer:Trainer._save_checkpoint", saves, module.Trainer)
+        who = "keeping a checkpoint from being saved"
+        self._installed.before("transformers.trainer:Trainer._save_checkpoint", who, saves, owner=module.Trainer)
 
-    def _hook(self, module: Any, package: str) -> None:
+    def _hook(self, package: str) -> None:
         for table, redirect in ((_WRITERS, self._elsewhere), (_READERS, self._copy_of)):
-            for dotted, position, name in table.get(package, ()):
-                *owners, attribute = dotted.split(".")
-                owner = module
-                for each in owners:
-                    owner = getattr(owner, each)
-                if attribute in owner.__dict__:
-                    wrapped = _with_path(owner.__dict__[attribute], position, name, redirect)
-                    self._installed.patch(owner, attribute, wrapped)
+            for path, position, name in table.get(package, ()):
+                self._installed.wrap(f"{package}:{path}", _with_path(position, name, redirect))
 
     def _elsewhere(self, path: str) -> str:
         known = self.redirected.get(path)
@@ -96,20 +90,23 @@ class NothingSaved:
         return self.redirected.get(path, path)
 
 
-def _with_path(function: Any, position: int, name: str, redirect: Callable[[str], str]) -> Any:
-    """The function with its path argument passed through `redirect`; open files and buffers stay as they are."""
+def _with_path(position: int, name: str, redirect: Callable[[str], str]) -> Callable[[Any], Any]:
+    """A layer that passes the path argument through `redirect`; open files and buffers stay as they are."""
     safe = fence.fenced("keeping a file from being saved")(redirect)
 
-    @wraps(function)
-    def elsewhere(*args: Any, **kwargs: Any) -> Any:
-        given = kwargs[name] if name in kwargs else args[position] if len(args) > position else None
-        if isinstance(given, str | os.PathLike):
-            place = safe(os.path.abspath(os.fspath(given)))
-            if place is not None and place != os.path.abspath(os.fspath(given)):
-                if name in kwargs:
-                    kwargs[name] = place
-                else:
-                    args = (*args[:position], place, *args[position + 1 :])
-        return function(*args, **kwargs)
+    def layer(function: Any) -> Any:
+        @wraps(function)
+        def elsewhere(*args: Any, **kwargs: Any) -> Any:
+            given = kwargs[name] if name in kwargs else args[position] if len(args) > position else None
+            if isinstance(given, str | os.PathLike):
+                place = safe(os.path.abspath(os.fspath(given)))
+                if place is not None and place != os.path.abspath(os.fspath(given)):
+                    if name in kwargs:
+                        kwargs[name] = place
+                    else:
+                        args = (*args[:position], place, *args[position + 1 :])
+            return function(*args, **kwargs)
 
-    return elsewhere
+        return elsewhere
+
+    return layer

@@ -44,27 +44,33 @@ def _deterministic(imports: Imports) -> str:
 def _deterministic_torch(torch: Any) -> None:
     torch.manual_seed(SEED)
     torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cudnn.benchmark = False
+    torch.backends.cudnn.set_flags(_benchmark=False)
 
 
 def _eager(torch: Any, installed: Installed) -> None:
     """`torch.compile` gives back what it was given."""
 
-    def compile(model: Any = None, **options: Any) -> Any:
-        return model if model is not None else lambda function: function
+    def left_alone(plain: Any) -> Any:
+        @wraps(plain)
+        def compile(model: Any = None, **options: Any) -> Any:
+            return model if model is not None else lambda function: function
 
-    def compile_module(self: Any, *args: Any, **options: Any) -> None:
-        """Leave the module as it is (--eager)."""
+        return compile
 
-    installed.patch(torch, "compile", wraps(torch.compile)(compile))
-    if "compile" in torch.nn.Module.__dict__:
-        installed.patch(torch.nn.Module, "compile", compile_module)
+    def module_left_alone(plain: Any) -> Any:
+        @wraps(plain)
+        def compile(self: Any, *args: Any, **options: Any) -> None:
+            """Leave the module as it is (--eager)."""
+
+        return compile
+
+    installed.wrap("torch:compile", left_alone, outermost=True)
+    installed.wrap("torch.nn:Module.compile", module_left_alone)
 
 
 def _no_workers(module: Any, installed: Installed) -> None:
     """Every DataLoader loads in the main process, where it can be stepped through."""
-    make = module.DataLoader.__init__
-    signature = inspect.signature(make)
+    signature = inspect.signature(module.DataLoader.__init__)
     alone = {
         "num_workers": 0,
         "prefetch_factor": None,
@@ -73,12 +79,15 @@ def _no_workers(module: Any, installed: Installed) -> None:
         "timeout": 0,
     }
 
-    @wraps(make)
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        asked = fence.fenced("--no-workers")(without_workers)(self, args, kwargs)
-        if asked is not None:
-            args, kwargs = asked
-        make(self, *args, **kwargs)
+    def layer(make: Any) -> Any:
+        @wraps(make)
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            asked = fence.call("--no-workers", without_workers, self, args, kwargs)
+            if asked is not None:
+                args, kwargs = asked
+            make(self, *args, **kwargs)
+
+        return __init__
 
     def without_workers(loader: Any, args: Any, kwargs: Any) -> Any:
         try:
@@ -88,4 +97,4 @@ def _no_workers(module: Any, installed: Installed) -> None:
         bound.arguments.update({name: value for name, value in alone.items() if name in bound.arguments})
         return bound.args[1:], bound.kwargs
 
-    installed.patch(module.DataLoader, "__init__", __init__)
+    installed.wrap("torch.utils.data.dataloader:DataLoader.__init__", layer, owner=module.DataLoader)

@@ -55,7 +55,7 @@ class TuneSession(Session):
 
     def _loaders_came(self, module: Any) -> None:
         super()._loaders_came(module)
-        self._made.install(self._places, module)
+        self._made.install(self._places)
         self.tuner.diversion.install(module)
 
     def _torch_came(self, torch: Any) -> None:
@@ -65,14 +65,17 @@ class TuneSession(Session):
     def _schedulers_came(self, module: Any) -> None:
         """A pass goes on until all is tried, and schedulers that know its length would raise at its end."""
         kind = getattr(module, "LRScheduler", None) or module._LRScheduler
-        step, tuner = kind.step, self.tuner
+        tuner = self.tuner
 
-        @wraps(step)
-        def halted(scheduler: Any, *args: Any, **kwargs: Any) -> None:
-            if tuner.loader is None:
-                step(scheduler, *args, **kwargs)
+        def layer(step: Any) -> Any:
+            @wraps(step)
+            def halted(scheduler: Any, *args: Any, **kwargs: Any) -> None:
+                if tuner.loader is None:
+                    step(scheduler, *args, **kwargs)
 
-        self._places.patch(kind, "step", halted)
+            return halted
+
+        self._places.wrap("torch.optim.lr_scheduler:LRScheduler.step", layer, owner=kind)
 
     def _finish(self) -> None:
         stop = SystemExit(0)

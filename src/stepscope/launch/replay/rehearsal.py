@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import os
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.data import DataLoader
 
+from stepscope import events
 from stepscope.errors import StepscopeError
 from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.frames import own_frames, put_back
@@ -28,28 +29,27 @@ from stepscope.record.arguments import tensors_in
 from stepscope.record.pulse import total_norm
 from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.events import Installed
     from stepscope.launch.capsule.load import Capsule
-    from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Rehearsal", "StepOver"]
+
+_LOADERS = "torch.utils.data.dataloader"
 
 
 class StepOver(BaseException):
     """Unwinds the script once its step is over; no `except Exception` of the script's holds it up."""
 
 
-class Rehearsal(Witness):
-    """Add it to a watcher; `install` it by hand before the watcher starts, so that it stands nearer to the script."""
+class Rehearsal:
+    """To be put in place before the watcher starts, so that it stands nearer to the script."""
 
     def __init__(
         self, watcher: Watcher, capsule: Capsule, on_begin: Callable[[], None], *, lines_moved: bool = False
     ) -> None:
-        super().__init__(watcher)
+        self.watcher = watcher
         self.capsule, self.manifest = capsule, capsule.manifest
         self.reached = False
         """The step has begun: what runs from now on is the replay."""
@@ -72,7 +72,7 @@ class Rehearsal(Witness):
 
     # Standing between the script and torch
 
-    def put_in_place(self, installed: Installed) -> None:
+    def put_in_place(self, installed: events.Installed) -> None:
         rehearsal, call = self, torch.nn.Module.__call__
 
         # torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
@@ -87,12 +87,17 @@ class Rehearsal(Witness):
             finally:
                 rehearsal._depth -= 1
 
-        def __iter__(loader: Any) -> Any:
-            return _Given(loader, rehearsal)
-
         self._installed = installed
-        installed.patch(torch.nn.Module, "__call__", __call__)
-        installed.patch(DataLoader, "__iter__", __iter__)
+        installed.replace("torch.nn:Module.__call__", __call__)
+        subscription = events.subscribe(
+            "replaying a step",
+            thread=threading.get_ident(),
+            backward_asked=self._backward,
+            step_asked=self._step_begins,
+            step_ends=self._step_done,
+        )
+        installed.add(subscription.remove)
+        installed.wrap(f"{_LOADERS}:DataLoader.__iter__", lambda plain: lambda loader: _Given(loader, rehearsal))
 
     def next_batch(self, loader: Any, taken: list[Any]) -> Any:
         """What a loader gives: the saved batch at the right line, else one of its own."""
@@ -157,7 +162,8 @@ class Rehearsal(Witness):
         self.reached = True
         if self.manifest.rank and torch.distributed.is_available():
             # The job is one of a single rank, but code inside the step may ask which one it was.
-            self._installed.patch(torch.distributed, "get_rank", lambda group=None: self.manifest.rank)
+            rank = self.manifest.rank
+            self._installed.wrap("torch.distributed:get_rank", lambda plain: lambda group=None: rank)
         for saved in self.manifest.optimizers:
             made = self.watcher.optimizers.made
             optimizer = made[saved.number].ref() if saved.number < len(made) else None
@@ -213,15 +219,17 @@ class Rehearsal(Witness):
 
     # When the step is over
 
-    def backward(self, backward: Backward, roots: list[Any]) -> None:
-        if not (self.reached and self._later and backward.accumulates):
+    def _backward(self, roots: Any, kwargs: Any) -> None:
+        if not (self.reached and self._later and kwargs.get("accumulate_grad", True)):
             return
-        if isinstance(roots[0], torch.Tensor) and roots[0].numel() == 1:
-            self.loss = float(roots[0].detach())
+        loss = roots[0] if isinstance(roots, (list, tuple)) else roots
+        if isinstance(loss, torch.Tensor) and loss.numel() == 1:
+            with quietly():
+                self.loss = float(loss.detach())
             if self.manifest.why == "loss" and not math.isfinite(self.loss):
                 raise StepOver
 
-    def step_begins(self, step: Step, optimizer: Any) -> None:
+    def _step_begins(self, optimizer: Any) -> None:
         if self.reached and self._later and self.manifest.why != "error":
             gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
             with quietly():
@@ -229,7 +237,7 @@ class Rehearsal(Witness):
                 self.grad_norm = None if norm is None else float(norm)
             raise StepOver
 
-    def step_done(self, step: Step, optimizer: Any) -> None:
+    def _step_done(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         self._steps += self.reached
 
 

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 from stepscope.diagnose.engine import Engine
@@ -79,13 +80,16 @@ class Outcome:
 
 def run_uncompiled(installed: Installed) -> None:
     """Have `torch.compile` give back what it gets: inside compiled code no value can be followed."""
-    import torch
 
-    def compile(model: Any = None, **options: Any) -> Any:
-        return model if model is not None else lambda function: function
+    def left_alone(plain: Any) -> Any:
+        @wraps(plain)
+        def compile(model: Any = None, **options: Any) -> Any:
+            return model if model is not None else lambda function: function
 
-    installed.patch(torch, "compile", compile)
-    installed.patch(torch.nn.Module, "compile", lambda module, *args, **options: None)
+        return compile
+
+    installed.wrap("torch:compile", left_alone, outermost=True)
+    installed.wrap("torch.nn:Module.compile", lambda plain: lambda module, *args, **options: None, outermost=True)
 
 
 def said(error: BaseException) -> str:
@@ -122,7 +126,6 @@ class _Replay:
         self.installed = Installed()
         self.tracer: Tracer | None = None
         self.rehearsal = Rehearsal(self.watcher, capsule, self._trace, lines_moved=lines_moved)
-        self.watcher.add(self.rehearsal)
         crash_rules = [rule for rule in all_rules().values() if rule.needs == "crash"]
         self.engine = Engine(Evidence(self.watcher), rules=crash_rules)
 
@@ -175,7 +178,10 @@ class _Replay:
 
     def _trace(self) -> None:
         """From here on follow every value; after a crash also where tensors come from, which its explanation asks."""
-        self.watcher.look_closely(self.outcome.manifest.why == "error")
+        if self.outcome.manifest.why == "error":
+            self.watcher.governor.hold("the step that failed")
+        else:
+            self.watcher.governor.close("a replay follows every value instead")
         self.tracer = Tracer(nan=True, inf=True, model=None)
         self.tracer.__enter__()
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from stepscope.events import Installed
+from stepscope.events import Installed, caller, subscribe
 from stepscope.events.imports import Imports
+from stepscope.events.objects import hook_inputs, lend
 from stepscope.launch.trial.data_changes import cached_samples, whole_batches
 
 __all__ = ["apply_change"]
@@ -36,17 +36,19 @@ def _loader(settings: dict[str, Any], imports: Imports, installed: Installed) ->
     where = settings.pop("where", None)
 
     def came(module: Any) -> None:
-        make = module.DataLoader.__init__
-        signature = inspect.signature(make)
+        signature = inspect.signature(module.DataLoader.__init__)
 
-        @wraps(make)
-        def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:
-            given: Any = (loader, *args), kwargs
-            if where is None or _made_at(sys._getframe(1), where):
-                given = _bound(signature, settings, given)
-            make(*given[0], **given[1])
+        def layer(make: Any) -> Any:
+            @wraps(make)
+            def __init__(loader: Any, *args: Any, **kwargs: Any) -> None:
+                given: Any = (loader, *args), kwargs
+                if where is None or _made_at(caller(), where):
+                    given = _bound(signature, settings, given)
+                make(*given[0], **given[1])
 
-        installed.patch(module.DataLoader, "__init__", __init__)
+            return __init__
+
+        installed.wrap("torch.utils.data.dataloader:DataLoader.__init__", layer, owner=module.DataLoader)
 
     imports.when("torch.utils.data.dataloader", came)
 
@@ -78,42 +80,56 @@ def _flag(settings: dict[str, Any], imports: Imports, installed: Installed) -> N
     imports.when("torch", lambda torch: _switch(torch, settings, installed))
 
 
-def _switch(torch: Any, settings: dict[str, Any], installed: Installed) -> None:
-    def ignored(*args: Any, **kwargs: Any) -> None:
-        """The trial holds this switch."""
+_HELD = {
+    "float32_matmul_precision": "torch:set_float32_matmul_precision",
+    "num_threads": "torch:set_num_threads",
+    "default_dtype": "torch:set_default_dtype",
+    "deterministic": "torch:use_deterministic_algorithms",
+}
+"""Switches that the script itself may set: the trial holds them."""
 
+
+def _switch(torch: Any, settings: dict[str, Any], installed: Installed) -> None:
     for name, value in settings.items():
         if name == "float32_matmul_precision":
             torch.set_float32_matmul_precision(value)
-            installed.patch(torch, "set_float32_matmul_precision", ignored)
         elif name == "cudnn_benchmark":
-            torch.backends.cudnn.benchmark = value
+            torch.backends.cudnn.set_flags(_benchmark=value)
         elif name == "num_threads":
             torch.set_num_threads(int(value))
-            installed.patch(torch, "set_num_threads", ignored)
-        elif name == "default_dtype":
-            installed.patch(torch, "set_default_dtype", ignored)
-        elif name == "deterministic":
-            installed.patch(torch, "use_deterministic_algorithms", ignored)
         elif name == "anomaly":
-            _no_anomaly(torch.autograd.set_detect_anomaly, installed)
+            installed.wrap("torch.autograd.anomaly_mode:set_detect_anomaly.__init__", _no_anomaly)
+        if name in _HELD:
+            installed.wrap(_HELD[name], _ignored)
 
 
-def _no_anomaly(kind: Any, installed: Installed) -> None:
-    plain = kind.__init__
-    installed.patch(kind, "__init__", lambda self, mode=True, check_nan=True: plain(self, False, check_nan))
+def _ignored(plain: Any) -> Any:
+    @wraps(plain)
+    def ignored(*args: Any, **kwargs: Any) -> None:
+        """The trial holds this switch."""
+
+    return ignored
+
+
+def _no_anomaly(plain: Any) -> Any:
+    @wraps(plain)
+    def __init__(self: Any, mode: bool = True, check_nan: bool = True) -> None:
+        plain(self, False, check_nan)
+
+    return __init__
 
 
 def _non_blocking(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
+    def layer(plain: Any) -> Any:
+        @wraps(plain)
+        def moved(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+            return plain(tensor, *args, **{**kwargs, "non_blocking": True})
+
+        return moved
+
     def came(torch: Any) -> None:
-        for name in ("to", "cuda"):
-            plain = getattr(torch.Tensor, name)
-
-            def moved(tensor: Any, *args: Any, plain: Any = plain, **kwargs: Any) -> Any:
-                return plain(tensor, *args, **{**kwargs, "non_blocking": True})
-
-            setattr(torch.Tensor, name, wraps(plain)(moved))
-            installed.add(lambda name=name: delattr(torch.Tensor, name))  # type: ignore[misc]
+        for point in ("torch:Tensor.to", "torch:Tensor.cuda"):
+            installed.wrap(point, layer)
 
     imports.when("torch", came)
 
@@ -122,26 +138,34 @@ def _non_blocking(settings: dict[str, Any], imports: Imports, installed: Install
 
 
 def _optimizer(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
+    def layer(make: Any) -> Any:
+        known = inspect.signature(make).parameters
+
+        @wraps(make)
+        def __init__(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            kwargs.pop("foreach", None)
+            make(optimizer, *args, **{**kwargs, **{key: one for key, one in settings.items() if key in known}})
+
+        return __init__
+
     def came(torch: Any) -> None:
         for name in ("Adam", "AdamW", "SGD", "Adagrad", "NAdam", "RAdam", "RMSprop"):
-            kind = getattr(torch.optim, name)
-            make = kind.__init__
-            known = inspect.signature(make).parameters
-
-            def __init__(optimizer: Any, *args: Any, make: Any = make, known: Any = known, **kwargs: Any) -> None:
-                kwargs.pop("foreach", None)
-                make(optimizer, *args, **{**kwargs, **{key: one for key, one in settings.items() if key in known}})
-
-            installed.patch(kind, "__init__", wraps(make)(__init__))
+            installed.wrap("torch.optim:Optimizer.__init__", layer, owner=getattr(torch.optim, name))
 
     imports.when("torch", came)
 
 
 def _set_to_none(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
+    def layer(plain: Any) -> Any:
+        @wraps(plain)
+        def zero_grad(owner: Any, set_to_none: bool = True) -> None:
+            plain(owner, True)
+
+        return zero_grad
+
     def came(torch: Any) -> None:
-        for kind in (torch.optim.Optimizer, torch.nn.Module):
-            plain = kind.zero_grad
-            installed.patch(kind, "zero_grad", lambda owner, set_to_none=True, plain=plain: plain(owner, True))
+        for point in ("torch.optim:Optimizer.zero_grad", "torch.nn:Module.zero_grad"):
+            installed.wrap(point, layer)
 
     imports.when("torch", came)
 
@@ -150,40 +174,40 @@ def _set_to_none(settings: dict[str, Any], imports: Imports, installed: Installe
 
 
 def _root(change: Callable[[Any, Any, dict[str, Any]], None]) -> Change:
-    """A change to each model, made at its first call; it is in force from the second on."""
+    """A change to each model, made as it is first called for training."""
 
     def make(settings: dict[str, Any], imports: Imports, installed: Installed) -> None:
         def came(torch: Any) -> None:
             changed: list[Any] = []
-            inside = [0]
 
-            def begins(module: Any, args: Any) -> None:
-                inside[0] += 1
-                new = inside[0] == 1 and torch.is_grad_enabled() and not any(one is module for one in changed)
-                if new and any(True for _ in module.parameters()):
+            def begins(call: Any) -> None:
+                module = call.module
+                if not torch.is_grad_enabled() or any(one is module for one in changed):
+                    return
+                if any(True for _ in module.parameters()):
                     changed.append(module)
-                    change(torch, module, settings)
+                    _made_or_over(lambda: change(torch, module, settings))
 
-            def ends(module: Any, args: Any, output: Any) -> None:
-                inside[0] = max(0, inside[0] - 1)
+            def enough(*step: Any) -> None:  # after the first step models are called as without us
+                if changed:
+                    models.remove()
 
-            from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
-
-            hooks = [register_module_forward_pre_hook(begins), register_module_forward_hook(ends, always_call=True)]
-
-            def enough(optimizer: Any, args: Any, kwargs: Any) -> None:  # two steps, then the hooks cost nothing
-                if changed and hooks:
-                    for hook in hooks:
-                        hook.remove()
-                    hooks.clear()
-
-            import torch.optim.optimizer as optimizers
-
-            installed.add(optimizers.register_optimizer_step_post_hook(enough).remove)
+            models = subscribe("changing a model for a trial", model_begins=begins)
+            steps = subscribe("changing a model for a trial", step_ends=enough)
+            installed.add(models.remove)
+            installed.add(steps.remove)
 
         imports.when("torch", came)
 
     return make
+
+
+def _made_or_over(change: Callable[[], None]) -> None:
+    """A trial whose change cannot be made ends: it would measure the script as it is."""
+    try:
+        change()
+    except Exception as fault:
+        raise SystemExit(f"the change could not be made: {type(fault).__name__}: {fault}") from fault
 
 
 def _compile(torch: Any, module: Any, settings: dict[str, Any]) -> None:
@@ -200,13 +224,13 @@ def _amp(torch: Any, module: Any, settings: dict[str, Any]) -> None:
             output = plain(*args, **kwargs)
         return output.float() if isinstance(output, torch.Tensor) else output
 
-    module.forward = forward
+    lend(module, "forward", forward)
 
 
 def _channels_last(torch: Any, module: Any, settings: dict[str, Any]) -> None:
     module.to(memory_format=torch.channels_last)
 
-    def turned(module: Any, args: Any) -> Any:
+    def turned(args: Any) -> Any:
         return tuple(
             one.contiguous(memory_format=torch.channels_last)
             if isinstance(one, torch.Tensor) and one.dim() == 4
@@ -214,7 +238,7 @@ def _channels_last(torch: Any, module: Any, settings: dict[str, Any]) -> None:
             for one in args
         )
 
-    module.register_forward_pre_hook(turned)
+    hook_inputs(module, turned)
 
 
 _CHANGES: dict[str, Change] = {

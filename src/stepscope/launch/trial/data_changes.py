@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import wraps
 from typing import Any
 
 from stepscope.events import Installed
@@ -10,6 +11,7 @@ from stepscope.events.imports import Imports
 
 __all__ = ["cached_samples", "whole_batches"]
 
+_FETCH = "torch.utils.data._utils.fetch:_MapDatasetFetcher.fetch"
 _MOST_SAMPLES = 100_000
 
 
@@ -17,19 +19,21 @@ def cached_samples(settings: dict[str, Any], imports: Imports, installed: Instal
     """Every sample of a dataset is read once, before its first batch, and kept as it is."""
 
     def came(module: Any) -> None:
-        kind = module._utils.fetch._MapDatasetFetcher
-        plain = kind.fetch
         kept: dict[int, list[Any]] = {}
 
-        def fetch(fetcher: Any, indices: Any) -> Any:
-            samples = kept.get(id(fetcher.dataset))
-            if samples is None:
-                samples = kept[id(fetcher.dataset)] = _all_of(fetcher.dataset)
-            if not samples or not fetcher.auto_collation:
-                return plain(fetcher, indices)
-            return fetcher.collate_fn([samples[index] for index in indices])
+        def layer(plain: Any) -> Any:
+            @wraps(plain)
+            def fetch(fetcher: Any, indices: Any) -> Any:
+                samples = kept.get(id(fetcher.dataset))
+                if samples is None:
+                    samples = kept[id(fetcher.dataset)] = _all_of(fetcher.dataset)
+                if not samples or not fetcher.auto_collation:
+                    return plain(fetcher, indices)
+                return fetcher.collate_fn([samples[index] for index in indices])
 
-        installed.patch(kind, "fetch", fetch)
+            return fetch
+
+        installed.wrap(_FETCH, layer)
 
     imports.when("torch.utils.data.dataloader", came)
 
@@ -59,14 +63,15 @@ def whole_batches(settings: dict[str, Any], imports: Imports, installed: Install
     def came(module: Any) -> None:
         from torch.utils.data import TensorDataset
 
-        kind = module._utils.fetch._MapDatasetFetcher
-        plain = kind.fetch
+        def layer(plain: Any) -> Any:
+            @wraps(plain)
+            def fetch(fetcher: Any, indices: Any) -> Any:
+                if type(fetcher.dataset) is not TensorDataset or not fetcher.auto_collation:
+                    return plain(fetcher, indices)
+                return [tensor[indices] for tensor in fetcher.dataset.tensors]
 
-        def fetch(fetcher: Any, indices: Any) -> Any:
-            if type(fetcher.dataset) is not TensorDataset or not fetcher.auto_collation:
-                return plain(fetcher, indices)
-            return [tensor[indices] for tensor in fetcher.dataset.tensors]
+            return fetch
 
-        installed.patch(kind, "fetch", fetch)
+        installed.wrap(_FETCH, layer)
 
     imports.when("torch.utils.data.dataloader", came)

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
-from stepscope.events import Installed
+from stepscope.events import Installed, subscribe
 from stepscope.events.imports import Imports
 from stepscope.launch.limits import is_stop
 from stepscope.launch.nothing_saved import NothingSaved
@@ -29,19 +29,14 @@ class Timed:
     def __init__(self, order: dict[str, Any]) -> None:
         self._warm_up, self._steps = int(order["warm_up"]), int(order["steps"])
         self._until = perf_counter_ns() + int(float(order["seconds"]) * 1e9)
-        self._pid = os.getpid()
         self.marks: list[tuple[int, int]] = []
         self._seen = 0
 
     def install(self, torch: Any, installed: Installed) -> None:
-        import torch.optim.optimizer as optimizers
-
         self._torch = torch
-        installed.add(optimizers.register_optimizer_step_post_hook(self._stepped).remove)
+        installed.add(subscribe("timing a trial", order=90, step_ends=self._stepped).remove)
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if os.getpid() != self._pid:
-            return
         self._seen += 1
         late = perf_counter_ns() > self._until
         done = self._seen >= self._warm_up + self._steps or (late and len(self.marks) > 1)
