@@ -179,7 +179,7 @@ def check_values(folder: Path) -> None:
 
 def inside(folder: Path, text: str) -> None:
     done = launch(folder, text)
-    assert done.returncode == 0, done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 0, last_line(done)
 
 
 def check_untouched(folder: Path) -> None:
