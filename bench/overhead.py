@@ -7,8 +7,10 @@
     .venv/bin/python bench/overhead.py --source ../other   # measures the src/ of another checkout
     python bench/overhead.py --device cuda                 # five nets of 30 s each; needs torch and Stepscope only
 
-Each arm runs the same script as a process of its own, from start to end; the arms take turns, the order reversed from
-round to round. On a CPU all figures are CPU time with one thread, on a GPU wall time. "Steady" is the second half of
+Each arm runs the same script as a process of its own, from start to end. On a CPU all figures are CPU time with one
+thread, and the arms run at the same time on one core, where the system switches between them every few milliseconds:
+what slows the machine slows all of them. The arm "again", a second plain one, shows what is left of the noise. On a GPU
+the arms run one after the other, in wall time. "Steady" is the second half of
 the run. "Whole run of 200" is the process until its 200th step and its end. "Fixed cost" is what a run of 100 steps
 costs more than the plain script: boot, imports, the closely watched first steps, the end. "Calls" are the calls of
 Stepscope's functions in a late step, and its calls into C: they do not depend on how busy the machine is.
@@ -24,11 +26,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from overhead_arms.arms import ALONE, ARMS, BESIDE, REQUIREMENTS
+from overhead_arms.arms import ALONE, ARMS, BESIDE, DEFAULT, REQUIREMENTS
 from overhead_arms.figures import Figures, Works, cpu_table, gpu_table, memory_table, most_called, watched
 from overhead_arms.goals import goals
 from overhead_arms.plans import CPU, GPU, Plan
-from overhead_arms.runs import Run, Setup, run_arm
+from overhead_arms.runs import Process, Run, Setup
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -36,16 +38,28 @@ ROOT = Path(__file__).resolve().parent.parent
 def measure(plan: Plan, names: list[str], setup: Setup, options: argparse.Namespace) -> dict[str, list[Run]]:
     """All rounds of one training. A GPU's plain run sets the number of steps of the others."""
     runs: dict[str, list[Run]] = {name: [] for name in names}
-    steps, seconds = (plan.quick if options.quick else plan.steps), 0.0
-    if not steps:
-        seconds = options.seconds
+    steps = plan.quick if options.quick else plan.steps
     for number in range(options.rounds):
-        for name in names if number % 2 == 0 or seconds else names[::-1]:
-            run = run_arm(name, plan, setup, steps, seconds, count=number == 0)
-            steps, seconds = run.steps, 0.0
-            runs[name].append(run)
+        order = names[:: 1 if number % 2 == 0 else -1]
+        count = number == 0
+        if options.apart or options.wall:
+            for name in order:
+                run = Process(name, plan, setup, steps, 0 if steps else options.seconds, count).finish()
+                steps = run.steps
+                runs[name].append(run)
+        else:
+            started = [Process(name, plan, setup, steps, 0, count, core()) for name in order]
+            for name, process in zip(order, started, strict=True):
+                runs[name].append(process.finish())
+        for name in order:
+            run = runs[name][-1]
             print(f"  {plan.name:12} {name:26} {run.whole_cpu:7.2f} CPU-s {run.whole_wall:7.2f} s", flush=True)
     return runs
+
+
+def core() -> int:
+    """One core for all arms, so that the system switches between them every few milliseconds."""
+    return max(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else -1
 
 
 def compared(runs: dict[str, list[Run]]) -> dict[str, Figures]:
@@ -106,6 +120,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=0, help="3; with --quick 2; on a GPU 1")
     parser.add_argument("--seconds", type=float, default=30, help="the length of a plain run on a GPU")
     parser.add_argument("--memory-steps", type=int, default=20_000)
+    parser.add_argument("--apart", action="store_true", help="one arm after the other on a CPU too")
     parser.add_argument("--tiny", action="store_true", help="nets of a GPU shrunk, to try the bench on a CPU")
     parser.add_argument("--source", type=Path, default=ROOT, help="a checkout; its src/ is measured")
     parser.add_argument("--python", default="", help="the interpreter; by default this one, or a venv with the peers")
@@ -127,7 +142,7 @@ def interpreter(options: argparse.Namespace, names: list[str]) -> str:
 
 
 def needs_nothing(arm: str) -> bool:
-    return arm.split(" ")[0] in ALONE
+    return arm.split(" ")[0] in (*ALONE, "again")
 
 
 def inside_steps(options: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -145,7 +160,7 @@ def main() -> None:
     if options.show:
         print(report(*load(options.show), options.wall))
         return
-    names = options.arms.split(",") if options.arms else list(ALONE if options.quick or options.wall else ARMS)
+    names = options.arms.split(",") if options.arms else list(ALONE if options.quick or options.wall else DEFAULT)
     setup = Setup(interpreter(options, names), options.source, options.device, options.tiny)
     runs: dict[str, dict[str, list[Run]]] = {}
     for plan in chosen_plans(options):

@@ -9,6 +9,7 @@ from typing import Any
 REQUIREMENTS = ["torch==2.13.0", "numpy", "msgspec", "click", "rich", "psutil", "pyyaml", "wandb", "lightning"]
 ARMS = {
     "plain": "the script by itself",
+    "again": "the same, a second time: what the bench cannot tell apart",
     "stepscope": "stepscope run, nothing added to the script; 'stepscope --no-diagnose' adds an option",
     "wandb.watch": "wandb offline, watch(model, log='gradients', log_freq=100) and log of the loss",
     "torch.profiler": "profile(activities=[CPU]) around the loop and step() in it: every step, in cycles of 50",
@@ -20,6 +21,8 @@ BESIDE = {"lightning+SimpleProfiler": "lightning"}
 """What an arm is compared with, where that is not the plain script."""
 ALONE = ("plain", "stepscope")
 """Arms that need only torch and Stepscope's own requirements."""
+
+DEFAULT = tuple(arm for arm in ARMS if arm != "again")
 
 AfterStep = Callable[[Any], None]
 """Called with the loss, a tensor, after each step."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from overhead_arms.plans import Plan
 
-__all__ = ["Run", "Setup", "run_arm"]
+__all__ = ["Process", "Run", "Setup"]
 
 HERE = Path(__file__).parent
 CPU, WALL, MEMORY = 1, 2, 3
@@ -74,47 +74,65 @@ class Run:
         return self.at(steps, WALL) - self.started_wall + self.whole_wall - (self.end_wall - self.started_wall)
 
 
-def run_arm(arm: str, plan: Plan, setup: Setup, steps: int, seconds: float = 0.0, count: bool = False) -> Run:
-    """Run the script once, for `steps`, or for `seconds` where that is given."""
-    with tempfile.TemporaryDirectory(prefix="overhead-") as name:
-        folder = Path(name)
+class Process:
+    """The script of one arm, started; `finish` waits for its end."""
+
+    def __init__(
+        self, arm: str, plan: Plan, setup: Setup, steps: int, seconds: float = 0.0, count: bool = False, core: int = -1
+    ) -> None:
+        self._arm, self._plan = arm, plan
+        self._home = tempfile.TemporaryDirectory(prefix="overhead-")
+        self._folder = Path(self._home.name)
+        (self._folder / "work").mkdir()
         order = {
             "steps": steps,
             "seconds": seconds,
             "block": plan.block or max(1, steps // 50),
             "counted": plan.counted if count else 0,
-            "out": str(folder / "readings.json"),
+            "out": str(self._folder / "readings.json"),
         }
-        words = arm.split(" ")
-        launcher = ["-m", "stepscope", "run", *words[1:]] if words[0] == "stepscope" else []
-        command = [setup.python, *launcher, str(HERE / "train.py"), plan.name, "--arm", words[0]]
-        command += ["--device", setup.device, *(["--tiny"] if setup.tiny else [])]
-        (folder / "work").mkdir()
-        with (folder / "printed").open("w+") as printed:
-            started = time.perf_counter()
-            process = subprocess.Popen(
-                command, cwd=folder / "work", env=environment(setup, order), stdout=printed, stderr=printed
+        with (self._folder / "printed").open("w") as printed:
+            self._started = time.perf_counter()
+            self._process = subprocess.Popen(
+                command_of(arm, plan, setup),
+                cwd=self._folder / "work",
+                env=environment(setup, order),
+                stdout=printed,
+                stderr=printed,
             )
-            _, status, used = os.wait4(process.pid, 0)
-            wall = time.perf_counter() - started
-            process.returncode = os.waitstatus_to_exitcode(status)
-            if process.returncode or not (folder / "readings.json").exists():
-                printed.seek(0)
-                raise SystemExit(f"{arm} on {plan.name} ended with {process.returncode}:\n{printed.read()[-3000:]}")
-        facts = json.loads((folder / "readings.json").read_text())
-        size = sum(file.stat().st_size for file in (folder / "work").rglob("*") if file.is_file())
-    return Run(
-        arm=arm,
-        steps=facts.pop("steps"),
-        marks=facts.pop("marks"),
-        whole_cpu=used.ru_utime + used.ru_stime,
-        whole_wall=wall,
-        started_wall=started,
-        end_cpu=facts.pop("end_cpu"),
-        end_wall=facts.pop("end_wall"),
-        folder_bytes=size,
-        facts=facts,
-    )
+        if core >= 0:
+            os.sched_setaffinity(self._process.pid, {core})
+
+    def finish(self) -> Run:
+        _, status, used = os.wait4(self._process.pid, 0)
+        wall = time.perf_counter() - self._started
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        readings = self._folder / "readings.json"
+        if self._process.returncode or not readings.exists():
+            printed = (self._folder / "printed").read_text()[-3000:]
+            raise SystemExit(f"{self._arm} on {self._plan.name} ended with {self._process.returncode}:\n{printed}")
+        facts = json.loads(readings.read_text())
+        size = sum(file.stat().st_size for file in (self._folder / "work").rglob("*") if file.is_file())
+        self._home.cleanup()
+        return Run(
+            arm=self._arm,
+            steps=facts.pop("steps"),
+            marks=facts.pop("marks"),
+            whole_cpu=used.ru_utime + used.ru_stime,
+            whole_wall=wall,
+            started_wall=self._started,
+            end_cpu=facts.pop("end_cpu"),
+            end_wall=facts.pop("end_wall"),
+            folder_bytes=size,
+            facts=facts,
+        )
+
+
+def command_of(arm: str, plan: Plan, setup: Setup) -> list[str]:
+    words = arm.split(" ")
+    launcher = ["-m", "stepscope", "run", *words[1:]] if words[0] == "stepscope" else []
+    command = [setup.python, *launcher, str(HERE / "train.py"), plan.name, "--arm", words[0]]
+    return [*command, "--device", setup.device, *(["--tiny"] if setup.tiny else [])]
 
 
 def environment(setup: Setup, order: dict[str, Any]) -> dict[str, str]:
