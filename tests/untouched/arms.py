@@ -27,13 +27,13 @@ def command(arm: str, script: str) -> list[str]:
 
     `check` ends scripts after 6 batches of a loader, 2 epochs or 24 steps: the scripts stay below that. `profile` ends them
     after its window, so it is told to keep running; its window is opened at once, because it would otherwise wait for
-    the eleventh step and a second. Findings are one line each, so that ours can be told from the script's.
+    the eleventh step and a second. Findings are lines and a file, so that ours can be told from the script's words.
     """
     if arm == "check":
-        return ["check", "--output", "lines", script]
+        return ["check", "--output", "lines", "--json", "../found.json", script]
     if arm == "profile":
         return ["profile", "--dir", "../runs", "--keep-running", "--steps", "1:3", script]
-    return ["run", "--dir", "../runs", "--output", "lines", script]
+    return ["run", "--dir", "../runs", "--output", "lines", "--json", "../found.json", script]
 
 
 def run_arm(arm: str, script: str) -> int:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_DEEP = 3
+_PYTHONS = ("__annotations__", "__warningregistry__")
 _COMPILED = re.compile(r"(?<=^__compiled_fn_)\d+_\w+$")
 """dynamo numbers the functions it adds to the script's names, with a random part."""
 _GLOBAL_HOOKS = ("torch.nn.modules.module", "torch.optim.optimizer")
@@ -93,7 +94,7 @@ def fingerprint(names: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]
     """Everything that two runs of the same script must agree on. `before` is `patchable()` as it was at the start."""
     found: dict[str, Any] = {}
     torch = sys.modules.get("torch")
-    found["globals"] = sorted(_COMPILED.sub("", key) for key in names if key != "__annotations__")
+    found["globals"] = sorted(_COMPILED.sub("", key) for key in names if key not in _PYTHONS)
     found["modules of torch"] = sorted(name for name in sys.modules if name.partition(".")[0] == "torch")
     found.update(_patches(before))
     found.update(_process())
@@ -255,7 +256,8 @@ def _tensor(torch: Any, tensor: Any) -> Any:
     grad = tensor.grad if tensor.is_leaf else None
     about = [type(tensor).__name__, str(tensor.dtype), str(tensor.device), tensor.requires_grad]
     node = None if tensor.grad_fn is None else type(tensor.grad_fn).__name__
-    version = None if tensor.is_inference() else tensor._version
+    # The engine adds gradients in place or not by who else holds them, so theirs says nothing.
+    version = tensor._version if tensor.is_leaf and tensor.requires_grad else None
     made = [_bytes_of(torch, tensor), *about, version, node, [len(one) if one else 0 for one in hooks]]
     return [*made, None if grad is None else _bytes_of(torch, grad)]
 

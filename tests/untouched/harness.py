@@ -9,14 +9,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts"
-SECONDS = 60.0
+SECONDS = 45.0
 """For one script in one arm, with a machine that does much else."""
 BARE = "# untouched: without dynamo"
 """The first line of scripts that never make an optimizer: they run where dynamo was not imported."""
@@ -24,10 +24,15 @@ ONLY = "# untouched: only "
 """The first or second line of a slow script: the arms it runs in, with commas."""
 
 # A line of ours on stderr: a notice, a finding as compilers print them, or a part of the verdict of `check`.
+# A fault of ours ("failed and was skipped") is not to be there.
 _OURS = re.compile(
-    r"^(stepscope\b|\S+:\d+(:\d+(-\d+)?)?: (error|warning|info|note|hint)\b"
+    r"^(stepscope\b(?!.*failed and was skipped)|\S+:\d+(:\d+(-\d+)?)?: (error|warning|info|note|hint)\b"
     r"|  (tried|passed|suspicious|not checked|hints)\b| {15}\S)"
 )
+
+_STORY = re.compile(r"^(what failed: |in the layer |the way through the layers:|tensors at )")
+_CLOCKS = re.compile(r"^USDT:.*\n|(?<=^\[W)[\d:. ]+", re.MULTILINE)
+"""Of what torch's C++ says on stderr: that a profiler starts (ours does, under `profile`), and at what time it warns."""
 
 
 @dataclass
@@ -39,6 +44,8 @@ class Done:
     out: str
     err: str
     state: dict[str, Any] = field(default_factory=dict)
+    said: set[str] = field(default_factory=set)
+    """The lines of Stepscope's findings, which may stand on stderr."""
 
 
 class Zygote:
@@ -91,22 +98,35 @@ def environment(folder: Path, source: Path | None = None) -> dict[str, str]:
     """A machine of its own: one thread, the same hashes every time, nothing of the developer's."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("STEPSCOPE", "PYTEST", "PYTHON"))}
     own = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "COLUMNS": "120"}
-    path = {} if source is None else {"PYTHONPATH": str(source)}
+    given = source or os.environ.get("UNTOUCHED_SOURCE")
+    path = {"PYTHONPATH": str(given)} if given else {}
     return {**kept, **own, **path, "STEPSCOPE_CACHE": str(folder.parent / "cache")}
 
 
-def read_back(folder: Path) -> tuple[str, str, dict[str, Any]]:
+def read_back(folder: Path) -> tuple[str, str, dict[str, Any], set[str]]:
     """What lies in the folder of a run that has ended."""
     out, err = ((folder / name).read_bytes().decode(errors="backslashreplace") for name in ("out", "err"))
-    state = folder / "state.json"
-    return out, err, json.loads(state.read_text()) if state.exists() else {}
+    state, found = folder / "state.json", folder / "found.json"
+    said = set(_lines_in(json.loads(found.read_text()))) if found.exists() else set()
+    return out, err, json.loads(state.read_text()) if state.exists() else {}, said
+
+
+def _lines_in(value: Any) -> Iterator[str]:
+    """Every line of every text in a document."""
+    if isinstance(value, str):
+        yield from (line.strip() for line in value.splitlines())
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _lines_in(one)
 
 
 def differences(plain: Done, ours: Done, arm: str) -> list[str]:
     """Every way in which the second run is not the first, in words; none if a user could not tell them apart."""
     found = [] if plain.code == ours.code else [f"exit code {plain.code} became {ours.code}"]
     found += _stdout(plain.out, ours.out, arm)
-    found += _stderr(plain.err, ours.err)
+    found += _stderr(plain.err, ours.err, ours.said)
+    if bool(plain.state) != bool(ours.state):
+        return [*found, "nothing is known of its end"]
     for key in sorted({*plain.state, *ours.state}):
         was, now = plain.state.get(key, "absent"), ours.state.get(key, "absent")
         if was != now:
@@ -133,13 +153,23 @@ def _without_report(was: str, now: str) -> str:
     return was if not report or "see it with: stepscope" in report or "stepscope" in report else now
 
 
-def _stderr(was: str, now: str) -> list[str]:
+def _stderr(was: str, now: str, said: set[str]) -> list[str]:
     """Lines that are missing, and lines that are neither the script's nor recognizably Stepscope's."""
-    old, new = was.splitlines(), [line for line in now.splitlines() if not _OURS.match(line)]
+    old, new = (_CLOCKS.sub("", text).splitlines() for text in (was, now))
+    new = [line for line in _without_stories(new, said) if not _OURS.match(line)]
     if old == new:
         return []
     lines = [line for line in difflib.ndiff(old, new) if line[:2] in ("- ", "+ ")]
     return ["stderr: " + " | ".join([line[:160] for line in lines][:12])]
+
+
+def _without_stories(lines: list[str], said: set[str]) -> Iterator[str]:
+    """Leave out what we tell of a crash, and the further lines of findings of several lines."""
+    in_story = False
+    for line in lines:
+        in_story = bool(_STORY.match(line)) or (in_story and line.startswith("    "))
+        if not in_story and line.strip() not in said:
+            yield line
 
 
 def _short(was: Any, now: Any) -> str:

@@ -1,7 +1,6 @@
 """atexit functions run last in, first out, after threads have ended, and may still use the model."""
 import atexit
 import threading
-import time
 
 import torch
 from torch import nn
@@ -20,12 +19,12 @@ def last_step():
     print("step at exit", model.weight.sum().item())
 
 
-def slowly():
-    time.sleep(0.05)
+def patiently():
+    threading.main_thread().join()
     print("thread over")
 
 
-threading.Thread(target=slowly).start()
+threading.Thread(target=patiently).start()
 for step in range(3):
     optimizer.zero_grad()
     model(torch.randn(2, 2)).sum().backward()

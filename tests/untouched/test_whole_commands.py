@@ -1,0 +1,55 @@
+"""The warm process stands for the real thing: whole commands, started from nothing, give the same results."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from arms import HERE, command
+from harness import SCRIPTS, Done, differences, environment, read_back
+
+CASES = [
+    ("backward_without_optimizer", "plain"),
+    ("function_class", "run"),
+    ("generate_loop", "check"),
+    ("no_optimizer_modules", "run"),
+    ("autograd_grad_only", "run"),
+    ("env_and_argv", "check"),
+    ("train_mlp", "run"),
+    ("conv_train_eval", "profile"),
+    ("patch_relu_after", "check"),
+    ("crash_in_forward", "run"),
+]
+_OF_ITS_OWN = ("patched ", "rng numpy", "environment", "meta path", "warning filters", "gc", "folder", "argv")
+"""What a process started from nothing has otherwise: numpy is not seeded, PYTHONPATH is set, nothing is frozen."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "arm"), CASES, ids=[f"{name}-{arm}" for name, arm in CASES])
+def test_a_whole_command_gives_what_the_warm_process_gives(
+    run_script: Callable[[str, str], Done], tmp_path: Path, name: str, arm: str
+) -> None:
+    whole, warm = whole_command(SCRIPTS / f"{name}.py", arm, tmp_path / "run"), run_script(name, arm)
+    for done in (whole, warm):
+        done.out = "" if arm == "profile" else done.out  # the times in its report are never the same
+        done.state = {key: value for key, value in done.state.items() if not key.startswith(_OF_ITS_OWN)}
+    found = differences(warm, whole, arm)
+    assert not found, "\n".join(found)
+
+
+def whole_command(script: Path, arm: str, folder: Path) -> Done:
+    (folder / "work").mkdir(parents=True)
+    line = [sys.executable, str(script)] if arm == "plain" else [sys.executable, "-m", "stepscope", *command(arm, str(script))]
+    env = environment(folder)
+    env |= {"PYTHONPATH": os.pathsep.join([f"{HERE}/site", env.get("PYTHONPATH", "")]), "UNTOUCHED_STATE": str(folder / "state.json")}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
+        done = subprocess.run(line, cwd=folder / "work", stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=env, timeout=120)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Done(done.returncode, used, *read_back(folder))
