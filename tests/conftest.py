@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from stepscope import fence
+from stepscope import events, fence
+from stepscope.events import hub
 
 # A machine that does other things too is slow at making examples and at running them; neither says anything of ours.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -52,6 +53,10 @@ def nothing_left_behind(private_surroundings: None) -> Iterator[None]:
         assert type(now) is type(then), f"{then} is still wrapped"
     ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("stepscope")]
     assert not ours, f"threads of ours are still running: {ours}"
+    patched = [f"{patch.point or patch.owner}.{patch.name}" for patch in events.installed_now()]
+    assert not patched, f"patches of ours are still in place: {patched}"
+    subscribed = [subscription.who for subscription in hub.subscriptions()]
+    assert not subscribed, f"still subscribed to events: {subscribed}"
 
 
 @pytest.fixture

@@ -34,8 +34,7 @@ class Told:
 @pytest.fixture
 def told() -> Any:
     told = Told()
-    told.loop.install(torch)
-    told.loop.install_loaders(torch.utils.data.dataloader)
+    told.loop.install()
     yield told
     told.loop.remove()
 

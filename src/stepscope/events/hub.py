@@ -19,7 +19,7 @@ from stepscope import fence
 from stepscope.events.installed import leave_child_alone
 from stepscope.events.source import Handler, Listener, Source
 
-__all__ = ["KINDS", "Subscription", "on_fork", "source_of", "sources", "subscribe"]
+__all__ = ["KINDS", "Subscription", "on_fork", "source_of", "sources", "subscribe", "subscriptions"]
 
 KINDS: dict[str, str] = {
     "loader_made": "(loader, frame): a DataLoader was made",
@@ -64,6 +64,8 @@ class Subscription:
         self._on = set(kinds)
         for source in {id(one): one for one in map(source_of, changed)}.values():
             source.settle()
+        for source in sources():
+            source.tidy()
 
     @property
     def listens_to(self) -> frozenset[str]:
@@ -84,6 +86,11 @@ def subscribe(who: str, *, thread: int | None = None, order: int = 50, **handler
     _subscriptions.append(subscription)
     subscription.listen(*handlers)
     return subscription
+
+
+def subscriptions() -> list[Subscription]:
+    """Who is subscribed now, also those that listen to nothing at the moment."""
+    return list(_subscriptions)
 
 
 def source_of(kind: str) -> Source:
