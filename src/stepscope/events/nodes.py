@@ -30,6 +30,9 @@ class NodeFollower(Protocol):
     def engine_begins(self, roots: Any) -> bool:
         """The engine is about to run from these roots; True to be called around its nodes."""
 
+    def engine_runs(self) -> None:
+        """All is prepared; called last before it starts."""
+
     def engine_ends(self) -> None:
         """It has returned or raised."""
 
@@ -65,6 +68,7 @@ def _layer(follower: NodeFollower, run: Any) -> Any:
             fence.call(follower.who, _hook, follower, roots, handles)
         try:
             with seen_again():
+                follower.engine_runs()
                 return run(roots, *args, **kwargs)
         finally:
             for handle in handles:

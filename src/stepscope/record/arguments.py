@@ -11,7 +11,7 @@ import torch
 
 from stepscope.record.identity import is_tensor_type
 
-__all__ = ["Snapshot", "plain_arguments", "snapshot", "tensors_in", "written_by_schema"]
+__all__ = ["Snapshot", "plain_arguments", "rebuilt", "snapshot", "tensors_in", "written_by_schema"]
 
 _MOST_ITEMS = 64
 _MOST_LETTERS = 200
@@ -49,10 +49,7 @@ def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, 
     if kwargs:
         words = {}
         for name, value in kwargs.items():
-            if is_tensor_type(type(value)):
-                inputs.append(value)
-            else:
-                words[name] = _freeze(value, inputs)
+            words[name] = _freeze(value, inputs)
     if tensors == len(rest) and not words:
         return None
     return function, rest, words
@@ -87,8 +84,37 @@ def plain_arguments(frozen: Snapshot | None, numbers: list[int]) -> dict[str, An
     names, rest = _positional_names(function, rest)
     plain = {names.get(place) or f"arg{place}": _plain(value, numbers) for place, value in rest}
     for name, value in (words or {}).items():
-        plain[name] = _plain(value, numbers)
+        if type(value) is not _Mark:  # a tensor by itself is among the inputs
+            plain[name] = _plain(value, numbers)
     return plain
+
+
+def rebuilt(frozen: Snapshot, tensors: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+    """The positional and named arguments again, with these in place of the input tensors."""
+    _, values, words = frozen
+    place = 0
+    args: list[Any] = []
+    for value in values:
+        if value is _A_TENSOR:
+            args.append(tensors[place])
+        else:
+            args.append(_filled(value, tensors))
+        place += _tensors_within(value)
+    return args, {name: _filled(value, tensors) for name, value in (words or {}).items()}
+
+
+def _filled(value: Any, tensors: list[Any]) -> Any:
+    if type(value) is _Mark:
+        return tensors[value.position]
+    return [_filled(item, tensors) for item in value] if type(value) is list else value
+
+
+def _tensors_within(value: Any) -> int:
+    """How many of the inputs a frozen argument stands for."""
+    if value is _A_TENSOR or type(value) is _Mark:
+        return 1
+    items = value if type(value) is list else value.values() if type(value) is dict else ()
+    return sum(map(_tensors_within, items))
 
 
 def _plain(value: Any, numbers: list[int]) -> Any:

@@ -51,7 +51,7 @@ class Operators:
             self._tie(draft)
             if draft.site is None:
                 draft.site = place_of(frame)
-            entries = recorder.flow.read_inputs(draft, call.inputs)
+            entries = recorder.flow.read_inputs(draft, call.inputs, recorder.sequence())
             tell(self._before, call)
             return call, entries
 

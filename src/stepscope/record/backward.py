@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
+from threading import get_ident
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -59,6 +60,9 @@ class Backward:
         self._recorder = recorder
         self._before = recorder.watchers("backward_before")
         self._after = recorder.watchers("backward_after")
+        self._timed = recorder.timed
+        self._left: dict[int, int] = {}
+        """By thread, when the engine was last given control: a node that runs next began then."""
         self.loss: Ref | None = None
         self.callers: list[tuple[OpDraft, list[Ref]]] = []
         """The `backward` or `grad` calls now running, innermost last, with the gradients they start from."""
@@ -74,6 +78,10 @@ class Backward:
         recorder.phases.backward_begins()
         self._look_at(roots)
         return recorder.backward and recorder.depth != "aten"  # there the operators inside each node are seen
+
+    def engine_runs(self) -> None:
+        if self._timed:
+            self._left[get_ident()] = perf_counter_ns()
 
     def engine_ends(self) -> None:
         self._recorder.phases.backward_ends()
@@ -119,13 +127,14 @@ class Backward:
                 draft = self._begin(node, gradients)
                 if self._before:
                     tell(self._before, draft, gradients)
+            if self._timed:
+                draft.began = perf_counter_ns()
         except Exception as fault:
             fence.report("recording a backward op", fault)
 
     def _begin(self, node: _Node, gradients: Any) -> OpDraft:
         """List the node as an op that reads these gradients."""
         recorder = self._recorder
-        recorder.threads.add(threading.get_ident())
         tensors = recorder.tensors
         known = tensors.entries
         waiting = node.waiting
@@ -133,7 +142,7 @@ class Backward:
         place = 0
         for gradient in gradients:
             if gradient is not None:
-                version = tensors.version(gradient)
+                version = gradient._version
                 entry = known.get(id(gradient))
                 parts = waiting.pop(place, ()) if waiting else ()
                 if entry is None or entry.ref() is not gradient or (version != entry.version and len(parts) > 1):
@@ -143,15 +152,20 @@ class Backward:
                 node.entries.append(entry)
                 refs.append(entry.now if version == entry.version else (entry.number, version))
             place += 1  # noqa: SIM113 enumerate costs a tuple per tensor here
-        node.draft = draft = recorder.new_draft(node.name, "backward")
+        node.draft = draft = OpDraft(node.name, "backward", recorder.innermost())
+        draft.is_node = True
+        draft.index = len(recorder.drafts.ops)
+        recorder.drafts.ops.append(draft)
         draft.inputs = refs
-        self._place(draft, node)
-        return draft
-
-    def _place(self, draft: OpDraft, node: _Node) -> None:
         draft.forward = node.forward
-        if node.source is not None:
-            draft.call, draft.site = node.source.call, node.source.site
+        source = node.source
+        if source is not None:
+            draft.call, draft.site = source.call, source.site
+        thread = get_ident()
+        if thread != recorder.thread:
+            draft.thread = thread
+            recorder.threads.add(thread)
+        return draft
 
     def _arrived(self, node: _Node, gradient: Any, version: int, parts: Sequence[Ref]) -> Entry:
         """A gradient that no node has made: the engine's sum of those that arrived, or the one it all starts from."""
@@ -163,7 +177,10 @@ class Backward:
             total.inputs = parts
             total.outputs = [(entry.number, version)]
             total.inplace = before is not None
-            self._place(total, node)
+            total.is_node = True
+            total.forward = node.forward
+            if node.source is not None:
+                total.call, total.site = node.source.call, node.source.site
             tensors.write(entry, version, total)
         elif self.callers:  # the gradient everything starts from is made by the call itself
             self.callers[-1][1].append((entry.number, version))
@@ -171,8 +188,10 @@ class Backward:
         return entry
 
     def end(self, node: _Node, produced: Any, gradients: Any) -> None:
-        if self._recorder.off:
+        recorder = self._recorder
+        if recorder.off:
             return
+        now = perf_counter_ns() if self._timed else 0
         try:
             with _disabled():
                 draft = node.draft
@@ -180,6 +199,8 @@ class Backward:
                     if node.early:
                         return  # it began before the recording, or failed to be written down
                     draft = self._begin(node, gradients)
+                    draft.began = self._left.get(draft.thread or recorder.thread, 0)
+                draft.ended = now
                 if self._after:
                     tell(self._after, draft, produced, gradients)
                 if node.variable is not None:
@@ -187,6 +208,10 @@ class Backward:
                 else:
                     self._produced(node, draft, produced)
                 node.entries = []
+                if recorder.tensors.lives is not None:
+                    recorder.tensors.lives.append(draft.index)
+                if now:
+                    self._left[draft.thread or recorder.thread] = perf_counter_ns()
         except Exception as fault:
             fence.report("recording a backward op", fault)
 
@@ -197,7 +222,7 @@ class Backward:
         for target, gradient in zip(node.next, produced, strict=False):
             if gradient is None:
                 continue
-            version = tensors.version(gradient)
+            version = gradient._version
             entry = known.get(id(gradient))
             if entry is None or entry.ref() is not gradient:
                 entry = tensors.create(gradient, "gradient", node.entries)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from stepscope.record.identity import Tensors
     from stepscope.records.step import Phase, Stats
 
 __all__ = ["CallDraft", "Drafts", "OpDraft", "Ref"]
@@ -29,8 +30,14 @@ class OpDraft:
     outputs: Sequence[Ref] = ()
     inplace = False
     view = False
+    is_node = False
+    """A node of autograd's, or a sum of its engine."""
     forward: OpDraft | None = None
     backward: Sequence[str] = ()
+    began = 0
+    ended = 0
+    thread = 0
+    """0 for the recorded one; autograd runs the nodes of a device on threads of its own."""
     host_us: float | None = None
     device_us: float | None = None
     flops: int | None = None
@@ -87,9 +94,10 @@ class CallDraft:
 class Drafts:
     """The growing step: what observers are handed at the start and at the end."""
 
-    __slots__ = ("calls", "notes", "ops", "unseen")
+    __slots__ = ("calls", "notes", "ops", "tensors", "unseen")
 
-    def __init__(self) -> None:
+    def __init__(self, tensors: Tensors) -> None:
+        self.tensors = tensors
         self.ops: list[OpDraft] = []
         self.calls: list[CallDraft] = []
         self.unseen: dict[tuple[str, str], int] = {}

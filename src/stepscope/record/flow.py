@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.record.autograd import is_custom
 from stepscope.record.drafts import CallDraft, OpDraft, Ref
+from stepscope.record.observer import tell
 from stepscope.record.sites import place_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
@@ -24,6 +27,7 @@ class Flow:
         self._tensors = recorder.tensors
         self._nodes = recorder.nodes
         self._counter = recorder.nodes.counter
+        self._claimed = recorder.watchers("claimed")
         self._expected = self._counter()
         """Autograd's counter after the last op. When it has moved on by itself, code we cannot see has made nodes."""
         self._strangers = False
@@ -41,9 +45,9 @@ class Flow:
             found.append(entry.now)
         return found
 
-    def read_inputs(self, draft: OpDraft, inputs: list[Any]) -> list[Entry]:
-        """Note what the op is about to read."""
-        if self._counter() != self._expected:
+    def read_inputs(self, draft: OpDraft, inputs: list[Any], counter: int) -> list[Entry]:
+        """Note what the op is about to read; `counter` is autograd's now."""
+        if counter != self._expected:
             self._strangers = True
         strangers = self._strangers
         entries: list[Entry] = []
@@ -66,16 +70,9 @@ class Flow:
     def changed_inputs(self, inputs: list[Any], draft: OpDraft) -> list[int]:
         """Which inputs the op has written: their version moved on."""
         changed = []
-        place = 0
-        refs = draft.inputs
-        for tensor in inputs:
-            try:
-                version = tensor._version
-            except RuntimeError:
-                version = self._tensors.version(tensor)
-            if version != refs[place][1]:
+        for place, (tensor, known) in enumerate(zip(inputs, draft.inputs, strict=False)):
+            if self._tensors.version(tensor) != known[1]:
                 changed.append(place)
-            place += 1  # noqa: SIM113 enumerate costs a tuple per tensor here
         return changed
 
     def write_outputs(
@@ -83,7 +80,7 @@ class Flow:
         draft: OpDraft,
         inputs: list[Any],
         outputs: list[Any],
-        changed: list[int],
+        changed: Sequence[int],
         entries: list[Entry],
         since: int,
     ) -> tuple[list[Any], list[Any]]:
@@ -99,7 +96,12 @@ class Flow:
                 outputs = self._write_inputs(draft, inputs, outputs, changed, entries, refs)
         draft.outputs = refs
         self._expected = now = self._counter()
-        return outputs, self._nodes.claim(draft, outputs, refs, since) if now != since else []
+        if now == since:
+            return outputs, []
+        nodes = self._nodes.claim(draft, outputs, refs, since)
+        if nodes and self._claimed:
+            tell(self._claimed, draft, nodes, inputs)
+        return outputs, nodes
 
     def _refs_of_outputs(self, draft: OpDraft, outputs: list[Any], entries: list[Entry]) -> list[Ref]:
         tensors = self._tensors
@@ -107,11 +109,7 @@ class Flow:
         for tensor in outputs:
             entry = tensors.known(tensor)
             if entry is None:
-                entry = tensors.create(tensor, "intermediate" if entries else "constant", entries)
-                entry.site = draft.site
-                if entry.view_of is not None:
-                    draft.view = True
-                refs.append(tensors.write(entry, entry.version, draft))
+                refs.append(tensors.create(tensor, "intermediate" if entries else "constant", entries, draft).now)
                 continue
             if draft.name.endswith("_") and tensor.is_inference():
                 tensors.written(tensor)
@@ -128,7 +126,7 @@ class Flow:
         draft: OpDraft,
         inputs: list[Any],
         outputs: list[Any],
-        changed: list[int],
+        changed: Sequence[int],
         entries: list[Entry],
         refs: list[Ref],
     ) -> list[Any]:
@@ -160,6 +158,8 @@ class Flow:
         if entry is None or maker is None:
             maker, entry = self._unseen_op(tensor, node, version, entry)
         self._nodes.claim(maker, [tensor], [(entry.number, version)], since)
+        if self._claimed and is_custom(type(node)):
+            tell(self._claimed, maker, [node], ())
 
     def _unseen_op(self, tensor: Any, node: Any, version: int, entry: Entry | None) -> tuple[OpDraft, Entry]:
         recorder = self._recorder
@@ -170,7 +170,7 @@ class Flow:
             recorder.drafts.not_seen("the code that made a tensor (scripted, or called from C++)", kind)
         numbers, leaves = self._nodes.sources(node)
         draft.inputs = [*self._tensors.latest(numbers), *self.refs(leaves)]
-        entry = entry or self._tensors.create(tensor, "intermediate", [])
+        entry = entry or self._tensors.create(tensor, "intermediate", [], draft)
         draft.outputs = [(entry.number, version)]
         self._tensors.write(entry, version, draft)
         return draft, entry
@@ -180,6 +180,6 @@ class Flow:
         recorder = self._recorder
         draft = OpDraft(call.module.type, recorder.phases.now, call)
         draft.site = place_of(sys._getframe(1))
-        entries = self.read_inputs(draft, inputs)
+        entries = self.read_inputs(draft, inputs, self._counter())
         recorder.keep(draft)
         self.write_outputs(draft, inputs, outputs, self.changed_inputs(inputs, draft), entries, call.sequence)

@@ -1,7 +1,12 @@
-"""Torch functions: every torch call of the user's code comes by here, once, with its arguments."""
+"""Torch functions: every torch call of the user's code comes by here, once, with its arguments.
+
+This runs around every op, so it is written for speed: what can be worked out later is not worked out here.
+"""
 
 from __future__ import annotations
 
+from time import perf_counter_ns
+from types import BuiltinFunctionType, MethodDescriptorType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -21,6 +26,8 @@ __all__ = ["Functions"]
 
 _disabled = torch._C.DisableTorchFunction
 _Tensor = torch.Tensor
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+_READ_ONLY: dict[Any, bool] = {}
 
 _Begun = tuple[OpDraft, list[Any], "list[Entry]", int, OpCall | None, Plan, Any]
 """An op that is running: its draft, the tensors it reads and what is known of them, autograd's counter, what observers
@@ -32,6 +39,7 @@ class Functions:
 
     who = "recording an op"
     under_modes = True
+    paused = 0
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -43,24 +51,32 @@ class Functions:
         self._read = recorder.flow.read_inputs
         self._changed = recorder.flow.changed_inputs
         self._write = recorder.flow.write_outputs
+        self._lives = recorder.tensors.lives
+        self._timed = recorder.timed
         self._before = recorder.watchers("before")
         self._returned = recorder.watchers("returned")
         self._after = recorder.watchers("after")
         self._watched = bool(self._before or self._returned or self._after)
-
-    @property
-    def paused(self) -> int:
-        return int(self._recorder.off)
 
     def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> _Begun:
         stack = self._stack
         phase = self._phases.now
         draft = OpDraft(plan[1], phase, stack[-1] if stack else None)
         inputs: list[Any] = []
-        draft.args = snapshot(function, args, kwargs, inputs)
+        for value in args:
+            if type(value) not in _PLAIN:
+                inputs = []
+                draft.args = snapshot(function, args, kwargs, inputs)
+                break
+            inputs.append(value)
+        else:
+            if kwargs:
+                inputs = []
+                draft.args = snapshot(function, args, kwargs, inputs)
         place = self._optimizers.place if phase == "optimizer" else None
         draft.site = place_of(frame) if place is None else place
-        entries = self._read(draft, inputs)
+        sequence = self._counter()
+        entries = self._read(draft, inputs, sequence)
         if plan[0] == BACKWARD:  # listed before the ops it runs, not after them
             draft.phase = "backward"
             self._recorder.engine.callers.append((self._recorder.keep(draft), []))
@@ -69,9 +85,13 @@ class Functions:
             call = OpCall(draft, function, args, kwargs or {}, inputs)
             with _disabled():
                 tell(self._before, call)
-        return draft, inputs, entries, self._counter(), call, plan, (function, args, kwargs)
+        if self._timed:
+            draft.began = perf_counter_ns()
+        return draft, inputs, entries, sequence, call, plan, (function, args, kwargs)
 
     def end(self, begun: _Begun, result: Any) -> None:
+        if self._timed:
+            begun[0].ended = perf_counter_ns()
         if begun[4] is None:
             self._end(begun, result)
         else:
@@ -84,10 +104,11 @@ class Functions:
             tell(self._returned, call)
         kind = type(result)
         outputs = [result] if kind is _Tensor or is_tensor_type(kind) else tensors_in(result)
-        changed = self._changed(inputs, draft)
+        function, args, kwargs = called
+        changed = () if not kwargs and _reads_only(function) else self._changed(inputs, draft)
         if not outputs and not changed:
             if plan[1].endswith("_"):  # fused optimizers count no versions
-                ids = written_by_schema(called[0], called[1], called[2] or {})
+                ids = written_by_schema(function, args, kwargs or {})
                 changed = [place for place, tensor in enumerate(inputs) if id(tensor) in ids]
             if not changed and plan[0] == OP:
                 return  # a question, not an op
@@ -95,6 +116,8 @@ class Functions:
             draft.index = len(self._ops)
             self._ops.append(draft)
         written, nodes = self._write(draft, inputs, outputs, changed, entries, sequence)
+        if self._lives is not None:
+            self._lives.append(draft.index)
         if call is not None:
             call.result, call.outputs, call.nodes = result, written, nodes
             tell(self._after, call)
@@ -108,3 +131,13 @@ class Functions:
         draft.error = f"{type(error).__name__}: {error}"
         if draft.index < 0:
             self._recorder.keep(draft)
+
+
+def _reads_only(function: Any) -> bool:
+    """Whether a function without keywords writes to none of its arguments: one of torch's own, by its name."""
+    known = _READ_ONLY.get(function)
+    if known is None:
+        built_in = isinstance(function, (BuiltinFunctionType, MethodDescriptorType))
+        name = getattr(function, "__name__", "_")
+        known = _READ_ONLY[function] = built_in and not name.endswith("_")
+    return known

@@ -7,8 +7,9 @@ while both lived, for the same reason.
 
 from __future__ import annotations
 
-import weakref
+import math
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import torch
 
@@ -34,7 +35,6 @@ class Entry:
     Fields that most tensors leave alone are defaults of the class, which keeps making one cheap.
     """
 
-    ref: Any = None
     layout: Any = None
     strides: Any = None
     storage = 0
@@ -44,10 +44,10 @@ class Entry:
     names: tuple[str, ...] = ()
     site: Any = None
     shape: Any = ()
-    bytes = 0
+    storage_key: int | None = None
 
     def __init__(self, tensor: Any, number: int, kind: str, version: int) -> None:
-        self.ref = weakref.ref(tensor)
+        self.ref: Any = ref(tensor)
         self.number = number
         self.kind = kind
         self.version = version
@@ -58,18 +58,24 @@ class Entry:
         self.device = tensor.device
         self.requires_grad = tensor.requires_grad
         try:
-            self.storage_key: int | None = tensor.untyped_storage()._cdata
+            self.storage_key = tensor.untyped_storage()._cdata
             self.shape = tensor.shape
-            self.bytes = tensor.nbytes
             if not tensor.is_contiguous():
                 self.strides = tensor.stride()
         except RuntimeError:  # sparse, nested, transformed: no storage, perhaps no shape
             self.storage_key = None
             _describe_unusual(self, tensor)
 
+    @property
+    def bytes(self) -> int:
+        """What its elements take up, whether it owns them or not."""
+        if self.storage_key is None:
+            return 0
+        return int(math.prod(self.shape)) * int(self.dtype.itemsize)
+
 
 def _describe_unusual(entry: Entry, tensor: Any) -> None:
-    entry.strides, entry.bytes = None, 0
+    entry.strides = None
     try:
         entry.layout = None if tensor.layout is torch.strided else tensor.layout
         entry.shape = tensor.shape
@@ -92,6 +98,8 @@ class Tensors:
         self._counts: dict[int, int] = {}
         self._storage_count = 0
         self.unseen_writes = 0
+        self.lives: list[Any] | None = None
+        """When somebody follows memory: storages as they are met and freed, and ops as they end, in order."""
 
     def known(self, tensor: Any) -> Entry | None:
         entry = self.entries.get(id(tensor))
@@ -146,16 +154,23 @@ class Tensors:
         if owner is not None and owner.ref() is not None:
             entry.storage = owner.storage
         else:
-            self._new_storage(entry)
+            self._new_storage(entry, tensor, made=False)
         if names:
             entry.name, entry.names = names[0], names[1:]
         return entry
 
-    def create(self, tensor: Any, kind: str, inputs: list[Entry]) -> Entry:
-        """Number a tensor that an op has just made; one that shares memory with an input is a view of it."""
-        entry = Entry(tensor, len(self.all), kind, self.version(tensor))
+    def create(self, tensor: Any, kind: str, inputs: list[Entry], op: OpDraft | None = None) -> Entry:
+        """Number a tensor that `op` has just made; one that shares memory with an input is a view of it."""
+        try:
+            version = tensor._version
+        except RuntimeError:
+            version = self.version(tensor)
+        entry = Entry(tensor, len(self.all), kind, version)
         self.all.append(entry)
         self.entries[id(tensor)] = entry
+        if op is not None:
+            entry.site = op.site
+            self.made[entry.now] = op
         key = entry.storage_key
         if key is not None:
             for source in inputs:
@@ -163,8 +178,12 @@ class Tensors:
                     entry.storage = source.storage
                     base = source.view_of
                     entry.view_of = source.number if base is None else base
+                    if op is not None:
+                        op.view = True
                     return entry
-        self._new_storage(entry)
+        self._new_storage(entry, tensor)
+        if op is not None:
+            self._writers[entry.storage] = op
         return entry
 
     def latest(self, numbers: list[int]) -> list[Ref]:
@@ -185,11 +204,17 @@ class Tensors:
             self._writers[entry.storage] = op
         return entry.now
 
-    def _new_storage(self, entry: Entry) -> None:
+    def _new_storage(self, entry: Entry, tensor: Any, made: bool = True) -> None:
         self._storage_count += 1
         entry.storage = self._storage_count
-        if entry.storage_key is not None:
-            self._storages[entry.storage_key] = entry
+        key = entry.storage_key
+        if key is None:
+            return
+        self._storages[key] = entry
+        lives = self.lives
+        if lives is not None:
+            memory = tensor.untyped_storage()
+            lives.append((ref(memory, lives.append), key, memory.nbytes(), made, entry.kind))
 
     def forget(self) -> None:
         """Drop the weak references; only plain data stays."""

@@ -7,17 +7,14 @@ the allocator's own peak stands beside.
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.identity import is_tensor_type
-from stepscope.record.observer import Observer, OpCall
+from stepscope.record.observer import Observer
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts, OpDraft
+    from stepscope.record.drafts import Drafts
 
 __all__ = ["MemoryObserver"]
 
@@ -30,88 +27,32 @@ class MemoryObserver(Observer):
     """
 
     def __init__(self) -> None:
-        self._refs: dict[int, Any] = {}
-        self._live = 0
-        self._made = 0
-        self._parameters = 0
-        self._after: list[int] = []
-        self._peak = (0, -1)
-        self._drafts: Drafts | None = None
+        self._lives: list[Any] = []
         self._cuda_before: dict[int, tuple[int, int]] = {}
+        self._cuda_now: dict[str, dict[str, int | bool]] = {}
 
     def start(self, drafts: Drafts) -> None:
-        self._drafts = drafts
+        drafts.tensors.lives = self._lives
         if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
             self._cuda_before = {
                 device: (torch.cuda.memory_allocated(device), torch.cuda.max_memory_allocated(device))
                 for device in range(torch.cuda.device_count())
             }
 
-    def before(self, call: OpCall) -> None:
-        for tensor in call.inputs:
-            self._meet(tensor, made=False)
-
-    def after(self, call: OpCall) -> None:
-        for tensor in call.outputs:
-            self._meet(tensor, made=True)
-        self._mark(call.draft.index)
-
-    def backward_before(self, draft: OpDraft, gradients: Sequence[Any]) -> None:
-        self._meet_all(gradients)
-
-    def backward_after(self, draft: OpDraft, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
-        self._meet_all(produced)
-        self._mark(draft.index)
-
-    def _meet_all(self, tensors: Iterable[Any]) -> None:
-        for tensor in tensors:
-            if tensor is not None and is_tensor_type(type(tensor)):
-                self._meet(tensor, made=True)
-
-    def _meet(self, tensor: Any, made: bool) -> None:
-        try:
-            storage = tensor.untyped_storage()
-        except (RuntimeError, NotImplementedError):
-            return
-        key = storage._cdata
-        known = self._refs.get(key)
-        if known is not None and known() is storage:
-            return
-        size = int(storage.nbytes())
-        refs = self._refs
-
-        def gone(ref: Any) -> None:
-            self._live -= size
-            if refs.get(key) is ref:
-                del refs[key]
-
-        refs[key] = weakref.ref(storage, gone)
-        self._live += size
-        if made:
-            self._made += size
-        elif isinstance(tensor, torch.nn.Parameter):
-            self._parameters += size
-
-    def _mark(self, index: int) -> None:
-        live = self._live
-        self._after.extend([live] * (index + 1 - len(self._after)))
-        if 0 <= index < len(self._after):
-            self._after[index] = live
-        if live > self._peak[0]:
-            self._peak = (live, index)
-
     def finish(self, drafts: Drafts) -> None:
-        self._refs.clear()
-        note: dict[str, Any] = {
-            "peak_bytes": self._peak[0],
-            "peak_op": self._peak[1],
-            "parameter_bytes": self._parameters,
-            "made_bytes": self._made,
-            "live_bytes": self._after,
-        }
-        cuda = self._cuda()
-        if cuda:
-            note["cuda"] = cuda
+        drafts.tensors.lives = None
+        events, self._lives = self._lives, list(self._lives)
+        events.clear()  # the weak references add to it when something is freed: without this they would hold each other
+        self._cuda_now = self._cuda()
+
+    def build(self, drafts: Drafts) -> None:
+        account = _Account()
+        for event in self._lives:
+            account.take(event)
+        self._lives = []
+        note = account.note()
+        if self._cuda_now:
+            note["cuda"] = self._cuda_now
         drafts.notes["memory"] = note
 
     def _cuda(self) -> dict[str, dict[str, int | bool]]:
@@ -121,3 +62,57 @@ class MemoryObserver(Observer):
             now = torch.cuda.max_memory_allocated(device)
             found[f"cuda:{device}"] = {"before_bytes": allocated, "peak_bytes": now, "exact": now > peak}
         return found
+
+
+class _Account:
+    """Adds up what `Tensors.lives` holds: storages met, weak references of those freed, ops that ended."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[Any, tuple[int, int]] = {}
+        self._keys: set[int] = set()
+        self._live = self._made = self._parameters = 0
+        self._after: list[int] = []
+        self._peak = (0, -1)
+
+    def take(self, event: Any) -> None:
+        if type(event) is tuple:
+            self._meet(*event)
+        elif isinstance(event, int):
+            self._mark(event)
+        else:
+            self._free(event)
+
+    def _meet(self, ref: Any, key: int, size: int, made: bool, kind: str) -> None:
+        if key in self._keys:
+            return
+        self._keys.add(key)
+        self._sizes[id(ref)] = (key, size)
+        self._live += size
+        if made:
+            self._made += size
+        elif kind == "parameter":
+            self._parameters += size
+
+    def _free(self, ref: Any) -> None:
+        known = self._sizes.pop(id(ref), None)
+        if known is not None:
+            self._keys.discard(known[0])
+            self._live -= known[1]
+
+    def _mark(self, index: int) -> None:
+        """An op has ended."""
+        live = self._live
+        self._after.extend([live] * (index + 1 - len(self._after)))
+        if index >= 0:
+            self._after[index] = live
+        if live > self._peak[0]:
+            self._peak = (live, index)
+
+    def note(self) -> dict[str, Any]:
+        return {
+            "peak_bytes": self._peak[0],
+            "peak_op": self._peak[1],
+            "parameter_bytes": self._parameters,
+            "made_bytes": self._made,
+            "live_bytes": self._after,
+        }

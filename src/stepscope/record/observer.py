@@ -52,7 +52,17 @@ class OpCall:
 
 
 class Observer:
-    """Override what you need. Write results into the draft: `draft.host_us`, `draft.flops`, `draft.output_stats` ..."""
+    """Override what you need. Write results into the draft: `draft.host_us`, `draft.flops`, `draft.output_stats` ...
+
+    What can be derived from the drafts is best left to `build`: the training does not wait for that.
+    """
+
+    wants_clock = False
+    """Have the clock read around every op: `draft.began` and `draft.ended`, in nanoseconds."""
+
+    def hears(self, method: str) -> bool:
+        """Whether this method is worth calling."""
+        return getattr(type(self), method) is not getattr(Observer, method)
 
     def start(self, drafts: Drafts) -> None:
         """The recording begins."""
@@ -65,6 +75,9 @@ class Observer:
 
     def returned(self, call: OpCall) -> None:
         """Called first after the op, before any bookkeeping, with nothing set yet: for clocks and device events."""
+
+    def claimed(self, draft: OpDraft, nodes: Sequence[Any], inputs: Sequence[Any]) -> None:
+        """These autograd nodes were made by the op, from these inputs: read, never keep."""
 
     def module_before(self, call: CallDraft) -> None:
         """A module's forward begins."""
@@ -79,7 +92,10 @@ class Observer:
         """An autograd node has run and made the gradients `produced` (some may be None)."""
 
     def finish(self, drafts: Drafts) -> None:
-        """The recording is over and nothing of it runs any more: synchronise, read events, fill the drafts."""
+        """The recording is over and nothing of it runs any more: synchronise, read events, let go of tensors."""
+
+    def build(self, drafts: Drafts) -> None:
+        """The record is put together, perhaps much later: fill the drafts."""
 
 
 def tell(watchers: Sequence[Callable[..., None]], *what: Any) -> None:

@@ -64,26 +64,29 @@ class Recorder:
             )
         self.depth: Depth = depth
         self.backward = backward
+        self.functions: Functions | None = None
         self._record: StepRecord | None = None
         self._described: Described | None = None
         self.observers = tuple(observers)
+        self.timed = any(observer.wants_clock for observer in self.observers)
         self.off = True
         self._model = model
 
     def watchers(self, method: str) -> list[Callable[..., None]]:
         """The observers' methods of this name, those that say something; `tell` calls them."""
-        return [getattr(o, method) for o in self.observers if getattr(type(o), method) is not getattr(Observer, method)]
+        return [getattr(observer, method) for observer in self.observers if observer.hears(method)]
 
     def start(self) -> None:
         """Begin to record; everything installed here is taken away by `stop`."""
         if not self.off:
             raise UsageError("this recorder is already recording; make a new one for a step inside a step")
         self.installed = Installed()
-        self.drafts = Drafts()
         self.tensors = Tensors()
+        self.drafts = Drafts(self.tensors)
         self.phases = Phases()
         self.nodes = Nodes()
-        self.threads = {threading.get_ident()}
+        self.thread = threading.get_ident()
+        self.threads = {self.thread}
         self.flow = Flow(self)
         self.modules = ModuleHooks(self, self._model)
         self.optimizers = OptimizerHooks(self)
@@ -119,6 +122,7 @@ class Recorder:
         self._wall_us, self._error = wall_us, said
         self._finish()
         self.tensors.forget()
+        self.functions = None
         # All these know the recorder; without them its many small objects go when it goes and wait for no collector.
         del self.flow, self.modules, self.optimizers, self.engine, self.nodes, self._unfollow
 
@@ -149,6 +153,7 @@ class Recorder:
     @fence.fenced("building the record of the step")
     def _build(self, described: Described) -> None:
         self._record = StepRecord(depth=self.depth, error=self._error)  # what is left if building fails
+        tell(self.watchers("build"), self.drafts)
         self._record = build_record(self, described, self._wall_us, self._error)
         self._described = None
         del self.drafts, self.tensors
@@ -169,7 +174,8 @@ class Recorder:
             from stepscope.record.aten import Operators
 
             return follow_operators(Operators(self))
-        return follow(Functions(self))
+        self.functions = Functions(self)
+        return follow(self.functions)
 
     # While it runs
 
@@ -201,6 +207,8 @@ class Recorder:
 def _stop_in_child() -> None:
     for recorder in list(_running):
         recorder.off = True
+        if recorder.functions is not None:
+            recorder.functions.paused = 1
 
 
 on_fork(_stop_in_child)

@@ -7,22 +7,25 @@ not count, they are there anyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.nn import Parameter
 
+from stepscope.events.quiet import quietly
 from stepscope.record.autograd import is_custom
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.observer import Observer, OpCall
+from stepscope.record.observer import Observer
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts, OpDraft, Ref
+    from stepscope.record.drafts import Drafts, OpDraft
 
 __all__ = ["SavedObserver", "hooks_are_on", "saved_tensors", "was_packed"]
 
 _top_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+_dispatch_modes = torch._C._len_torch_dispatch_stack
 _names: dict[type, tuple[str, ...]] = {}
 
 
@@ -80,9 +83,6 @@ class SavedObserver(Observer):
     def __init__(self) -> None:
         # A weak reference to a storage also keeps its address from being used again, so an address is a name.
         self._seen: dict[int, StorageWeakRef] = {}
-        self._custom: set[int] = set()
-        self._read: set[Ref] = set()
-        """Results whose nodes have been looked at."""
         self._drafts: Drafts | None = None
 
     def start(self, drafts: Drafts) -> None:
@@ -90,40 +90,26 @@ class SavedObserver(Observer):
         if _top_hooks is None:
             drafts.not_seen("bytes saved for backward", "this needs a newer torch")
 
-    def before(self, call: OpCall) -> None:
-        """A custom Function runs unseen; its node shows on what it returned, when the next op reads that."""
-        for ref, tensor in zip(call.draft.inputs, call.inputs, strict=False):
-            if not tensor.requires_grad or tensor.is_leaf or ref in self._read:
-                continue
-            self._read.add(ref)
-            node = tensor.grad_fn
-            if node is None or not is_custom(type(node)) or node._sequence_nr() in self._custom:
-                continue
-            self._custom.add(node._sequence_nr())
-            maker = self._maker(ref)
-            if maker is not None and not was_packed(node):
-                maker.saved_bytes += sum(self._first_time(kept) for _, kept in saved_tensors(node))
-
-    def _maker(self, ref: Ref) -> OpDraft | None:
-        ops = self._drafts.ops if self._drafts is not None else []
-        return next((draft for draft in reversed(ops) if ref in draft.outputs), None)
-
-    def after(self, call: OpCall) -> None:
-        if not call.nodes:
-            return
-        if hooks_are_on():
+    def claimed(self, draft: OpDraft, nodes: Sequence[Any], inputs: Sequence[Any]) -> None:
+        if hooks_are_on() or (is_custom(type(nodes[0])) and was_packed(nodes[0])):
             if _top_hooks is not None and self._drafts is not None:
                 self._drafts.not_seen("tensors saved for backward through hooks (checkpointing, offloading)")
             return
-        for tensor in call.inputs:
-            if isinstance(tensor, torch.nn.Parameter):
+        if _dispatch_modes():  # unpacking detaches, which a mode of the script would see
+            with quietly():
+                self._count(draft, nodes, inputs)
+        else:
+            self._count(draft, nodes, inputs)
+
+    def _count(self, draft: OpDraft, nodes: Sequence[Any], inputs: Sequence[Any]) -> None:
+        for tensor in inputs:
+            if type(tensor) is Parameter:
                 self._first_time(tensor)
-        total = 0
-        self._read.update(call.draft.outputs)
-        for node in call.nodes:
+        total = draft.saved_bytes
+        for node in nodes:
             for _, tensor in saved_tensors(node):
                 total += self._first_time(tensor)
-        call.draft.saved_bytes = total
+        draft.saved_bytes = total
 
     def _first_time(self, tensor: Any) -> int:
         """The bytes of a storage not met before, else 0."""
@@ -139,5 +125,4 @@ class SavedObserver(Observer):
 
     def finish(self, drafts: Drafts) -> None:
         self._seen.clear()
-        self._read.clear()
-        self._custom.clear()
+        self._drafts = None

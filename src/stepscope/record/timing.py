@@ -1,8 +1,10 @@
-"""Time of each op: on the host by the clock, on the device by pairs of events that nobody waits for until the end."""
+"""Time of each op: on the host by the clock, on the device by pairs of events that nobody waits for until the end.
+
+The recorder reads the clock around each op (`draft.began`, `draft.ended`); what was within what is worked out later.
+"""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -16,79 +18,49 @@ if TYPE_CHECKING:
 
 __all__ = ["TimingObserver"]
 
-
-class _Open:
-    """An op or module call that has begun."""
-
-    __slots__ = ("draft", "event", "inside_ns", "start_ns")
-
-    def __init__(self, draft: Any, event: Any) -> None:
-        self.draft = draft
-        self.event = event
-        self.inside_ns = 0
-        """Time of recorded ops within this one: theirs, not ours."""
-        self.start_ns = perf_counter_ns()
+_DEVICE_ONLY = ("before", "returned", "backward_before", "backward_after")
 
 
 class TimingObserver(Observer):
     """Fills `host_us` of ops and module calls, and `device_us` where they ran on CUDA."""
 
+    wants_clock = True
+
     def __init__(self) -> None:
-        self._stacks = threading.local()  # CUDA's backward runs on a thread of its own
-        self._modules: list[_Open] = []
+        self._open: dict[int, Any] = {}
+        self._began: dict[int, tuple[int, Any]] = {}
         self._pairs: list[tuple[Any, Any, Any]] = []
         self._cuda = (
             torch.version.cuda is not None or torch.version.hip is not None
         )  # asks no driver, so it starts none
 
-    def _stack(self) -> list[_Open]:
-        found: list[_Open] | None = getattr(self._stacks, "open", None)
-        if found is None:
-            found = self._stacks.open = []
-        return found
+    def hears(self, method: str) -> bool:
+        return super().hears(method) and (self._cuda or method not in _DEVICE_ONLY)
 
     def before(self, call: OpCall) -> None:
         # On a device `backward` runs its nodes on another thread; their events would be counted twice.
-        timed = self._cuda and call.draft.name != "backward"
-        event = self._event(call.inputs, call.kwargs.get("device")) if timed else None
-        self._stack().append(_Open(call.draft, event))
+        if call.draft.name != "backward":
+            self._open[id(call.draft)] = self._event(call.inputs, call.kwargs.get("device"))
 
     def returned(self, call: OpCall) -> None:
-        self._close(call.draft, perf_counter_ns())
+        self._end_event(call.draft, self._open.pop(id(call.draft), None))
 
     def backward_before(self, draft: OpDraft, gradients: Sequence[Any]) -> None:
-        event = self._event(gradients) if self._cuda else None
-        self._stack().append(_Open(draft, event))
+        self._open[id(draft)] = self._event(gradients)
 
     def backward_after(self, draft: OpDraft, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
-        self._close(draft, perf_counter_ns())
-
-    def _close(self, draft: OpDraft, now: int) -> None:
-        stack = self._stack()
-        while stack:
-            done = stack.pop()
-            if done.draft is draft:
-                self._note(done, now, stack)
-                return  # what lay above it was left by an exception and has no time of its own
-
-    def _note(self, done: _Open, now: int, stack: list[_Open]) -> None:
-        spent = now - done.start_ns
-        done.draft.host_us = (spent - done.inside_ns) / 1000
-        if stack:
-            stack[-1].inside_ns += spent
-        self._end_event(done)
+        self._end_event(draft, self._open.pop(id(draft), None))
 
     def module_before(self, call: CallDraft) -> None:
-        self._modules.append(_Open(call, self._event_now() if self._cuda else None))
+        event = self._event_now() if self._cuda else None
+        self._began[call.index] = (perf_counter_ns(), event)
 
     def module_after(self, call: CallDraft) -> None:
         now = perf_counter_ns()
-        while self._modules:
-            done = self._modules.pop()
-            if done.draft is call:
-                call.host_us = (now - done.start_ns) / 1000
-                self._end_event(done)
-                return
+        began = self._began.pop(call.index, None)
+        if began is not None:
+            call.host_us = (now - began[0]) / 1000
+            self._end_event(call, began[1])
 
     def _event(self, tensors: Sequence[Any], device: Any = None) -> Any:
         """An event on the stream where the op is about to run, or None when it does not run on CUDA."""
@@ -110,13 +82,13 @@ class TimingObserver(Observer):
         event.record(stream)
         return event, stream
 
-    def _end_event(self, done: _Open) -> None:
-        if done.event is None or torch.cuda.is_current_stream_capturing():
+    def _end_event(self, draft: Any, begun: Any) -> None:
+        if begun is None or torch.cuda.is_current_stream_capturing():
             return
-        start, stream = done.event
+        start, stream = begun
         end: Any = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         end.record(stream)
-        self._pairs.append((done.draft, start, end))
+        self._pairs.append((draft, start, end))
 
     def finish(self, drafts: Drafts) -> None:
         """Wait for the device once, then read all events."""
@@ -125,4 +97,18 @@ class TimingObserver(Observer):
         for draft, start, end in self._pairs:
             draft.device_us = start.elapsed_time(end) * 1000
         self._pairs.clear()
-        self._modules.clear()
+        self._open.clear()
+        self._began.clear()
+
+    def build(self, drafts: Drafts) -> None:
+        """An op's time is without that of the ops recorded within it, on the same thread."""
+        timed = [draft for draft in drafts.ops if draft.began and draft.ended]
+        inside: dict[int, list[OpDraft]] = {}
+        for draft in sorted(timed, key=lambda one: one.began):
+            draft.host_us = (draft.ended - draft.began) / 1000
+            around = inside.setdefault(draft.thread, [])
+            while around and around[-1].ended <= draft.began:
+                around.pop()
+            if around:
+                around[-1].host_us -= draft.host_us  # type: ignore[operator]
+            around.append(draft)

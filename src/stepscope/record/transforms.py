@@ -55,6 +55,6 @@ def _write_down(recorder: Recorder, name: str, tensor: Any, result: Any) -> None
         if not is_tensor_type(type(result)):
             return
         draft = OpDraft(name, recorder.phases.now, recorder.innermost())
-        entries = recorder.flow.read_inputs(draft, [tensor])
+        entries = recorder.flow.read_inputs(draft, [tensor], recorder.sequence())
         recorder.keep(draft)
         recorder.flow.write_outputs(draft, [tensor], [result], [], entries, recorder.sequence())
