@@ -25,9 +25,9 @@ INTERRUPTED = -int(signal.SIGINT)
 def command(arm: str, script: str) -> list[str]:
     """The arguments of `stepscope` that let a short script run to its end.
 
-    `check` ends scripts after 6 batches of a loader, 2 epochs or 24 steps: the scripts stay below that. `profile` ends them
-    after its window, so it is told to keep running; its window is opened at once, because it would otherwise wait for
-    the eleventh step and a second. Findings are lines and a file, so that ours can be told from the script's words.
+    `check` stops a script after 6 batches of a loader, 2 epochs or 24 steps: the scripts stay below that. `profile`
+    stops it after its window, so it gets --keep-running; --steps opens the window early, because `profile` would wait
+    for the eleventh step and a second. Findings go to lines and to a file, which tells them from the script's output.
     """
     if arm == "check":
         return ["check", "--output", "lines", "--json", "../found.json", script]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from harness import SCRIPTS, Done, Zygote
+from .harness import SCRIPTS, Done, Zygote
 
 Run = Callable[[str, str], Done]
 

@@ -1,6 +1,6 @@
 """What a script leaves behind in its process: weights, gradients, random states, hooks, modes, patches, handlers.
 
-Taken once, after the script, its threads and its `atexit` functions have ended. A flat JSON object: a key differs or not.
+Taken once, after the script, its threads and its `atexit` functions have ended. A flat JSON object.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _OURS = re.compile(
 
 _STORY = re.compile(r"^(what failed: |in the layer |the way through the layers:|tensors at )")
 _CLOCKS = re.compile(r"^USDT:.*\n|(?<=^\[W)[\d:. ]+", re.MULTILINE)
-"""Of what torch's C++ says on stderr: that a profiler starts (ours does, under `profile`), and at what time it warns."""
+"""In the messages of torch's C++ code: the start of a profiler (`profile` starts one), and the time of a warning."""
 
 
 @dataclass
@@ -145,7 +145,8 @@ def _stdout(was: str, now: str, arm: str) -> list[str]:
 
 def _without_report(was: str, now: str) -> str:
     """`profile` prints its verdict on stdout when the script is over; what `atexit` prints comes after it."""
-    start = len(os.path.commonprefix([was, now]))
+    pairs = zip(was, now, strict=False)
+    start = next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(was), len(now)))
     rest = was[start:]
     if len(now) < len(was) or not now.endswith(rest):
         return now
@@ -156,6 +157,7 @@ def _without_report(was: str, now: str) -> str:
 def _stderr(was: str, now: str, said: set[str]) -> list[str]:
     """Lines that are missing, and lines that are neither the script's nor recognizably Stepscope's."""
     old, new = (_CLOCKS.sub("", text).splitlines() for text in (was, now))
+    said = said - {line.strip() for line in old}  # a finding quotes the script, and so does a traceback
     new = [line for line in _without_stories(new, said) if not _OURS.match(line)]
     if old == new:
         return []

@@ -1,4 +1,4 @@
-"""Run scripts of this folder by hand: `python tests/untouched/one.py NAME... [--arm ARM]... [--source SRC] [--show]`."""
+"""Run scripts of this folder by hand: `python tests/untouched/one.py jit_trace --arm run --show`."""
 
 from __future__ import annotations
 

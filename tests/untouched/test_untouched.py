@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from arms import ARMS
-from harness import SCRIPTS, Done, arms_of, differences
+from .arms import ARMS
+from .harness import SCRIPTS, Done, arms_of, differences
 
 NAMES = sorted(path.stem for path in SCRIPTS.glob("*.py"))
 CASES = [(name, arm) for name in NAMES for arm in arms_of(SCRIPTS / f"{name}.py", ARMS)]

@@ -2,8 +2,8 @@
 
 A tree of four: torch alone, torch with dynamo (which the first optimizer of any script imports, in 1.7 s), and each of
 them with Stepscope's modules. Plain scripts run where Stepscope was never imported. Requests come on stdin as JSON
-lines {"script", "arm", "load", "folder", "seconds"}; the answer {"code", "cpu_s"} follows when the child has ended, and its
-output and fingerprint lie in the folder.
+lines {"script", "arm", "load", "folder", "seconds"}; the answer {"code", "cpu_s"} follows when the child has ended, and
+its output and fingerprint lie in the folder.
 """
 
 from __future__ import annotations
