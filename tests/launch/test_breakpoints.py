@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bdb
 import sys
 from collections.abc import Iterator
 from types import FrameType
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 import torch.optim.optimizer as torch_optimizer
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import DataLoader, TensorDataset
 
 import stepscope
@@ -132,3 +134,35 @@ def test_wrong_arguments_are_said_so() -> None:
         stepscope.breakpoint(when=3)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="1 or more"):
         stepscope.breakpoint(every=0)
+
+
+def test_who_leaves_an_own_debugger_leaves_the_script(
+    stops: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def leave() -> None:
+        raise bdb.BdbQuit
+
+    monkeypatch.setattr(sys, "breakpointhook", leave)
+    stepscope.breakpoint(when=lambda s: s.step == 1)
+    seen: list[int] = []
+    with pytest.raises(bdb.BdbQuit):
+        train(inside=seen.append)
+    assert seen == [0, 1]
+
+
+def test_modes_of_the_script_do_not_see_a_waiting_breakpoint(stops: list[tuple[str, int]]) -> None:
+    def operations() -> list[str]:
+        found: list[str] = []
+
+        class Mode(TorchDispatchMode):
+            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                found.append(str(func))
+                return func(*args, **(kwargs or {}))
+
+        with Mode():
+            train(3)
+        return found
+
+    plain = operations()
+    stepscope.breakpoint(when=lambda s: s.grad_norm is not None and s.grad_norm > 100)
+    assert operations() == plain

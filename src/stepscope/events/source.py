@@ -68,6 +68,9 @@ class Source:
     def remove(self) -> None:
         """Take them away."""
 
+    def tidy(self) -> None:
+        """Take away what could not be taken away when the last listener left."""
+
     def changed(self) -> None:
         """The listeners are others than before, but still some."""
 
@@ -79,6 +82,8 @@ def tell(listeners: tuple[Listener, ...], *facts: Any) -> None:
             try:
                 handler(*facts)
             except Exception as fault:
+                if type(fault).__name__ == "BdbQuit":  # the user leaves the debugger of a breakpoint
+                    raise
                 fence.report(who, fault)
 
 

@@ -6,11 +6,10 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from types import FrameType
 from typing import Any
 
-from stepscope import fence
+from stepscope import events, fence
 from stepscope.errors import UsageError
 
 __all__ = ["StepState", "breakpoint", "clear_breakpoints"]
@@ -138,33 +137,28 @@ def _is_first_rank() -> bool:
 def _arm() -> None:
     if _armed.installed is not None:
         return
-    import torch
-    import torch.optim.optimizer as torch_optimizer
-    from torch.utils.data.dataloader import _BaseDataLoaderIter
-
-    from stepscope.events import Installed
-
-    installed = _armed.installed = Installed()
-    engine = torch.autograd.__dict__.get("_engine_run_backward")
-    if engine is not None:
-        installed.patch(torch.autograd, "_engine_run_backward", partial(_backward, engine))
-    following = _BaseDataLoaderIter.__next__
-
-    def __next__(loader: Any) -> Any:
-        _armed.batch = None  # two batches at a time would be one more than without us
-        batch = _armed.batch = following(loader)
-        return batch
-
-    installed.patch(_BaseDataLoaderIter, "__next__", __next__)
-    installed.add(torch_optimizer.register_optimizer_step_post_hook(_after_step).remove)
+    _armed.installed = events.subscribe(
+        "a breakpoint",
+        backward_begins=_backward,
+        batch_asked=_no_batch,
+        batch_given=_note_batch,
+        step_ends=_after_step,
+    )
 
 
-def _backward(run: Any, roots: Any, *args: Any, **kwargs: Any) -> Any:
+def _no_batch(iterator: Any) -> None:
+    _armed.batch = None  # two batches at a time would be one more than without us
+
+
+def _note_batch(iterator: Any, batch: Any, wall_s: float, cpu_s: float) -> None:
+    _armed.batch = batch
+
+
+def _backward(roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
     if all(stop.spent for stop in _armed.stops.values()):
         _disarm()
     else:
-        fence.fenced("a breakpoint")(_note_loss)(roots)
-    return run(roots, *args, **kwargs)
+        _note_loss(roots)
 
 
 def _disarm() -> None:
@@ -176,12 +170,13 @@ def _disarm() -> None:
 
 def _note_loss(roots: Any) -> None:
     loss = roots[0] if isinstance(roots, (list, tuple)) else roots
-    if hasattr(loss, "numel") and loss.numel() == 1:
-        _armed.loss = loss.detach()
+    with events.quietly():
+        if hasattr(loss, "numel") and loss.numel() == 1:
+            _armed.loss = loss.detach()
 
 
 def _after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
-    held = fence.fenced("a breakpoint", default=None)(_which_holds)(optimizer)
+    held = _which_holds(optimizer)
     if held is not None:
         stop, state, frame = held
         if stop.once:
@@ -190,13 +185,11 @@ def _after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
 
 
 def _which_holds(optimizer: Any) -> tuple[_Stop, StepState, FrameType] | None:
-    from stepscope.events.quiet import quietly
-
     frame = _user_frame(sys._getframe(1))
     state = StepState(_armed.steps, optimizer, _armed.loss, _armed.batch, frame)
     _armed.steps += 1
     _armed.loss = None
-    with quietly():
+    with events.quietly():
         for stop in _armed.stops.values():
             if fence.fenced("the condition of stepscope.breakpoint", default=False)(stop.holds)(state):
                 return (stop, state, frame) if frame is not None else None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from stepscope import fence
-from stepscope.events import Installed
+from stepscope import events, fence
 from stepscope.launch.loop import Loop
 
 if TYPE_CHECKING:
@@ -15,12 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = ["DetectNan"]
 
+_WHO = "--detect-nan"
+
 
 class DetectNan:
-    """One trace from the end of each backward to the end of the next; the first that is not clean is told.
+    """One trace until the work after a backward begins; the first trace that is not clean is reported.
 
-    A trace ends and begins outside of every hook: one that came and went inside an optimizer's or the engine's hooks
-    would change the list that torch is walking through.
+    A trace cannot end where its backward does: that is inside a call which the trace itself follows. It ends at what
+    comes next: a step, a batch, a model, or the end of the script.
     """
 
     def __init__(self, loop: Loop, say: Callable[[str], None]) -> None:
@@ -28,39 +29,38 @@ class DetectNan:
         self._loop = loop
         self._say = say
         self._tracer: Tracer | None = None
-        self._on = False
-        self._depth = 0
-        self._installed = Installed()
+        self._due = False
+        self._subscription: events.Subscription | None = None
 
     def start(self, torch: Any) -> None:
-        for owner in (torch.Tensor, torch.autograd):
-            self._installed.patch(owner, "backward", self._around(owner.__dict__["backward"]))
-        self._on = True
-        self._begin()
+        self._subscription = events.subscribe(
+            _WHO,
+            thread=threading.get_ident(),
+            order=20,
+            backward_ends=self._backward_ends,
+            step_begins=self._next,
+            batch_asked=self._next,
+            model_begins=self._next,
+        )
+        fence.call(_WHO, self._begin)
 
     def stop(self) -> None:
-        self._look()
-        self._on = False
-        self._installed.remove()
+        fence.call(_WHO, self._look)
+        if self._subscription is not None:
+            self._subscription.remove()
+            self._subscription = None
 
-    def _around(self, backward: Any) -> Any:
-        @wraps(backward)
-        def whole(*args: Any, **kwargs: Any) -> Any:
-            self._depth += 1
-            try:
-                result = backward(*args, **kwargs)
-            finally:
-                self._depth -= 1
-            if not self._depth and self._on and self._loop.is_on:
-                self._look()
-                self._begin()
-            return result
+    def _backward_ends(self, error: BaseException | None) -> None:
+        self._due = error is None and self._loop.is_on
 
-        return whole
+    def _next(self, *happening: Any) -> None:
+        if self._due:
+            self._due = False
+            self._look()
+            self._begin()
 
-    @fence.fenced("--detect-nan")
     def _begin(self) -> None:
-        if not self._on or self._tracer is not None:
+        if self.found is not None or self._tracer is not None:
             return
         from stepscope.record.values import trace_values
 
@@ -68,15 +68,12 @@ class DetectNan:
         tracer.__enter__()
         self._tracer = tracer
 
-    @fence.fenced("--detect-nan")
     def _look(self) -> None:
         tracer, self._tracer = self._tracer, None
         if tracer is None:
             return
         tracer.__exit__(None, None, None)
         report: Any = tracer.check()
-        if report.ok:
-            return
-        self._on = False
-        self.found = str(report)
-        self._say(f"--detect-nan: in step {self._loop.steps} a value that is not finite was born\n{report}")
+        if not report.ok:
+            self.found = str(report)
+            self._say(f"{_WHO}: in step {self._loop.steps} a value that is not finite was born\n{report}")
