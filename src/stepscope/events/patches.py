@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
@@ -22,7 +23,18 @@ Layer = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Given the function to continue with, the function to call instead."""
 _MISSING: Any = object()
 _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_table: dict[tuple[int, str], Patch] = {}
+_places: dict[tuple[int, str], list[Patch]] = {}
+"""Our patches of each attribute, oldest first; those that are idle were taken off under somebody's."""
+_lock = threading.RLock()
+
+
+def _new_lock() -> None:
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # a child forked while another thread patches would find the lock held for ever
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 class Patch:
@@ -30,7 +42,7 @@ class Patch:
 
     def __init__(self, owner: Any, name: str, point: str = "") -> None:
         self.owner, self.name, self.point = owner, name, point
-        self.raw = _own(owner, name)
+        self.raw = _without_idle(self.place, _own(owner, name))
         """What was there, as it was written: a function, a staticmethod, a property; missing where it is inherited."""
         self.original: Callable[..., Any] = _function_of(getattr(owner, name) if self.raw is _MISSING else self.raw)
         self.call = self.original
@@ -38,6 +50,12 @@ class Patch:
         self._layers: list[tuple[bool, object, Layer]] = []
         """Whether it is outermost, by what it is taken away, and the layer."""
         self.value: Any = _MISSING
+        self.is_idle = False
+        """Nobody wants it any more, but somebody has patched on top of it: it passes calls through."""
+
+    @property
+    def place(self) -> tuple[int, str]:
+        return id(self.owner), self.name
 
     @property
     def is_there(self) -> bool:
@@ -51,23 +69,24 @@ class Patch:
     def add(self, layer: Layer, outermost: bool = False) -> Callable[[], None]:
         """Put a layer on top, but below those that are outermost; what is returned takes it away again."""
         token = object()
-        self._layers.append((outermost, token, layer))
-        self._layers.sort(key=lambda one: one[0])
+        self._layers = sorted([*self._layers, (outermost, token, layer)], key=lambda one: one[0])
         self._compose()
         if self.value is _MISSING:
-            self._put(_as_before(self.raw, _through(self)))
+            self.put(_as_before(self.raw, _through(self)))
         return functools.partial(self._drop, token)
 
-    def _put(self, value: Any) -> None:
+    def put(self, value: Any) -> None:
         self.value = value
         _setter(self.owner)(self.owner, self.name, value)
-        _table[id(self.owner), self.name] = self
+        _places.setdefault(self.place, []).append(self)
 
     def _drop(self, token: object) -> None:
-        self._layers = [one for one in self._layers if one[1] is not token]
-        self._compose()
-        if not self._layers:
-            self.take_off()
+        with _lock:
+            left = [one for one in self._layers if one[1] is not token]
+            was, self._layers = bool(self._layers), left
+            self._compose()
+            if was and not left:
+                self.take_off()
 
     def _compose(self) -> None:
         call = self.original
@@ -76,11 +95,24 @@ class Patch:
         self.call = call
 
     def take_off(self) -> None:
-        """Put back what was there, unless somebody has patched on top."""
-        if _table.get((id(self.owner), self.name)) is self:
-            del _table[id(self.owner), self.name]
-        if not self.is_there:
-            return
+        """Put back what was there. What is on top of it by now stays, and goes on without it."""
+        with _lock:
+            self.is_idle = True
+            others = [one for one in _places.get(self.place, ()) if one is not self]
+            above = [one for one in others if one.raw is self.value]
+            if self.is_there:
+                self._put_back()
+            elif above:  # another of ours
+                above[0].raw, above[0].original = self.raw, self.original
+                above[0]._compose()
+            else:  # somebody's, who may put ours back one day (`mock.patch`)
+                return
+            if others:
+                _places[self.place] = others
+            else:
+                _places.pop(self.place, None)
+
+    def _put_back(self) -> None:
         if self.raw is not _MISSING:
             _setter(self.owner)(self.owner, self.name, self.raw)
         elif isinstance(self.owner, (type, ModuleType)):
@@ -101,22 +133,24 @@ def install(owner: Any, name: str, layer: Layer, point: str = "", *, outermost: 
     >>> math.floor is before
     True
     """
-    patch = _table.get((id(owner), name))
-    if patch is None or not patch.takes_layers:  # under somebody's patch, a new one of ours goes on top of theirs
-        patch = Patch(owner, name, point)
-    return patch.add(layer, outermost)
+    with _lock:
+        ours = _places.get((id(owner), name))
+        if ours and ours[-1].takes_layers:
+            return ours[-1].add(layer, outermost)
+        return Patch(owner, name, point).add(layer, outermost)  # on top of whatever somebody has put there
 
 
 def replace(owner: Any, name: str, value: Any, point: str = "") -> Callable[[], None]:
     """Set an attribute to this very object: a property, or a function written to be there itself."""
-    patch = Patch(owner, name, point)
-    patch._put(value)
-    return patch.take_off
+    with _lock:
+        patch = Patch(owner, name, point)
+        patch.put(value)
+        return patch.take_off
 
 
 def installed_now() -> list[Patch]:
     """Everything of ours that is on somebody else's objects at this moment."""
-    return list(_table.values())
+    return [patch for patches in _places.values() for patch in patches if not patch.is_idle]
 
 
 def is_ours(frame: FrameType) -> bool:
@@ -144,6 +178,14 @@ def _through(patch: Patch) -> Callable[..., Any]:
     except Exception as fault:  # a callable with attributes of its own making
         fence.report(f"naming the patch of {patch.name}", fault)
         return through
+
+
+def _without_idle(place: tuple[int, str], raw: Any) -> Any:
+    """What is there, or what was there before if it is an idle one of ours that somebody has put back."""
+    for patch in _places.get(place, ()):
+        if patch.is_idle and patch.value is raw:
+            return _without_idle(place, patch.raw)
+    return raw
 
 
 def _own(owner: Any, name: str) -> Any:
