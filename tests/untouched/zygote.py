@@ -132,8 +132,8 @@ def end_of(pid: int, seconds: float) -> tuple[int | None, float]:
             return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
         time.sleep(0.002)
     os.killpg(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
-    return None, seconds
+    _, _, used = os.wait4(pid, 0)
+    return None, used.ru_utime + used.ru_stime
 
 
 def work(request: dict[str, Any], before: dict[str, Any]) -> None:
