@@ -36,9 +36,13 @@ def meant(function: Any, handover: FrameType) -> Any:
 
 
 def _function_with(frame: FrameType) -> Any:
-    """The function object that has this code: the one torch made, with its defaults and what it encloses."""
+    """The function object that has this code: the one torch made, with its defaults and what it encloses.
+
+    Where a script has frozen its objects (`gc.freeze`) the collector does not know it any more. Then another function
+    of the same code does: torch hands over all arguments, so the defaults are not missed.
+    """
     code = frame.f_code
     for found in gc.get_referrers(code):
         if type(found) is FunctionType and found.__code__ is code and found.__globals__ is frame.f_globals:
             return found
-    return None
+    return None if code.co_freevars else FunctionType(code, frame.f_globals)
