@@ -45,6 +45,7 @@ CASES: dict[str, list[str]] = {
     "compare": ["first", "second"],
     "data": ["--no-run", "--samples", "8", "train.py"],
     "delete": ["first", "--yes", "--dir", "mine"],
+    "doctor": [],
     "edit": ["second", "--tag", "new", "--dir", "mine"],
     "explain": ["opt.no-zero-grad"],
     "export": ["first"],
