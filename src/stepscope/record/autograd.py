@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from stepscope.record.drafts import OpDraft, Ref
 
@@ -50,7 +50,7 @@ class Nodes:
     def knows(self, node: Any) -> bool:
         return node._sequence_nr() in self._makers
 
-    def claim(self, op: OpDraft, outputs: list[Any], refs: list[Ref], since: int) -> list[Any]:
+    def claim(self, op: OpDraft, outputs: list[Any], refs: Sequence[Ref], since: int) -> list[Any]:
         """The nodes behind `outputs` made since `since`: they are this op's."""
         if not self.packed:
             self.packed = _top_hooks is None or _top_hooks(True) is not None

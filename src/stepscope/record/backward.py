@@ -209,7 +209,7 @@ class Backward:
                     self._produced(node, draft, produced)
                 node.entries = []
                 if recorder.tensors.lives is not None:
-                    recorder.tensors.lives.append(draft.index)
+                    recorder.tensors.lives.append(draft)
                 if now:
                     self._left[draft.thread or recorder.thread] = perf_counter_ns()
         except Exception as fault:

@@ -69,6 +69,7 @@ class CallDraft:
         "module",
         "outputs",
         "parent",
+        "place",
         "recomputed",
         "sequence",
     )
@@ -85,6 +86,8 @@ class CallDraft:
         self.outputs: list[Ref] = []
         self.host_us: float | None = None
         self.device_us: float | None = None
+        self.place: Any = None
+        """Which line of the user's called it, where its forward is torch's own."""
         self.recomputed = False
         self.sequence = 0
         """Autograd's counter when it began: nodes from here on were made inside."""

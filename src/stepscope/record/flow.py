@@ -70,9 +70,16 @@ class Flow:
     def changed_inputs(self, inputs: list[Any], draft: OpDraft) -> list[int]:
         """Which inputs the op has written: their version moved on."""
         changed = []
-        for place, (tensor, known) in enumerate(zip(inputs, draft.inputs, strict=False)):
-            if self._tensors.version(tensor) != known[1]:
+        refs = draft.inputs
+        place = 0
+        for tensor in inputs:
+            try:
+                version = tensor._version
+            except RuntimeError:
+                version = self._tensors.version(tensor)
+            if version != refs[place][1]:
                 changed.append(place)
+            place += 1  # noqa: SIM113 enumerate costs a tuple per tensor here
         return changed
 
     def write_outputs(
@@ -95,13 +102,17 @@ class Flow:
             if changed:
                 outputs = self._write_inputs(draft, inputs, outputs, changed, entries, refs)
         draft.outputs = refs
+        return outputs, self.settle(draft, outputs, inputs, since)
+
+    def settle(self, draft: OpDraft, outputs: list[Any], inputs: list[Any], since: int) -> list[Any]:
+        """The op is over: the autograd nodes made since its beginning are its own."""
         self._expected = now = self._counter()
         if now == since:
-            return outputs, []
-        nodes = self._nodes.claim(draft, outputs, refs, since)
+            return []
+        nodes = self._nodes.claim(draft, outputs, draft.outputs, since)
         if nodes and self._claimed:
             tell(self._claimed, draft, nodes, inputs)
-        return outputs, nodes
+        return nodes
 
     def _refs_of_outputs(self, draft: OpDraft, outputs: list[Any], entries: list[Entry]) -> list[Ref]:
         tensors = self._tensors
@@ -154,7 +165,7 @@ class Flow:
         if node._sequence_nr() < since or self._nodes.knows(node):
             return
         version = self._tensors.version(tensor)
-        maker = None if entry is None else self._tensors.made.get((entry.number, version))
+        maker = None if entry is None or entry.version != version else entry.maker
         if entry is None or maker is None:
             maker, entry = self._unseen_op(tensor, node, version, entry)
         self._nodes.claim(maker, [tensor], [(entry.number, version)], since)

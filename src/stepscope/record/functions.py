@@ -16,7 +16,8 @@ from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import OpCall, tell
-from stepscope.record.sites import place_of
+from stepscope.record.sites import USERS as _USERS
+from stepscope.record.sites import Place, place_of
 
 if TYPE_CHECKING:
     from stepscope.record.identity import Entry
@@ -29,9 +30,9 @@ _Tensor = torch.Tensor
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _READ_ONLY: dict[Any, bool] = {}
 
-_Begun = tuple[OpDraft, list[Any], "list[Entry]", int, OpCall | None, Plan, Any]
+_Begun = tuple[OpDraft, list[Any], "list[Entry]", int, OpCall | None, Plan, Any, Any, Any]
 """An op that is running: its draft, the tensors it reads and what is known of them, autograd's counter, what observers
-are shown (None when nobody watches), what it is, and how it was called."""
+are shown (None when nobody watches), what it is, and how it was called: function, args, kwargs."""
 
 
 class Functions:
@@ -48,9 +49,9 @@ class Functions:
         self._stack = recorder.modules.stack
         self._optimizers = recorder.optimizers
         self._ops = recorder.drafts.ops
-        self._read = recorder.flow.read_inputs
-        self._changed = recorder.flow.changed_inputs
-        self._write = recorder.flow.write_outputs
+        self._flow = recorder.flow
+        self._tensors = recorder.tensors
+        self._known = recorder.tensors.entries
         self._lives = recorder.tensors.lives
         self._timed = recorder.timed
         self._before = recorder.watchers("before")
@@ -73,10 +74,9 @@ class Functions:
             if kwargs:
                 inputs = []
                 draft.args = snapshot(function, args, kwargs, inputs)
-        place = self._optimizers.place if phase == "optimizer" else None
-        draft.site = place_of(frame) if place is None else place
+        draft.site = self._place(draft, frame)
         sequence = self._counter()
-        entries = self._read(draft, inputs, sequence)
+        entries = self._flow.read_inputs(draft, inputs, sequence)
         if plan[0] == BACKWARD:  # listed before the ops it runs, not after them
             draft.phase = "backward"
             self._recorder.engine.callers.append((self._recorder.keep(draft), []))
@@ -87,25 +87,46 @@ class Functions:
                 tell(self._before, call)
         if self._timed:
             draft.began = perf_counter_ns()
-        return draft, inputs, entries, sequence, call, plan, (function, args, kwargs)
+        return draft, inputs, entries, sequence, call, plan, function, args, kwargs
+
+    def _place(self, draft: OpDraft, frame: Any) -> Place | None:
+        """The user's line: in a layer of torch's own it is that which called the layer."""
+        code = frame.f_code
+        if _USERS.get(code.co_filename):
+            return code, frame.f_lasti
+        place = self._optimizers.place if draft.phase == "optimizer" else None
+        if place is None and draft.call is not None:
+            place = draft.call.place
+        return place_of(frame) if place is None else place
 
     def end(self, begun: _Begun, result: Any) -> None:
+        draft, inputs, entries, sequence, call, plan, function, _, kwargs = begun
         if self._timed:
-            begun[0].ended = perf_counter_ns()
-        if begun[4] is None:
-            self._end(begun, result)
-        else:
+            draft.ended = perf_counter_ns()
+        if call is not None:
             with _disabled():
                 self._end(begun, result)
+        elif type(result) is _Tensor and plan[0] == OP and not kwargs and _READ_ONLY.get(function):
+            # The usual op makes one tensor and writes to none.
+            entry = self._known.get(id(result))
+            if entry is None or entry.ref() is not result:
+                entry = self._tensors.create(result, "intermediate" if entries else "constant", entries, draft)
+            draft.outputs = (entry.now,)
+            draft.index = len(self._ops)
+            self._ops.append(draft)
+            self._flow.settle(draft, [result], inputs, sequence)
+            if self._lives is not None:
+                self._lives.append(draft)
+        else:
+            self._end(begun, result)
 
     def _end(self, begun: _Begun, result: Any) -> None:
-        draft, inputs, entries, sequence, call, plan, called = begun
+        draft, inputs, entries, sequence, call, plan, function, args, kwargs = begun
         if call is not None:
             tell(self._returned, call)
         kind = type(result)
         outputs = [result] if kind is _Tensor or is_tensor_type(kind) else tensors_in(result)
-        function, args, kwargs = called
-        changed = () if not kwargs and _reads_only(function) else self._changed(inputs, draft)
+        changed = () if not kwargs and _reads_only(function) else self._flow.changed_inputs(inputs, draft)
         if not outputs and not changed:
             if plan[1].endswith("_"):  # fused optimizers count no versions
                 ids = written_by_schema(function, args, kwargs or {})
@@ -115,9 +136,9 @@ class Functions:
         if draft.index < 0:
             draft.index = len(self._ops)
             self._ops.append(draft)
-        written, nodes = self._write(draft, inputs, outputs, changed, entries, sequence)
+        written, nodes = self._flow.write_outputs(draft, inputs, outputs, changed, entries, sequence)
         if self._lives is not None:
-            self._lives.append(draft.index)
+            self._lives.append(draft)
         if call is not None:
             call.result, call.outputs, call.nodes = result, written, nodes
             tell(self._after, call)

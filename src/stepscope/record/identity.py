@@ -45,6 +45,8 @@ class Entry:
     site: Any = None
     shape: Any = ()
     storage_key: int | None = None
+    maker: OpDraft | None = None
+    """Which op wrote the latest version, if a recorded one did."""
 
     def __init__(self, tensor: Any, number: int, kind: str, version: int) -> None:
         self.ref: Any = ref(tensor)
@@ -88,8 +90,6 @@ class Tensors:
 
     def __init__(self) -> None:
         self.all: list[Entry] = []
-        self.made: dict[Ref, OpDraft] = {}
-        """Which op wrote a tensor at a version."""
         self.names: dict[int, tuple[Any, str, tuple[str, ...]]] = {}
         """id -> (weak reference, kind, names) of parameters, buffers and optimizer state met before any op."""
         self.entries: dict[int, Entry] = {}
@@ -130,12 +130,12 @@ class Tensors:
 
     def _catch_up(self, entry: Entry, version: int) -> None:
         # Written through a view or its base: the writer's outputs then include this tensor at its new version.
-        writer = self._writers.get(entry.storage) or self.made.get((entry.number, entry.version))
+        writer = self._writers.get(entry.storage) or entry.maker
         if writer is None:
             self.unseen_writes += 1
         else:
             writer.outputs = [*writer.outputs, (entry.number, version)]
-            self.made[(entry.number, version)] = writer
+        entry.maker = writer
         entry.version = version
         entry.now = (entry.number, version)
 
@@ -170,7 +170,7 @@ class Tensors:
         self.entries[id(tensor)] = entry
         if op is not None:
             entry.site = op.site
-            self.made[entry.now] = op
+            entry.maker = op
         key = entry.storage_key
         if key is not None:
             for source in inputs:
@@ -188,18 +188,14 @@ class Tensors:
 
     def latest(self, numbers: list[int]) -> list[Ref]:
         """These tensors at the version last written."""
-        newest = dict.fromkeys(numbers, 0)
-        for number, version in self.made:
-            if number in newest:
-                newest[number] = max(newest[number], version)
-        return list(newest.items())
+        return [self.all[number].now for number in numbers]
 
     def write(self, entry: Entry, version: int, op: OpDraft) -> Ref:
         """Note that `op` made this version of the tensor."""
         if version != entry.version:
             entry.version = version
             entry.now = (entry.number, version)
-        self.made[entry.now] = op
+        entry.maker = op
         if op.inplace or entry.view_of is None:  # making a view writes nothing
             self._writers[entry.storage] = op
         return entry.now
@@ -214,12 +210,12 @@ class Tensors:
         lives = self.lives
         if lives is not None:
             memory = tensor.untyped_storage()
-            lives.append((ref(memory, lives.append), key, memory.nbytes(), made, entry.kind))
+            lives += (key, memory.nbytes(), made, entry.kind, ref(memory, lives.append))
 
     def forget(self) -> None:
         """Drop the weak references; only plain data stays."""
         for entry in self.all:
-            entry.ref = None
+            entry.ref = entry.maker = None
         self.entries.clear()
         self._storages.clear()
         self.names.clear()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.record.drafts import OpDraft
 from stepscope.record.observer import Observer
 
 if TYPE_CHECKING:
@@ -47,8 +48,14 @@ class MemoryObserver(Observer):
 
     def build(self, drafts: Drafts) -> None:
         account = _Account()
-        for event in self._lives:
-            account.take(event)
+        events = iter(self._lives)
+        for event in events:
+            if type(event) is OpDraft:
+                account.mark(event.index)
+            elif type(event) is int:
+                account.meet(event, next(events), next(events), next(events), next(events))
+            else:
+                account.free(event)
         self._lives = []
         note = account.note()
         if self._cuda_now:
@@ -65,7 +72,7 @@ class MemoryObserver(Observer):
 
 
 class _Account:
-    """Adds up what `Tensors.lives` holds: storages met, weak references of those freed, ops that ended."""
+    """Adds up what `Tensors.lives` holds: five items for a storage met, a weak reference for one freed, ops that ended."""
 
     def __init__(self) -> None:
         self._sizes: dict[Any, tuple[int, int]] = {}
@@ -74,15 +81,7 @@ class _Account:
         self._after: list[int] = []
         self._peak = (0, -1)
 
-    def take(self, event: Any) -> None:
-        if type(event) is tuple:
-            self._meet(*event)
-        elif isinstance(event, int):
-            self._mark(event)
-        else:
-            self._free(event)
-
-    def _meet(self, ref: Any, key: int, size: int, made: bool, kind: str) -> None:
+    def meet(self, key: int, size: int, made: bool, kind: str, ref: Any) -> None:
         if key in self._keys:
             return
         self._keys.add(key)
@@ -93,13 +92,13 @@ class _Account:
         elif kind == "parameter":
             self._parameters += size
 
-    def _free(self, ref: Any) -> None:
+    def free(self, ref: Any) -> None:
         known = self._sizes.pop(id(ref), None)
         if known is not None:
             self._keys.discard(known[0])
             self._live -= known[1]
 
-    def _mark(self, index: int) -> None:
+    def mark(self, index: int) -> None:
         """An op has ended."""
         live = self._live
         self._after.extend([live] * (index + 1 - len(self._after)))

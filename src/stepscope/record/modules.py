@@ -12,6 +12,7 @@ from stepscope.events.modules import runs_fused
 from stepscope.record.arguments import tensors_in
 from stepscope.record.drafts import CallDraft
 from stepscope.record.observer import tell
+from stepscope.record.sites import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +29,7 @@ _FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.n
 class ModuleEntry:
     """A module object and the names it goes by."""
 
-    __slots__ = ("aliases", "calls", "may_close", "path", "ref", "root", "type")
+    __slots__ = ("aliases", "calls", "may_close", "of_torch", "path", "ref", "root", "type")
 
     def __init__(self, module: Any, path: str, root: int) -> None:
         self.ref = weakref.ref(module)
@@ -40,6 +41,8 @@ class ModuleEntry:
         self.calls = 0
         self.may_close = isinstance(module, (torch.jit.ScriptModule, *_FUSED))
         """Whether its inside may be out of sight."""
+        self.of_torch = type(module).__module__.startswith("torch.nn.modules.")
+        """Whether no line of its forward is the user's."""
 
 
 def type_name(module: Any) -> str:
@@ -144,6 +147,8 @@ class ModuleHooks:
             call = CallDraft(len(drafts.calls), entry, entry.calls, parent, len(drafts.ops))
             call.sequence = recorder.sequence()
             entry.calls += 1
+            if entry.of_torch:
+                call.place = place_of(called.frame) if parent is None or parent.place is None else parent.place
             call.recomputed = recorder.phases.in_backward
             given = (called.args, called.kwargs) if called.kwargs else called.args
             call.inputs = recorder.flow.refs(tensors_in(given))

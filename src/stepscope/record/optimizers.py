@@ -34,7 +34,6 @@ class OptimizerHooks:
         name = type(optimizer).__name__
         if name not in self.seen:
             self.seen.append(name)
-        self._name_state(optimizer)
         # In torch's own optimizers no frame is the user's: all their ops come from the line that called `step`.
         own = type(optimizer).__module__.startswith("torch.")
         self.place = place_of(frame) if own else None
@@ -49,16 +48,16 @@ class OptimizerHooks:
     def _name_state(self, optimizer: Any) -> None:
         """Call the state of a parameter by the parameter's name: `fc.weight/exp_avg`."""
         tensors = self._recorder.tensors
+        known, names = tensors.entries, tensors.names
         for parameter, state in optimizer.state.items():
             if not isinstance(state, dict):
                 continue
-            named = tensors.names.get(id(parameter))
+            named = names.get(id(parameter))
             owner = named[2][0] if named is not None and named[0]() is parameter and named[2] else "parameter"
             for key, value in state.items():
-                if not is_tensor_type(type(value)):
-                    continue
-                entry = tensors.known(value)
-                if entry is None:
-                    tensors.names[id(value)] = (weakref.ref(value), "state", (f"{owner}/{key}",))
+                entry = known.get(id(value))
+                if entry is None or entry.ref() is not value:
+                    if is_tensor_type(type(value)):  # read later, if at all
+                        names[id(value)] = (weakref.ref(value), "state", (f"{owner}/{key}",))
                 elif entry.name is None:
                     entry.kind, entry.name = "state", f"{owner}/{key}"

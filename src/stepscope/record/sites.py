@@ -16,12 +16,12 @@ import torch
 import stepscope
 from stepscope.records.step import Site
 
-__all__ = ["Place", "Sites", "is_users", "place_of", "site_at"]
+__all__ = ["USERS", "Place", "Sites", "is_users", "place_of", "site_at"]
 
 Place = tuple[CodeType, int]
 
-_USERS: dict[str, bool] = {}
-"""By file: Python takes two functions with the same text for the same code, wherever they are."""
+USERS: dict[str, bool] = {}
+"""Whether a file is the user's, for those met. By file: Python takes two functions with the same text for one code."""
 
 
 def _folders() -> tuple[str, ...]:
@@ -38,19 +38,19 @@ _PACKAGES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("purelib", 
 def is_users(code: CodeType) -> bool:
     """Whether this code is the user's (or a library's on top of torch), and not torch's, Python's or ours."""
     file = code.co_filename
-    known = _USERS.get(file)
+    known = USERS.get(file)
     if known is None:
         if file.startswith((*_OURS[:2], "<frozen")):
             known = False
         else:  # site-packages lies inside the standard library's folder
             known = file.startswith(_PACKAGES) or not file.startswith(_OURS)
-        _USERS[file] = known
+        USERS[file] = known
     return known
 
 
 def place_of(frame: FrameType | None) -> Place | None:
     """The first place in the user's own code, from `frame` outwards."""
-    users = _USERS
+    users = USERS
     while frame is not None:
         code = frame.f_code
         mine = users.get(code.co_filename)
