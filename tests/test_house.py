@@ -136,6 +136,7 @@ def patches(installed, model, tensor, stream, ours):
     sys.meta_path.insert(0, ours); faulthandler.enable()
     with torch.autograd.graph.saved_tensors_hooks(ours, ours): pass
 class Mode(TorchFunctionMode): pass
+from stepscope.events.patches import Layer, install
 """
 TOUCHED = [
     (8, "sets torch.compile"), (9, "sets Optimizer.step"), (10, "sets an attribute of kind"),
@@ -147,6 +148,7 @@ TOUCHED = [
     (20, "calls gc.callbacks.append"), (20, "calls sys.settrace"), (20, "calls threading.settrace"),
     (21, "calls faulthandler.enable"), (21, "calls sys.meta_path.insert"), (22, "enters saved_tensors_hooks"),
     (23, "subclasses TorchFunctionMode"),
+    (24, "patches by events.patches.install, past the table of points"),
 ]  # fmt: skip
 
 

@@ -60,6 +60,10 @@ def _other_names(tree: ast.AST, foreign: set[str]) -> Iterator[str]:
 def _in_node(node: ast.AST, foreign: set[str]) -> Iterator[Touch]:
     if isinstance(node, ast.Call):
         yield from _in_call(node, foreign)
+    elif isinstance(node, ast.ImportFrom) and node.module == "stepscope.events.patches":
+        for alias in node.names:
+            if alias.name in ("install", "replace"):
+                yield Touch(node.lineno, f"patches by events.patches.{alias.name}, past the table of points")
     elif isinstance(node, ast.ClassDef):
         for base in node.bases:
             if _last(base) in _MODES:

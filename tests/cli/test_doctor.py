@@ -109,6 +109,6 @@ def test_every_kind_of_event_has_one_door() -> None:
 )
 def test_points_are_found_in_source_files_as_in_the_packages(address: str, found: str, tmp_path: Path) -> None:
     assert presence(address) == found, "with the package imported"
-    code = f"from stepscope.events.presence import presence as p\nimport sys; print(p({address!r}), 'torch' in sys.modules)"
+    code = f"import sys, stepscope.events.presence as p; print(p.presence({address!r}), 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == f"{found} False"
