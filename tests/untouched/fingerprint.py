@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 MOST_DEEP = 3
-_PYTHONS = ("__annotations__", "__warningregistry__")
+_PYTHONS = ("__annotations__", "__cached__", "__file__", "__warningregistry__")
 _COMPILED = re.compile(r"(?<=^__compiled_fn_)\d+_\w+$")
 """dynamo numbers the functions it adds to the script's names, with a random part."""
 _GLOBAL_HOOKS = ("torch.nn.modules.module", "torch.optim.optimizer")

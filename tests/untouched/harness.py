@@ -124,7 +124,7 @@ def differences(plain: Done, ours: Done, arm: str) -> list[str]:
     """Every way in which the second run is not the first, in words; none if a user could not tell them apart."""
     found = [] if plain.code == ours.code else [f"exit code {plain.code} became {ours.code}"]
     found += _stdout(plain.out, ours.out, arm)
-    found += _stderr(plain.err, ours.err, ours.said)
+    found += _stderr(plain.err, ours.err, plain.said | ours.said)
     if bool(plain.state) != bool(ours.state):
         return [*found, "nothing is known of its end"]
     for key in sorted({*plain.state, *ours.state}):
@@ -156,22 +156,22 @@ def _without_report(was: str, now: str) -> str:
 
 def _stderr(was: str, now: str, said: set[str]) -> list[str]:
     """Lines that are missing, and lines that are neither the script's nor recognizably Stepscope's."""
-    old, new = (_CLOCKS.sub("", text).splitlines() for text in (was, now))
-    said = said - {line.strip() for line in old}  # a finding quotes the script, and so does a traceback
-    new = [line for line in _without_stories(new, said) if not _OURS.match(line)]
+    said = said - {line.strip() for line in was.splitlines()}  # a finding quotes the script, and so does a traceback
+    old, new = (_script_lines(_CLOCKS.sub("", text), said) for text in (was, now))
     if old == new:
         return []
     lines = [line for line in difflib.ndiff(old, new) if line[:2] in ("- ", "+ ")]
     return ["stderr: " + " | ".join([line[:160] for line in lines][:12])]
 
 
-def _without_stories(lines: list[str], said: set[str]) -> Iterator[str]:
-    """Leave out what we tell of a crash, and the further lines of findings of several lines."""
-    in_story = False
-    for line in lines:
+def _script_lines(text: str, said: set[str]) -> list[str]:
+    """Leave out our lines: findings and their further lines, the verdict, and what we tell of a crash."""
+    kept, in_story = [], False
+    for line in text.splitlines():
         in_story = bool(_STORY.match(line)) or (in_story and line.startswith("    "))
-        if not in_story and line.strip() not in said:
-            yield line
+        if not in_story and line.strip() not in said and not _OURS.match(line):
+            kept.append(line)
+    return kept
 
 
 def _short(was: Any, now: Any) -> str:
