@@ -19,15 +19,15 @@ from stepscope.events.patches import caller, installed_now
 
 if TYPE_CHECKING:
     from stepscope.events.operations import Follower, follow, is_followed, seen_again
-    from stepscope.events.quiet import quietly, unnoticed
+    from stepscope.events.quiet import quietly
 
 __all__ = [
     "KINDS", "Follower", "Installed", "Subscription", "caller", "follow", "installed_now", "is_followed", "on_fork",
-    "quietly", "seen_again", "source_of", "subscribe", "unnoticed",
+    "quietly", "seen_again", "source_of", "subscribe",
 ]  # fmt: skip
 _WITH_TORCH = {
     "follow": "operations", "Follower": "operations", "is_followed": "operations", "seen_again": "operations",
-    "quietly": "quiet", "unnoticed": "quiet",
+    "quietly": "quiet",
 }  # fmt: skip
 
 

@@ -22,8 +22,8 @@ __all__ = [
 
 _tracing = torch._C._get_tracing_state
 _dispatch_modes = torch._C._len_torch_dispatch_stack
-_functorch = getattr(torch._C, "_functorch", None)
-_level: Callable[[], int | None] = getattr(_functorch, "maybe_current_level", lambda: None)
+_functorch: Any = torch._C._functorch
+_level: Callable[[], Any] = getattr(_functorch, "maybe_current_level", None) or _functorch.peek_interpreter_stack
 _fx: Any = None
 AWAY: list[str] = []
 """The blocks of `outside` that are running."""
@@ -64,10 +64,14 @@ def is_capturing() -> bool:
 
 
 def _is_fx_tracing() -> bool:
+    """By torch's own flag; `is_fx_tracing()` warns when it is called."""
     global _fx
     if _fx is None:
         _fx = sys.modules.get("torch.fx._symbolic_trace")
-    return _fx is not None and bool(getattr(_fx, "_is_fx_tracing_flag", False))
+    if _fx is None:
+        return False
+    flag = getattr(_fx, "_is_fx_tracing_flag", None)
+    return bool(_fx.is_fx_symbolic_tracing() if flag is None else flag)
 
 
 def _note(why: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["PRICES", "Governor", "Window"]
+__all__ = ["PRICES", "Cadence", "Governor", "Window"]
 
 PRICES = {"op": 30e-6, "module": 20e-6, "model": 60e-6, "backward": 150e-6, "step": 250e-6, "batch": 100e-6}
 """CPU seconds that the watch takes for one event, on an ordinary machine (bench/overhead.py measures them)."""
@@ -34,6 +34,10 @@ _FEWEST_STEPS, _MOST_STEPS = 4, 120
 _WAKE_STEPS, _WAKE_BATCHES = 3, 4
 _MARGIN = 4.0
 _SCHEDULE = (1, 2, 5)
+_RECKONED_EVERY = 100
+_LONGEST_STRIDE = 16
+_SHORT = 8
+_SHARE = 0.008
 
 
 @dataclass
@@ -69,10 +73,12 @@ class Governor:
     """How much more than usual may be spent (`stepscope check` looks twice as long)."""
     windows: list[Window] = field(default_factory=list)
     step: int = 0
+    is_deep: bool = False
+    """A window is open. Asked at every event."""
     closed: str | None = None
     """Why nothing can be looked at closely any more."""
     _open: Window | None = None
-    _trains: bool = False
+    is_training: bool = False
     _mark: float = 0.0
     _due: int = 0
     _passes: dict[Any, int] = field(default_factory=dict)
@@ -82,10 +88,6 @@ class Governor:
     def begin(self) -> None:
         """The script starts."""
         self._wake("the start", _SETUP_S, batches=None, fewest=0)
-
-    @property
-    def is_deep(self) -> bool:
-        return self._open is not None
 
     @property
     def is_exhausted(self) -> bool:
@@ -113,9 +115,9 @@ class Governor:
 
     def trains(self) -> None:
         """A backward begins, or an optimizer is made: from now on it is a training."""
-        if self._trains:
+        if self.is_training:
             return
-        self._trains = True
+        self.is_training = True
         window = self._open
         if window is None:
             self._wake("the first steps", _START_S, fewest=_FEWEST_STEPS)
@@ -183,6 +185,7 @@ class Governor:
         self._open = Window(why, self.step + 1, budget_s=budget_s * self.scale, fewest=fewest, most=most)
         self._open.batches = batches
         self.windows.append(self._open)
+        self.is_deep = True
         self.deepen(True)
 
     def _is_over(self, window: Window) -> bool:
@@ -199,6 +202,7 @@ class Governor:
         if window is not None:
             window.last, window.ended = max(self.step, window.first), ended
             self._due = _after(self.step)
+            self.is_deep = False
             self.deepen(False)
 
     # In words
@@ -232,3 +236,48 @@ def _after(step: int) -> int:
             if unit * factor > step + 10:
                 return unit * factor
         unit *= 10
+
+
+class Cadence:
+    """How often the pulse of a step is taken in full, so that it stays a small part of the step.
+
+    Every step at first. Then, by CPU time of the thread: every second, fourth, eighth or sixteenth step where steps are
+    so short that the pulse would be more than a hundredth of them. A loss that is not finite is seen at every step.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self.stride = 1
+        self._clock = clock
+        self._count = 0
+        self._mark = 0.0
+        self._cost_s = 0.0
+        self._felt = 0
+
+    def is_due(self) -> bool:
+        """Whether this step's pulse is taken; asked once a step."""
+        self._count += 1
+        if self._count % _RECKONED_EVERY == 0:
+            self._reckon()
+        return self._count % self.stride == 0
+
+    @property
+    def skips(self) -> bool:
+        """Whether the running step is one of many very short ones that nothing is kept of."""
+        return self.stride >= _SHORT and (self._count + 1) % self.stride != 0
+
+    def took(self, cpu_s: float) -> None:
+        """What taking it once has cost."""
+        self._cost_s += cpu_s
+        self._felt += 1
+
+    def _reckon(self) -> None:
+        now = self._clock()
+        if self._count > _RECKONED_EVERY and self._felt:
+            step_s = (now - self._mark) / _RECKONED_EVERY
+            cost_s = self._cost_s / self._felt
+            wanted = 1
+            while wanted < _LONGEST_STRIDE and cost_s / wanted > _SHARE * step_s:
+                wanted *= 2
+            if wanted > self.stride or wanted * 4 <= self.stride:  # not to and fro
+                self.stride = wanted
+        self._mark, self._cost_s, self._felt = now, 0.0, 0

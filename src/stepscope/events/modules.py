@@ -50,6 +50,10 @@ class Modules(Source):
         """Modules inside models are followed too."""
         self.closes_fused = False
         """A function mode of ours is on: torch would leave its fused inference path, whose last bits differ."""
+        self.tidies: Any = None
+        """Called when a module has returned, while a mode of ours could not be taken off inside an operation."""
+        self.under_modes = 0
+        """Above 0 while a recorder follows, which runs no operation that dispatch modes of the script could see."""
         self._undo: Any = None
         aside.on_away.append(self._away)
 
@@ -108,7 +112,7 @@ class Modules(Source):
         return __call__
 
     def _begin(self, module: Any, args: Any, kwargs: Any, running: Any, frame: Any) -> ModuleCall | None:
-        if not (self.model_begins or self.model_ends or self.inner) or aside.reason() is not None:
+        if not (self.model_begins or self.model_ends or self.inner) or aside.reason(under_modes=self.under_modes > 0):
             return None
         if running is None:
             running = self.stacks.setdefault(get_ident(), [])
@@ -132,6 +136,8 @@ class Modules(Source):
         while running and running.pop() is not call:  # calls that were left without coming back here
             pass
         call.result, call.error = result, error
+        if self.tidies:
+            self.tidies()
         if self.module_ends:
             tell(self.module_ends, call)
         if call.parent is None:

@@ -30,6 +30,7 @@ _other_modes = torch._C._len_torch_function_stack
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _plans: dict[Any, Plan] = {}
 _modes: dict[int, _Mode] = {}
+_stale: list[_Mode] = []
 
 
 class Follower(Protocol):
@@ -81,22 +82,28 @@ class _Mode(TorchFunctionMode):
         super().__init__()
         self.followers: tuple[Follower, ...] = ()
         self.is_on = False
-        self._thread = thread
+        self.thread = thread
 
     def settle(self) -> None:
         """Be on the stack exactly while somebody follows and nothing stands against it."""
         wanted = bool(self.followers) and not aside.AWAY and not aside.closed_for_good
-        if wanted != self.is_on and get_ident() == self._thread:
+        if wanted != self.is_on and get_ident() == self.thread:
             self.is_on = wanted
             if wanted:
-                self.__enter__()  # type: ignore[no-untyped-call]
-            else:
-                _take_off(self)
+                if self in _stale:
+                    _stale.remove(self)
+                else:
+                    self.__enter__()  # type: ignore[no-untyped-call]
+            elif not _take_off(self):
+                _stale.append(self)
+                source_of("module_begins").tidies = tidy  # type: ignore[attr-defined]
             _say_who_follows()
         if not self.followers and not self.is_on:
-            _modes.pop(self._thread, None)
+            _modes.pop(self.thread, None)
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not self.is_on:
+            return function(*args, **kwargs) if kwargs else function(*args)
         frame = sys._getframe(1)
         if frame.f_code is HANDOVER:
             function = meant(function, frame)
@@ -183,17 +190,25 @@ def _say_who_follows() -> None:
         compilers.release("operations")
 
 
-def _take_off(mode: Any) -> None:
+def tidy() -> None:
+    """Take off modes that were put away by torch (inside an operation) when the last follower left."""
+    for mode in list(_stale):
+        if mode.thread == get_ident() and _take_off(mode):
+            _stale.remove(mode)
+
+
+def _take_off(mode: Any) -> bool:
     """Remove a mode from anywhere in the stack: a `with torch.device(...)` of the user may be above it."""
     stack: list[Any] = torch.overrides.__dict__["_get_current_function_mode_stack"]()
     if mode not in stack:
-        return
+        return False
     pop, push = torch.overrides.__dict__["_pop_mode"], torch.overrides.__dict__["_push_mode"]
     above = []
     while (top := pop()) is not mode:
         above.append(top)
     for other in reversed(above):
         push(other)
+    return True
 
 
 def _away(yes: bool) -> None:

@@ -22,27 +22,41 @@ class Optimizers(Source):
     def __init__(self) -> None:
         super().__init__()
         self._handles: list[Any] = []
+        self._inside = 0
+        """Above 0 while torch goes through its hooks, which must not change meanwhile."""
 
     def install(self) -> None:
+        if self._handles:  # their removal was put off
+            return
         self._handles = [
             torch_optimizer.register_optimizer_step_pre_hook(self.begin),
             torch_optimizer.register_optimizer_step_post_hook(self.end),
         ]
 
     def remove(self) -> None:
-        while self._handles:
+        while self._handles and not self._inside:
             self._handles.pop().remove()
+
+    def tidy(self) -> None:
+        if not self.is_installed:
+            self.remove()
 
     def begin(self, optimizer: Any, args: Any = (), kwargs: Any = None) -> tuple[Any, Any] | None:
         """A step begins; gives the arguments to go on with where a closure among them is followed."""
         kwargs = {} if kwargs is None else kwargs
-        if self.step_asked:
-            ask(self.step_asked, optimizer)
-        tell(self.step_begins, optimizer, args, kwargs, sys._getframe(1))
+        self._inside += 1
+        try:
+            if self.step_asked:
+                ask(self.step_asked, optimizer)
+            tell(self.step_begins, optimizer, args, kwargs, sys._getframe(1))
+        finally:
+            self._inside -= 1
         return self._through_closure(optimizer, args, kwargs)
 
     def end(self, optimizer: Any, args: Any = (), kwargs: Any = None) -> None:
+        self._inside += 1
         tell(self.step_ends, optimizer, args, {} if kwargs is None else kwargs)
+        self._inside -= 1
 
     def _through_closure(self, optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """A step with a closure (LBFGS, Lightning): forward and backward run inside it."""

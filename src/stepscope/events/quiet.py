@@ -6,44 +6,38 @@ from typing import Any
 
 import torch
 
-__all__ = ["quietly", "unnoticed"]
+__all__ = ["quietly"]
 
+_disabled = torch._C.DisableTorchFunction
+_set_grad = torch._C._set_grad_enabled
+_is_grad = torch.is_grad_enabled
 _disable_modes = getattr(torch.utils._python_dispatch, "_disable_current_modes", None)
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
 
-class unnoticed:
-    """`DisableTorchFunction()` and `no_grad()` in one, for what is entered at every step."""
+class quietly:  # entered several times a step, so nothing nested and no generators
+    """No gradients are recorded, and neither a function mode nor a dispatch mode of the script sees what runs inside.
 
-    __slots__ = ("_functions", "_grad")
+    with quietly():
+        norm = gradient.norm()
+    """
+
+    __slots__ = ("_functions", "_grad", "_modes")
 
     def __enter__(self) -> None:
-        self._functions = torch._C.DisableTorchFunction()
+        self._functions = _disabled()
         self._functions.__enter__()
-        self._grad = torch.is_grad_enabled()
-        torch._C._set_grad_enabled(False)
-
-    def __exit__(self, *error: Any) -> None:
-        torch._C._set_grad_enabled(self._grad)
-        self._functions.__exit__(*error)
-
-
-class quietly:  # entered several times a step, so no generators inside one another
-    """As `unnoticed`, and no dispatch mode sees it either."""
-
-    __slots__ = ("_modes", "_outer")
-
-    def __enter__(self) -> None:
-        self._outer = unnoticed()
-        self._outer.__enter__()
+        self._grad = _is_grad()
+        if self._grad:
+            _set_grad(False)
         self._modes = None
-        if _disable_modes is not None and _dispatch_modes():
+        if _dispatch_modes() and _disable_modes is not None:
             self._modes = _disable_modes()
             self._modes.__enter__()
 
     def __exit__(self, *error: Any) -> None:
-        try:
-            if self._modes is not None:
-                self._modes.__exit__(*error)
-        finally:
-            self._outer.__exit__(*error)
+        if self._modes is not None:
+            self._modes.__exit__(*error)
+        if self._grad:
+            _set_grad(True)
+        self._functions.__exit__(None, None, None)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch.nn.modules.loss import _Loss
 
+from stepscope.events.quiet import quietly
 from stepscope.record.watch.origin import DATA
 from stepscope.record.watch.witness import Witness
 
@@ -82,8 +83,9 @@ class Evaluations(Witness):
     def _add(self, loss: Any) -> None:
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or self._count >= _MOST:
             return
-        value = loss.detach().float().reshape(())
-        self._sum = value.clone() if self._sum is None or self._sum.device != value.device else self._sum + value
+        with quietly():
+            value = loss.detach().float().reshape(())
+            self._sum = value.clone() if self._sum is None or self._sum.device != value.device else self._sum + value
         self._count += 1
 
     def _compare(self, call: Call) -> None:
@@ -108,9 +110,10 @@ class Evaluations(Witness):
 
     def _tell(self) -> None:
         values = {}
-        if self._count:
-            values[f"{self._prefix}loss"] = float(self._sum) / self._count
-        if self._asked:
-            values[f"{self._prefix}accuracy"] = float(self._right) / self._asked
+        with quietly():
+            if self._count:
+                values[f"{self._prefix}loss"] = float(self._sum) / self._count
+            if self._asked:
+                values[f"{self._prefix}accuracy"] = float(self._right) / self._asked
         self._sum, self._count, self._right, self._asked = None, 0, None, 0
         self._told(values)

@@ -43,6 +43,8 @@ class Logbook:
         self.evaluations: list[dict[str, float]] = []
         self.losses: deque[float] = deque(maxlen=200)
         self.on_beat: list[Callable[[Beat], None]] = []
+        self.on_bad_loss: list[Callable[[Any], None]] = []
+        """Called with a loss that is not finite, before its backward (on a CPU)."""
         self._loop = loop
         self._log = fence.fenced("logging a step")(log)
         self._clock = clock
@@ -59,7 +61,16 @@ class Logbook:
         from stepscope.record.pulse import Pulse
 
         self._ratios = Arrivals()
-        self._pulse = Pulse(keep=16, on_beat=self._beat, adds_losses=lambda: self._loop.losses_add_up).start()
+        self._pulse = Pulse(
+            keep=16,
+            on_beat=self._beat,
+            on_bad_loss=self._bad_loss,
+            adds_losses=lambda: self._loop.losses_add_up,
+        ).start()
+
+    def _bad_loss(self, loss: Any) -> None:
+        for listener in self.on_bad_loss:
+            fence.call("looking at a bad loss", listener, loss)
 
     def stop(self) -> None:
         """Read what is still on its way from a device."""
@@ -69,6 +80,11 @@ class Logbook:
         if self._loop.steps:
             self._log_speed()
         self._before = []
+
+    @property
+    def skips(self) -> bool:
+        """Whether steps are so short that only one of several is looked at, and this is another."""
+        return self._pulse is not None and self._pulse.cadence.skips
 
     @contextmanager
     def silent(self) -> Iterator[None]:
@@ -100,16 +116,17 @@ class Logbook:
 
     def _remember_weights(self, optimizer: Any) -> None:
         """Now and then: a part of the weights before the step, to see how far the step moved them."""
-        from stepscope.events.aside import is_capturing
-
-        if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None and not is_capturing():
+        if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None:
             fence.call("measuring updates", self._copy, optimizer)
 
     def _copy(self, optimizer: Any) -> None:
         import torch
 
+        from stepscope.events.aside import is_capturing
         from stepscope.events.quiet import quietly
 
+        if is_capturing():
+            return
         with quietly():
             some = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None][:_TENSORS]
             plain = [

@@ -213,6 +213,8 @@ class Session:
         watcher.on_moment = self.engine.moment
         self.children.install(self._installed)
         self.rank_notes.begin(watcher)
+        self.logbook.on_bad_loss.append(lambda loss: watcher.governor.alarm("the loss is not finite"))
+        self.logbook.on_beat.append(lambda beat: None if beat.ok else watcher.governor.alarm("a value is not finite"))
         self.watcher = watcher.start()
 
     def _found(self, finding: Finding) -> None:
@@ -241,6 +243,7 @@ class Session:
             watcher, surroundings, run=current, most_bytes=self.options.capsule_bytes, on_kept=self._say_kept
         )
         watcher.add(keeper)
+        keeper.skips = lambda: not watcher.governor.is_deep and self.logbook.skips
         self.logbook.on_beat.append(keeper.beat)
         self._keeper = keeper
 

@@ -22,6 +22,7 @@ import torch
 from stepscope import events, fence
 from stepscope.events import Installed
 from stepscope.events.aside import is_capturing
+from stepscope.events.governor import Cadence
 from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
 from stepscope.record.arrivals import Arrivals
@@ -29,6 +30,7 @@ from stepscope.record.arrivals import Arrivals
 __all__ = ["Beat", "Pulse"]
 
 _ORDER = 40
+_cpu = time.thread_time
 _SCALERS = "torch.amp" if hasattr(torch.amp, "GradScaler") else "torch.cuda.amp"
 _HALVES = (torch.float16, torch.bfloat16)
 """Squares overflow a half long before the gradient does."""
@@ -91,6 +93,7 @@ class Pulse:
         on_beat: Callable[[Beat], None] | None = None,
         on_bad_loss: Callable[[Any], None] | None = None,
         adds_losses: Callable[[], bool] = lambda: False,
+        cadence: Cadence | None = None,
     ) -> None:
         self.beats: deque[Beat] = deque(maxlen=keep)
         self.steps = 0
@@ -106,6 +109,9 @@ class Pulse:
         self._clipped: tuple[frozenset[int], Any] | None = None
         self._unscaled: tuple[weakref.ref[Any], Any] | None = None
         self._waiting: weakref.ref[Any] | None = None
+        self.cadence = cadence or Cadence()
+        self._is_bad = False
+        """The loss of this step is not finite: its pulse is taken whatever the cadence."""
 
     @property
     def last(self) -> Beat | None:
@@ -180,9 +186,11 @@ class Pulse:
             value: Any = before if scaled is not None and scaled() is loss else loss.detach()
             self._loss = value if self._loss is None or not self._adds_losses() else self._loss + value
             self._unscaled = None
-            if self._on_bad_loss is None or loss.device.type != "cpu" or math.isfinite(float(value)):
+            if loss.device.type != "cpu" or math.isfinite(value.item()):
                 return
-        fence.call("looking at a bad loss", self._on_bad_loss, loss)
+        self._is_bad = True
+        if self._on_bad_loss is not None:
+            self._on_bad_loss(loss)
 
     def _seeing_norms(self, measure: Any) -> Any:
         @wraps(measure)
@@ -210,8 +218,19 @@ class Pulse:
     def _feel(self, optimizer: Any) -> None:
         if not self._on:
             return
+        if self._is_bad or self.cadence.is_due():
+            began = _cpu()
+            self._feel_in_full(optimizer)
+            self.cadence.took(_cpu() - began)
+        else:
+            self.steps += 1
+            self._backwards = 0
+            self._loss = self._clipped = None
+
+    def _feel_in_full(self, optimizer: Any) -> None:
         if self._arrivals:
             self._read(wait=False)
+        self._is_bad = False
         groups = optimizer.param_groups
         with quietly():
             gradients = [grad for group in groups for p in group["params"] if (grad := p.grad) is not None]

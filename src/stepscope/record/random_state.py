@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+import struct
 import sys
 from typing import Any
 
@@ -11,18 +12,46 @@ import torch
 
 __all__ = ["put_back", "taken"]
 
-_MT19937_BYTES = 625 * 4
+_WORDS = 625
+_MT19937_BYTES = _WORDS * 4
 """624 words and the place in them."""
 
 
 def taken() -> dict[str, Any]:
     """The state of Python's, numpy's (if it is in use), torch's and each CUDA device's generator."""
-    state: dict[str, Any] = {"python": random.getstate(), "torch": torch.get_rng_state()}
+    state: dict[str, Any] = {"python": _pythons.taken(), "torch": torch.default_generator.get_state()}
     if "numpy" in sys.modules:
         state["numpy"] = _numpys.taken(sys.modules["numpy"].random)
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         state["cuda"] = torch.cuda.get_rng_state_all()
     return state
+
+
+class _Pythons:
+    """Python's state, a tuple of 625 numbers, which is made again only if something was drawn: its memory tells."""
+
+    def __init__(self) -> None:
+        self._seen = b""
+        self._state: Any = None
+        self._address = self._find()
+
+    def _find(self) -> int | None:
+        """Where CPython keeps the words, if it is where we think."""
+        source = random.__dict__.get("_inst")
+        if type(source) is not random.Random or sys.implementation.name != "cpython":
+            return None
+        address = id(source) + object.__basicsize__
+        words = source.getstate()[1]
+        found = struct.unpack(f"={_WORDS}I", ctypes.string_at(address, _MT19937_BYTES))
+        return address if found == (words[-1], *words[:-1]) else None
+
+    def taken(self) -> Any:
+        if self._address is None:
+            return random.getstate()
+        now = ctypes.string_at(self._address, _MT19937_BYTES)
+        if now != self._seen or self._state[2] is not None:  # the second of a pair of normal numbers is waiting
+            self._seen, self._state = now, random.getstate()
+        return self._state
 
 
 class _Numpys:
@@ -34,13 +63,17 @@ class _Numpys:
     def __init__(self) -> None:
         self.seen: tuple[int, bytes] | None = None
         self._state: Any = None
+        self._bits: Any = None
+        self._address = 0
 
     def taken(self, numpy_random: Any) -> Any:
         source = getattr(getattr(numpy_random, "mtrand", None), "_rand", None)
         bits = getattr(source, "_bit_generator", None)
         if bits is None or type(bits).__name__ != "MT19937":
             return numpy_random.get_state()
-        address = bits.ctypes.state_address
+        if bits is not self._bits:
+            self._bits, self._address = bits, bits.ctypes.state_address
+        address = self._address
         now = (address, ctypes.string_at(address, _MT19937_BYTES))
         if now != self.seen or self._state[3]:
             self.seen, self._state = now, numpy_random.get_state()
@@ -48,6 +81,7 @@ class _Numpys:
 
 
 _numpys = _Numpys()
+_pythons = _Pythons()
 
 
 def put_back(state: dict[str, Any]) -> None:

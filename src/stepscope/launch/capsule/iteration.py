@@ -77,6 +77,12 @@ class Turn:
             return False
         return self.steps_taken > 0 or not grad
 
+    def has_called(self, module: Any) -> bool:
+        """Whether a call of this model says nothing new: it was called in this turn, which goes on."""
+        if self._stepped or not self.batches:
+            return False
+        return any(call.module() is module for call in self.calls)
+
     def call(self, module: Any, args: Any, kwargs: Any, place: Place | None) -> bool:
         """Note the call of a root module; whether it is its first in this turn."""
         self.used = True
@@ -163,7 +169,7 @@ class Buffers:
         kept = self._kept.get(module)
         if kept is None or not kept.is_current():
             self._kept[module] = _Kept(module)
-        else:
+        elif kept.copies:
             kept.renew()
 
     def of(self, module: Any) -> dict[str, Any]:

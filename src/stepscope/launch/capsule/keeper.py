@@ -25,6 +25,8 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.events import Installed
+    from stepscope.events.modules import ModuleCall
     from stepscope.record.pulse import Beat
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Backward, Step
@@ -67,6 +69,8 @@ class Keeper(Witness):
     ) -> None:
         super().__init__(watcher)
         self.kept: list[Kept] = []
+        self.skips: Callable[[], bool] = lambda: False
+        """Whether this step is one of many short ones that are not kept: keeping would be a large part of them."""
         self._around = around
         self._run = run
         self._most_bytes = most_bytes
@@ -79,9 +83,29 @@ class Keeper(Witness):
     # What the step uses
 
     def batch(self, loader: Loader, batch: Any) -> None:
+        if self.skips():
+            self._turn = Turn()
+            return
         if self._turn.is_followed_by(loader.number):
             self._begin()
         self._turn.take_batch(batch, own_place(sys._getframe(1)), loader.number, loader.made)
+
+    def install(self, installed: Installed) -> None:
+        self.watcher.on_call = self._called
+
+    def _called(self, call: ModuleCall) -> None:
+        """A model is called in a step that is not looked at closely."""
+        if self.skips():
+            return
+        turn = self._turn
+        if turn.has_called(call.module):
+            return
+        place = own_place(call.frame)
+        if turn.begins_anew(place, True):
+            self._begin()
+        if self._turn.call(call.module, call.args, call.kwargs, place):
+            with quietly():
+                self._buffers.note(call.module)
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if self._turn.begins_anew(visit.place, visit.grad):
@@ -89,8 +113,12 @@ class Keeper(Witness):
         if self._turn.call(module, args, kwargs, visit.place):
             self._buffers.note(module)
 
-    def step_done(self, step: Step, optimizer: Any) -> None:
-        self._turn.stepped()
+    def step_done(self, step: Step | None, optimizer: Any) -> None:
+        if self.skips():
+            if self._turn.used:
+                self._turn = Turn()
+        else:
+            self._turn.stepped()
 
     def finish(self) -> None:
         self._turn, self._buffers = Turn(), Buffers()

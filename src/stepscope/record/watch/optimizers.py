@@ -74,6 +74,7 @@ class Optimizers(Witness):
         self.zeroings: list[Zeroing] = []
         self._kept: deque[Any] = deque(maxlen=_KEEP)
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._last: tuple[Any, int] = (None, -1)
         self._left: dict[int, tuple[Any, int, Any]] = {}
 
     def install(self, installed: Installed) -> None:
@@ -84,8 +85,13 @@ class Optimizers(Witness):
         installed.after("torch.nn:Module.zero_grad", "following zero_grad", self._module_zeroed)
 
     def number_of(self, optimizer: Any) -> int:
-        number = self._numbers.get(optimizer)
-        return self._add(optimizer, None) if number is None else number
+        last, number = self._last
+        if last is not None and last() is optimizer:
+            return number
+        known = self._numbers.get(optimizer)
+        number = self._add(optimizer, None) if known is None else known
+        self._last = (weakref.ref(optimizer), number)
+        return number
 
     def of(self, number: int) -> Made:
         return self.made[number]

@@ -26,6 +26,8 @@ __all__ = ["Backward", "Step", "Steps", "are_nonzero", "is_nonzero"]
 
 _KEPT = 4000
 _SAMPLE = 3
+_LIGHTLY = 4
+"""Of the backwards that are not looked at closely, every fourth is noted, with its loss."""
 _LOSSES_FAR = 45
 """Backwards whose loss is read from a device."""
 
@@ -150,13 +152,16 @@ class Steps(Witness):
         if not self.watcher.listens():
             return
         governor = self.watcher.governor
+        if not governor.is_deep and self.backward_count % _LIGHTLY and governor.is_training:
+            self.backward_count += 1
+            return
         backward = Backward(self.backward_count, self.watcher.step, self._place(frame))
         self.backward_count += 1
         tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
         backward.accumulates = bool(kwargs.get("accumulate_grad", True))
         backward.retain_graph = bool(args[1]) if len(args) > 1 else False
         backward.create_graph = bool(args[2]) if len(args) > 2 else False
-        if backward.accumulates:
+        if backward.accumulates and not governor.is_training:
             governor.trains()
         with quietly():
             self._look_at_loss(backward, tensors[0])

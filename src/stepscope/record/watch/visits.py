@@ -87,6 +87,10 @@ class Visits:
         watcher = self._watcher
         if not watcher.listens() or watcher.steps.in_backward:  # there a checkpoint runs its modules again
             return
+        if not watcher.governor.is_deep and torch.is_grad_enabled():
+            if watcher.on_call is not None:
+                watcher.on_call(call)
+            return
         visit = Visit(call.module, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
         self.count += 1
@@ -98,7 +102,7 @@ class Visits:
             with torch._C.DisableTorchFunction():
                 self._describe(visit, call.args, call.kwargs)
                 self._name_tree(call.module)
-        elif not visit.grad:
+        else:
             self.roots.append(visit)
         # A hook of ours may run models too; those are not the user's calls.
         watcher.tell("root_begins", visit, call.module, call.args, call.kwargs)

@@ -1,7 +1,7 @@
-"""Warnings name the line of the user's, not ours: an op that warns is called by a function of ours while it is watched.
+"""Warnings name the line they would name without us, though functions of ours stand between the user's and torch's.
 
-Python puts a warning down to the frame so many levels above. Where that frame is ours, the place is moved outward to
-the first one that is not, and "once for each place" is counted by that place.
+Python attributes a warning to the frame a number of levels above. The same number is counted here over the frames that
+would be there without us, and "once for each place" is counted in the registry of the module found, as Python does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ __all__ = ["place_warnings"]
 
 _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
 _DOOR = os.path.join("torch", "overrides.py")
-_MOST = 1000
+_MODULES = os.path.join(_OURS, "events", "modules.py")
+_PLACED = "_stepscope_placed"
 
 
 def place_warnings(installed: Installed) -> None:
@@ -28,52 +29,79 @@ def place_warnings(installed: Installed) -> None:
 
 
 def _placing(show: Any) -> Any:
-    seen: set[tuple[str, str, str, int]] = set()
-
     @wraps(show)
     def shown(message: Any) -> None:
-        if str(getattr(message, "filename", "")).startswith(_OURS):
-            moved = fence.call("placing a warning", _moved, message, seen)
-            if moved is None:
+        if not hasattr(message, _PLACED):
+            message = fence.call("placing a warning", _placed, message, sys._getframe(1))
+            if message is None:
                 return
-            message = moved
         show(message)
 
     return shown
 
 
-def _moved(message: Any, seen: set[tuple[str, str, str, int]]) -> Any:
-    """The warning at the user's line; None where it has been shown already."""
-    frame: Any = sys._getframe()
-    while frame is not None and (frame.f_code.co_filename != message.filename or frame.f_lineno != message.lineno):
-        frame = frame.f_back
-    ours, frame = frame, _outside(frame)
-    if frame is None:
+def _placed(message: Any, frame: Any) -> Any:
+    """The warning as it is, or at the user's line; None where it has been shown there already."""
+    named, frame = _where(message, frame)
+    if named is frame or frame is None:
         return message
     category, text = message.category, str(message.message)
-    if ours is not None and _is_counted(ours.f_globals, text, category, message.lineno):
-        key = (text, category.__name__, frame.f_code.co_filename, frame.f_lineno)
-        if key in seen:
-            return None
-        if len(seen) < _MOST:
-            seen.add(key)
-    return warnings.WarningMessage(
+    version = _taken_from(named.f_globals, (text, category, message.lineno))
+    if version is not None and _is_known(frame.f_globals, (text, category, frame.f_lineno), version):
+        return None
+    moved = warnings.WarningMessage(
         message.message, category, frame.f_code.co_filename, frame.f_lineno, message.file, None, message.source
     )
+    setattr(moved, _PLACED, True)
+    return moved
 
 
-def _outside(frame: Any) -> Any:
-    """The first frame above that is not ours, nor torch's on the way to us: a function that hands its call over to the
-    watch does so in `torch/overrides.py`, and is called again from there."""
-    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+def _where(message: Any, frame: Any) -> tuple[Any, Any]:
+    """The frame that a warning names, and the one it would name without us; None twice where it names none."""
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):  # of the way to here
         frame = frame.f_back
-    if frame is not None and frame.f_code.co_filename.endswith(_DOOR):
+    level, named = 1, frame
+    while named is not None and (named.f_code.co_filename != message.filename or named.f_lineno != message.lineno):
+        level, named = level + 1, named.f_back
+    if named is None:
+        return None, None
+    while frame is not None and level > 1:
+        frame, level = _outward(frame.f_back), level - 1
+    return named, frame
+
+
+def _outward(frame: Any) -> Any:
+    """This frame, or the first one above it that would be there without us.
+
+    A function of torch's that hands its call over to us does so in `torch/overrides.py`, and is called again by us: of
+    the two calls one would be there. `Module.__call__` of ours stands in for torch's own.
+    """
+    began = frame
+    while frame is not None and frame.f_code.co_filename.startswith(_OURS):
+        if frame.f_code.co_filename == _MODULES and frame.f_code.co_name == "__call__":
+            return frame
+        frame = frame.f_back
+    if frame is not None and frame is not began and frame.f_code.co_filename.endswith(_DOOR):
         api = frame.f_back
-        return None if api is None else api.f_back
+        return None if api is None else _outward(api.f_back)
     return frame
 
 
-def _is_counted(names: dict[str, Any], text: str, category: type, line: int) -> bool:
-    """Whether Python shows it once for each place; that it did so for a place of ours is forgotten."""
+def _taken_from(names: dict[str, Any], key: tuple[Any, ...]) -> Any:
+    """Where Python shows it once for each place: the version of the filters it was counted under, and it is forgotten
+    that this was the place. None where it shows every one."""
     registry = names.get("__warningregistry__")
-    return isinstance(registry, dict) and registry.pop((text, category, line), None) is not None
+    if not isinstance(registry, dict) or registry.pop(key, None) is None:
+        return None
+    return registry.get("version", 0)
+
+
+def _is_known(names: dict[str, Any], key: tuple[Any, ...], version: Any) -> bool:
+    """Count it in a module's registry as Python does; whether it was there."""
+    registry = names.setdefault("__warningregistry__", {})
+    if registry.get("version", 0) != version:  # the filters have changed: all may be shown again
+        registry.clear()
+        registry["version"] = version
+    known = key in registry
+    registry[key] = 1
+    return known

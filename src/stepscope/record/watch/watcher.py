@@ -94,7 +94,7 @@ class Watcher:
         self.batches = 0
         self.began = time.perf_counter()
         self._installed = Installed(stays_in_parent=True)
-        self._thread, self._pid = threading.get_ident(), os.getpid()
+        self._thread = threading.get_ident()
         self._on = False
         self._subscription: events.Subscription | None = None
         self.governor = Governor(self._deepen)
@@ -186,8 +186,10 @@ class Watcher:
             self.distributed,
             self.collectives,
         ]
-        self._listeners: dict[str, list[Callable[..., None]]] = {}
-        self._steady: dict[str, list[Callable[..., None]]] = {}
+        self.on_call: Callable[[Any], None] | None = None
+        """Told of each call of a model with gradients that is not looked at closely (`modules.ModuleCall`)."""
+        self._listeners: dict[str, list[Callable[..., None]]] = {name: [] for name in _CALLBACKS}
+        self._steady: dict[str, list[Callable[..., None]]] = {name: [] for name in _CALLBACKS}
 
     def add(self, witness: Witness) -> None:
         """Have one more witness; before `start`."""
@@ -252,7 +254,7 @@ class Watcher:
 
     def listens(self) -> bool:
         """Whether what happens now belongs to the script's main thread (and to no probe of ours)."""
-        return self._on and not self.muted and threading.get_ident() == self._thread and os.getpid() == self._pid
+        return self._on and not self.muted and threading.get_ident() == self._thread
 
     @contextmanager
     def mute(self) -> Iterator[None]:
@@ -267,15 +269,20 @@ class Watcher:
 
     def tell(self, what: str, *facts: Any) -> None:
         """Tell the witnesses that want to hear it; a fault of one is reported and the others still hear of it."""
-        listeners = (self._listeners if self.governor.is_deep else self._steady).get(what)
-        if not listeners or self.muted:
+        if self.muted:
             return
-        with quietly():
-            for listener in listeners:
-                try:
-                    listener(*facts)
-                except Exception as fault:
-                    fence.report(f"a witness ({type(getattr(listener, '__self__', None)).__name__}.{what})", fault)
+        if not self.governor.is_deep:
+            self._tell(self._steady[what], what, facts)
+        elif self._listeners[what]:
+            with quietly():
+                self._tell(self._listeners[what], what, facts)
+
+    def _tell(self, listeners: list[Callable[..., None]], what: str, facts: tuple[Any, ...]) -> None:
+        for listener in listeners:
+            try:
+                listener(*facts)
+            except Exception as fault:
+                fence.report(f"a witness ({type(getattr(listener, '__self__', None)).__name__}.{what})", fault)
 
     def _those_with(self, name: str) -> list[Callable[..., None]]:
         return [getattr(w, name) for w in self.witnesses if getattr(type(w), name) is not getattr(Witness, name)]
@@ -311,15 +318,11 @@ class Watcher:
         was_deep = self.governor.is_deep
         if step is not None:
             self.tell("step_done", step, optimizer)
-        else:
-            self._count_step(optimizer)
+        elif not self.muted:
+            self._tell(self._steady["step_done"], "step_done", (None, optimizer))
         self.governor.stepped()
         if was_deep:
             self._moment("step" if self.governor.is_deep else "window")
-
-    def _count_step(self, optimizer: Any) -> None:
-        for listener in self._steady["step_done"]:
-            fence.call("watching the training", listener, None, optimizer)
 
     def new_epoch(self, loader: Loader) -> None:
         """A loader starts over. One made on the same line of the same data as an earlier one is the same loader."""

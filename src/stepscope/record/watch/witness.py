@@ -28,8 +28,8 @@ class Witness:
     before_ops: ClassVar[frozenset[str]] = frozenset()
     """The ops `before_op` wants to hear of."""
     steady: ClassVar[bool] = False
-    """It hears of every step, not only of those that are looked at closely: so it must cost next to nothing. Then
-    `step_done` may come with None for the step."""
+    """It hears of every step, not only of those that are looked at closely: so it must cost next to nothing, and
+    what it computes in those it computes `quietly`. Then `step_done` may come with None for the step."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
