@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .touching import touches_of
+from tests.touching import touches_of
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepscope"

@@ -30,6 +30,11 @@ def surfaces() -> dict[str, Any]:
     }
 
 
+def hearing(*kinds: str) -> dict[str, Any]:
+    """A handler for each kind."""
+    return {kind: lambda *facts: None for kind in kinds}
+
+
 def train() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
@@ -42,9 +47,9 @@ def train() -> None:
 @pytest.mark.parametrize("kind", hub.KINDS)
 def test_each_kind_is_installed_while_somebody_listens(kind: str) -> None:
     before = surfaces()
-    first = events.subscribe("one", **{kind: lambda *facts: None})
+    first = events.subscribe("one", **hearing(kind))
     changed = {name for name, now in surfaces().items() if now is not before[name] and now != before[name]}
-    second = events.subscribe("two", **{kind: lambda *facts: None})
+    second = events.subscribe("two", **hearing(kind))
     assert changed, f"nothing was installed for {kind}"
     first.remove()
     assert {name for name, now in surfaces().items() if now != before[name]} >= changed
@@ -56,7 +61,7 @@ def test_each_kind_is_installed_while_somebody_listens(kind: str) -> None:
 def test_a_step_is_told_in_order() -> None:
     told: list[str] = []
     kinds = [kind for kind in hub.KINDS if kind not in ("compiled", "closure_begins", "closure_ends")]
-    handlers = {kind: lambda *facts, kind=kind: told.append(kind) for kind in kinds}
+    handlers: dict[str, Any] = {kind: lambda *facts, kind=kind: told.append(kind) for kind in kinds}
     subscription = events.subscribe("a test", **handlers)
     train()
     subscription.remove()
@@ -86,7 +91,7 @@ def test_closers_hear_the_end_in_the_reverse_order() -> None:
     near = events.subscribe(
         "near", order=90, backward_begins=lambda *a: told.append("near"), backward_ends=lambda *a: told.append("near")
     )
-    torch.ones(1, requires_grad=True).sum().backward()
+    torch.ones(1, requires_grad=True).sum().backward()  # type: ignore[no-untyped-call]
     far.remove()
     near.remove()
     assert told == ["far", "near", "near", "far"]
@@ -96,7 +101,7 @@ def test_a_fault_of_one_reaches_neither_the_script_nor_the_others(capsys: pytest
     told: list[str] = []
     broken = events.subscribe("a broken part", backward_begins=lambda *a: 1 // 0)
     sound = events.subscribe("a sound part", backward_begins=lambda *a: told.append("heard"))
-    torch.ones(1, requires_grad=True).sum().backward()
+    torch.ones(1, requires_grad=True).sum().backward()  # type: ignore[no-untyped-call]
     broken.remove()
     sound.remove()
     assert told == ["heard"]
@@ -126,7 +131,7 @@ def test_unknown_events_are_refused() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_has_nothing_of_ours() -> None:
     before = surfaces()
-    subscription = events.subscribe("a test", **{kind: lambda *facts: None for kind in hub.KINDS})
+    subscription = events.subscribe("a test", **hearing(*hub.KINDS))
     leaving, staying = events.Installed(stays_in_parent=True), events.Installed()
     leaving.wrap("torch:save", lambda save: lambda *a, **k: save(*a, **k))
     staying.wrap("torch:load", lambda load: lambda *a, **k: load(*a, **k))

