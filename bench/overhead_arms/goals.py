@@ -30,7 +30,7 @@ def cpu_goals(works: Works) -> Rows:
             continue
         if work == "memory":
             extra = one.growth() - plain.growth()
-            yield f"{work}: {one.steps:,} steps", f"{extra:+.1f} bytes a step", "flat (1 byte)", extra < 1
+            yield f"{work}: {one.steps:,} steps", f"{extra:+.1f} bytes a step", "flat (4 bytes)", extra < 4
         elif work == "layers":
             first = one.first_step()
             yield "first step of 1,000 layers", f"{first:.2f}x", "at most 3x", first <= 3
