@@ -82,7 +82,7 @@ def recorded(*, stacks: bool = True, spans: bool = False, warm: bool = False) ->
     import torch
 
     from stepscope.profile.collect.memory import storages
-    from stepscope.profile.collect.module_names import names_and_lines
+    from stepscope.profile.collect.module_names import module_paths, names_and_lines
     from stepscope.profile.collect.module_spans import ModuleSpans
 
     linecache.cache[FILE] = (len(SOURCE), None, SOURCE.splitlines(True), FILE)
@@ -104,7 +104,7 @@ def recorded(*, stacks: bool = True, spans: bool = False, warm: bool = False) ->
             profiler.step()
         marks.end()
     models, optimizers = [space["net"], space["criterion"]], [space["optimizer"]]
-    facts = {**names_and_lines(profiler, models), "storages": storages(models, optimizers)}
+    facts = {**names_and_lines(profiler, module_paths(models)), "storages": storages(models, optimizers)}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace.json"
         profiler.export_chrome_trace(str(path))

@@ -166,8 +166,8 @@ def test_modes_of_the_script_do_not_see_the_spans() -> None:
 def test_a_profile_without_stacks_has_no_names() -> None:
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
         torch.ones(3).sum()
-    assert names_and_lines(profiler, [nn.ReLU()]) == {"modules": {}, "call_lines": {}}
-    assert names_and_lines(object(), []) == {"modules": {}, "call_lines": {}}
+    assert names_and_lines(profiler, module_paths([nn.ReLU()])) == {"modules": {}, "call_lines": {}}
+    assert names_and_lines(object(), {}) == {"modules": {}, "call_lines": {}}
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="says what happens without a GPU")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stepscope import fence
+from stepscope import events, fence
 from stepscope.launch.loop import Loop
 from stepscope.launch.options import Profiling
 from stepscope.profile.collect.child import Reading
@@ -53,6 +53,10 @@ class Deep:
         self._rank, self._world, self._say = rank, world, say
         self._auto = auto
         self._began: float | None = None
+        self._steps_open = 0
+        self.is_kept_out = False
+        """Steps are made where torch's profiler cannot begin or end."""
+        self._subscription: events.Subscription | None = None
         self._signal = Signal(signal_named(options.signal)) if "signal" in options.on else None
         self._anomaly = Anomaly() if "anomaly" in options.on else None
         self._file = RequestFile(run, rank) if "button" in options.on else None
@@ -85,6 +89,9 @@ class Deep:
             self.windows.ask(Request(why, RANKS_STEPS.first, RANKS_STEPS.last - RANKS_STEPS.first))
         self.windows.before_recording.append(lambda: self._loop.on_phase.append(self._phase))
         self.windows.after_recording.append(self._no_phases)
+        self._subscription = events.subscribe(
+            "keeping windows out of steps", step_begins=self._step_opens, step_ends=self._step_closes
+        )
         self._loop.iterations.on_begin.append(self._begins)
         self._loop.iterations.on_end.append(self._ends)
         self._loop.iterations.on_gap.append(self.windows.pauses)
@@ -95,9 +102,22 @@ class Deep:
 
     # -- while it runs --------------------------------------------------------------------------------------------
 
+    def _step_opens(self, *step: Any) -> None:
+        self._steps_open += 1
+
+    def _step_closes(self, *step: Any) -> None:
+        self._steps_open = max(0, self._steps_open - 1)
+
+    @property
+    def _is_inside(self) -> bool:
+        """Whether a step ends inside another one or inside backward: torch's profiler would crash, or warn of both."""
+        backwards: Any = events.source_of("backward_begins")
+        self.is_kept_out = self._steps_open > 1 or backwards.is_running
+        return self.is_kept_out
+
     def _begins(self, step: int) -> None:
         windows = self.windows
-        if windows is None:
+        if windows is None or self._is_inside:
             return
         self._began = self._began or time.perf_counter()
         for source in (self._signal, self._file):
@@ -126,7 +146,7 @@ class Deep:
         return statistics.median(late) if late else None
 
     def _ends(self, step: int) -> None:
-        if self.windows is None:
+        if self.windows is None or self._is_inside:
             return
         took = self._loop.iterations.last_s
         self.windows.ends(step)
@@ -154,6 +174,8 @@ class Deep:
         if self.windows is not None:
             fence.fenced("ending a window")(self.windows.finish)()
         fence.fenced("leaving the script's profiler alone")(self.theirs.remove)()
+        if self._subscription is not None:
+            self._subscription.remove()
         if self._signal is not None:
             fence.fenced("giving a signal back")(self._signal.remove)()
 

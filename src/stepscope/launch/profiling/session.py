@@ -252,6 +252,8 @@ class ProfileSession(Session):
         steps = self.loop.steps
         if not steps:
             return "no optimizer step was made, so no step could be recorded"
+        if self.deep.is_kept_out:
+            return "its optimizers step inside backward() or inside other optimizers, where no window can begin or end"
         return (
             f"the script ended after {steps} steps, before a window was recorded; "
             f"choose the steps yourself: stepscope profile --steps {steps // 2}:{steps} {self.script.name}"

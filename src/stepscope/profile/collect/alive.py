@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["live_models_and_optimizers"]
+__all__ = ["Alive", "live_models_and_optimizers"]
+
+
+class Alive:
+    """The models and optimizers of now, held weakly: when the script lets go of one, it is gone."""
+
+    def __init__(self) -> None:
+        models, optimizers = live_models_and_optimizers()
+        self._models, self._optimizers = [ref(one) for one in models], [ref(one) for one in optimizers]
+
+    @property
+    def models(self) -> list[Any]:
+        return [one for weak in self._models if (one := weak()) is not None]
+
+    @property
+    def optimizers(self) -> list[Any]:
+        return [one for weak in self._optimizers if (one := weak()) is not None]
+
+    @property
+    def are_all_here(self) -> bool:
+        return all(weak() is not None for weak in (*self._models, *self._optimizers))
 
 
 def live_models_and_optimizers() -> tuple[list[torch.nn.Module], list[torch.optim.Optimizer]]:

@@ -82,9 +82,11 @@ class Facts:
     @fence.fenced(_WHO)
     def install(self, torch: Any) -> None:
         from stepscope.profile.collect.facts_look import Look
+        from stepscope.record.watch.warning_places import place_warnings
 
         self._torch = torch
         self.look = Look()
+        place_warnings(self._installed)
         self._subscribe(step_begins=self._step_begins, step_ends=self._step_ends)
         self._installed.after("torch.optim:Optimizer.__init__", _WHO, self._optimizer_made)
         self._installed.wrap("torch.optim:Optimizer.zero_grad", self._timed_zero_grad)

@@ -14,13 +14,11 @@ __all__ = ["look_at"]
 
 def look_at(window: TorchWindow) -> dict[str, Any]:
     """For the facts: the names of modules, and whose memory is where."""
-    from stepscope.profile.collect.memory import storages
     from stepscope.profile.collect.module_names import names_and_lines
 
-    models, optimizers = window.alive
     found: dict[str, Any] = {}
     if window.options.with_stack:
-        found.update(fence.fenced("naming modules", default={})(names_and_lines)(window.live, models))
+        found.update(fence.fenced("naming modules", default={})(names_and_lines)(window.live, window.paths))
     if window.options.profile_memory:
-        found["storages"] = fence.fenced("finding whose memory is where", default={})(storages)(models, optimizers)
+        found["storages"] = fence.call("finding whose memory is where", lambda: window.storages) or {}
     return found

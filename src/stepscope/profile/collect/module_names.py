@@ -46,16 +46,16 @@ def module_paths(roots: Iterable[torch.nn.Module]) -> dict[int, tuple[str, str]]
 
 
 @fenced("naming the modules of a profile", default={})
-def names_and_lines(profiler: Any, roots: Iterable[torch.nn.Module] | None = None) -> dict[str, Any]:
+def names_and_lines(profiler: Any, paths: dict[int, tuple[str, str]] | None = None) -> dict[str, Any]:
     """What to put into the facts of a profile taken with stacks, as `modules` and `call_lines`.
 
-    `profiler` is the torch.profiler.profile after it has stopped; `roots` are the models, all that the process holds if
-    none are given. `modules`: {"Linear_3": ["Net", "blocks.0.fc1"]}.
+    `profiler` is the torch.profiler.profile after it has stopped; `paths` are the names of modules, those of all that
+    the process holds if none are given. `modules`: {"Linear_3": ["Net", "blocks.0.fc1"]}.
     `call_lines`: {caller: {callee: [line, line]}}, names as they stand in the trace, callers of the user's own
     files only. Several lines are those of the first, second ... call inside one call of the caller; if they
     change from one call of the caller to the next, they are left out.
     """
-    paths = module_paths(live_models_and_optimizers()[0] if roots is None else roots)
+    paths = module_paths(live_models_and_optimizers()[0]) if paths is None else paths
     modules: dict[str, list[str]] = {}
     lines: dict[str, dict[str, list[int]]] = {}
     conflicts: set[tuple[str, str]] = set()

@@ -9,15 +9,17 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events
-from stepscope.profile.collect.alive import live_models_and_optimizers
-from stepscope.profile.collect.memory import CudaHistory
+from stepscope.profile.collect.alive import Alive
+from stepscope.profile.collect.memory import CudaHistory, storages
+from stepscope.profile.collect.module_names import module_paths
 from stepscope.profile.collect.module_spans import ModuleSpans, hidden_span
 from stepscope.profile.collect.others import OURS
 
@@ -28,7 +30,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TorchWindow", "WindowOptions", "quiet_kineto", "someone_profiles", "stacks_are_safe", "without_noise"]
 
-_NOISE = b"Memory block of unknown size was allocated before the profiling started"
+_NOISE = (
+    b"Memory block of unknown size was allocated before the profiling started",
+    b"External init callback must run in same thread as registerClient",
+)
 
 
 @dataclass(frozen=True)
@@ -78,8 +83,10 @@ class TorchWindow:
         self._spans: ModuleSpans | None = None
         self._history: CudaHistory | None = None
         self.snapshot: MemorySnapshot | None = None
-        self.alive: tuple[list[Any], list[Any]] = ([], [])
-        """Models and optimizers as it began: by its end the script may be over, and they gone."""
+        self.paths: dict[int, tuple[str, str]] = {}
+        """The names of modules as it began: by its end the script may be over, and they gone."""
+        self._alive: Alive | None = None
+        self._storages: dict[str, list[list[Any]]] | None = None
         self.walls_s: list[float] = []
         """How long its steps took."""
         self._marked = 0.0
@@ -89,7 +96,8 @@ class TorchWindow:
         """Warm up: the first use of a device's tracing library takes long and must not be in the trace."""
         options, profiler = self.options, self._torch.autograd.profiler
         stack = options.with_stack and stacks_are_safe(self._torch)
-        with quiet_kineto():
+        first = threading.current_thread() is threading.main_thread()
+        with quiet_kineto(), nullcontext() if first else without_noise():
             self._profile = profiler.profile(
                 use_cpu=True,
                 **_device_asked_for(self._torch, self._secret),
@@ -107,7 +115,8 @@ class TorchWindow:
         if self._profile is None:
             self.prepare()
         if self.options.with_modules or self.options.profile_memory:
-            self.alive = live_models_and_optimizers()
+            self._alive = Alive()
+            self.paths = module_paths(self._alive.models) if self.options.with_stack else {}
         self._begin_beside()
         with events.quietly():
             old = self._torch.empty(1, device="cpu") if self.options.profile_memory else None
@@ -150,10 +159,24 @@ class TorchWindow:
                 self._mark.__exit__(None, None, None)
             self._mark = None
             self.walls_s.append(now - self._marked)
+            self._note_storages()
         self._marked = now
         if step is not None and self.is_on:
             self.steps.append(step)
             self._mark = hidden_span(self._torch, f"ProfilerStep#{step}")
+
+    def _note_storages(self) -> None:
+        """After its first step, should the script be over before the window is."""
+        if self.options.profile_memory and self._alive is not None and self._storages is None:
+            self._storages = storages(self._alive.models, self._alive.optimizers)
+
+    @property
+    def storages(self) -> dict[str, list[list[Any]]]:
+        """Whose memory is where: now, or as it was while all models were there."""
+        alive = self._alive
+        if alive is None or (not alive.are_all_here and self._storages is not None):
+            return self._storages or {}
+        return storages(alive.models, alive.optimizers)
 
     def cancel(self) -> None:
         """The step that was marked last is none after all: the loader had no batch for it."""
@@ -209,8 +232,7 @@ class TorchWindow:
 
     def drop(self) -> None:
         """Let go of everything that was recorded."""
-        self._profile = self._mark = self.snapshot = None
-        self.alive = ([], [])
+        self._profile = self._mark = self.snapshot = self._alive = None
 
 
 def _rename_first(file: str, old: str, new: str) -> None:
@@ -255,7 +277,8 @@ def quiet_kineto() -> Iterator[None]:
 
 @contextmanager
 def without_noise() -> Iterator[None]:
-    """Torch says once in a thousand frees that it knows nothing of memory from before: let it say so to nobody.
+    """Torch says once in a thousand frees that it knows nothing of memory from before, and in a thread other than the
+    main one that it was imported elsewhere: let it say so to nobody.
 
     Whatever else is written to stderr in these microseconds is passed on.
     """
@@ -268,6 +291,6 @@ def without_noise() -> Iterator[None]:
             os.dup2(kept, 2)
             file.seek(0)
             for line in file.read().splitlines(keepends=True):
-                if _NOISE not in line:
+                if not any(noise in line for noise in _NOISE):
                     os.write(2, line)
             os.close(kept)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import statistics
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import msgspec
 
 from stepscope.errors import UsageError
+from stepscope.events.signals import hear_signal
 from stepscope.profile.collect.windows import Request
 from stepscope.profile.show import cell_text
 from stepscope.profile.store import PROFILES, REQUEST
@@ -50,27 +48,19 @@ class Signal:
     def __init__(self, number: int) -> None:
         self._number = number
         self._came = False
-        self._before: Any = None
-        self._installed = False
+        self._undo: Callable[[], None] | None = None
 
     def install(self) -> None:
         """Only in the main thread, and only where the script has no use for the signal itself."""
-        if threading.current_thread() is not threading.main_thread():
-            return
-        before = signal.getsignal(self._number)
-        if before not in (signal.SIG_DFL, None):
-            return
-        self._before = before
-        signal.signal(self._number, self._handle)
-        self._installed = True
+        self._undo = hear_signal(self._number, self._mark, passes_on=False)
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
+    def _mark(self) -> None:
         self._came = True
 
     def remove(self) -> None:
-        if self._installed and signal.getsignal(self._number) == self._handle:
-            signal.signal(self._number, self._before)
-        self._installed = False
+        if self._undo is not None:
+            self._undo()
+            self._undo = None
 
     def due(self) -> Request | None:
         if not self._came:
