@@ -19,7 +19,7 @@ __all__ = ["place_warnings"]
 
 _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "")
 _DOOR = os.path.join("torch", "overrides.py")
-_MODULES = os.path.join(_OURS, "events", "modules.py")
+_MODULES, _PATCHES = (os.path.join(_OURS, "events", name) for name in ("modules.py", "patches.py"))
 _PLACED = "_stepscope_placed"
 
 
@@ -59,8 +59,10 @@ def _placed(message: Any, frame: Any) -> Any:
 def _where(message: Any, frame: Any) -> tuple[Any, Any]:
     """The frame that a warning names, and the one it would name without us; None twice where it names none."""
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):  # of the way to here
-        frame = frame.f_back
-    level, named = 1, frame
+        code, frame = frame.f_code, frame.f_back
+        if code.co_name == "through" and code.co_filename == _PATCHES:
+            break
+    level, named, frame = 1, frame, _outward(frame)
     while named is not None and (named.f_code.co_filename != message.filename or named.f_lineno != message.lineno):
         level, named = level + 1, named.f_back
     if named is None:
