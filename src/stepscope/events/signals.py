@@ -34,8 +34,8 @@ def hear_signal(number: int, listener: Callable[[], Any], *, passes_on: bool = T
     """Call `listener` on a thread of its own whenever the signal arrives; what is returned ends it.
 
     With `passes_on` what the script has set happens too, the default action included: the process ends as ever. Without
-    it a signal that the script has no use for is ours alone, and `listener` is called in the handler: it may only set a
-    mark. None where it cannot be heard: not on the main thread, or ignored.
+    it the signal is ours for as long as the script has no use for it, and `listener` is called in the handler: it may
+    only set a mark. None where it cannot be heard: not on the main thread, or ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         return None
@@ -81,8 +81,6 @@ class _Heard:
     def _arrived(self, number: int, frame: FrameType | None) -> None:
         if not self.passes_on:
             self._tell()
-            if callable(self.theirs):
-                self.theirs(number, frame)
             return
         # On a thread: the main thread may hold a lock that the listeners want, and is here until this returns.
         telling = threading.Thread(target=self._tell, name="stepscope-signal", daemon=True)
@@ -125,10 +123,10 @@ def _taking(put: Any) -> Any:
     @functools.wraps(put)
     def signal_(signalnum: Any, handler: Any) -> Any:
         heard = _heard.get(signalnum)
-        if heard is None or not (callable(handler) or handler == signal.SIG_DFL):
-            found = put(signalnum, handler)
-        else:
+        if heard is not None and heard.passes_on and (callable(handler) or handler == signal.SIG_DFL):
             found = put(signalnum, heard.ours)
+        else:  # one that the script had no use for until now is the script's alone
+            found = put(signalnum, handler)
         if heard is None:
             return found
         before = heard.theirs if found is heard.ours else found

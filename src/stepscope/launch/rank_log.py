@@ -7,7 +7,6 @@ their numbers would be mixed up in one run, and are left out.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

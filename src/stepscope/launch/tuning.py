@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
 from stepscope import fence
 from stepscope.events import Installed
+from stepscope.events.process import DivertedStdout
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
@@ -34,7 +34,7 @@ class TuneSession(Session):
         super().__init__(script, options)
         self.is_dry = True
         self._json_file = json_file
-        self._stdout: Any = None
+        self._stdout: DivertedStdout | None = None
         self._folder = Path.cwd()
         self._made = Loaders()
         self._places = Installed()
@@ -50,7 +50,7 @@ class TuneSession(Session):
 
     def begin(self) -> None:
         if str(self._json_file) == "-":  # what the script prints must not stand in the JSON
-            self._stdout, sys.stdout = sys.stdout, sys.stderr
+            self._stdout = DivertedStdout()
         super().begin()
 
     def _loaders_came(self, module: Any) -> None:
@@ -139,10 +139,7 @@ class TuneSession(Session):
             assert self._json_file is not None
             (self._folder / self._json_file).write_text(text, encoding="utf-8")
         else:
-            sys.stdout, stdout = self._stdout, sys.stdout
-            sys.stdout.write(text)
-            sys.stdout.flush()
-            sys.stdout = stdout
+            self._stdout.write(text)
 
     @property
     def exit_code(self) -> int:

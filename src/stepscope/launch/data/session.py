@@ -8,6 +8,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
+from stepscope.events.process import DivertedStdout
 from stepscope.launch.data.notes import shared_by
 from stepscope.launch.data.show import Line, lines_of
 from stepscope.launch.data.survey import Survey, survey_of, survey_of_batch
@@ -36,7 +37,7 @@ class DataSession(Session):
         self._samples = samples
         self._keep = keep
         self._json_file = json_file
-        self._stdout: Any = None
+        self._stdout: DivertedStdout | None = None
         self._held: dict[int, tuple[Any, str]] = {}
         """Loaders by id, each with the name the script has for it."""
         self._first: FirstStep | None = None
@@ -46,7 +47,7 @@ class DataSession(Session):
 
     def begin(self) -> None:
         if str(self._json_file) == "-":  # what the script prints must not stand in the JSON
-            self._stdout, sys.stdout = sys.stdout, sys.stderr
+            self._stdout = DivertedStdout()
         super().begin()
 
     def _more_witnesses(self, watcher: Watcher) -> list[Witness]:
@@ -173,10 +174,7 @@ class DataSession(Session):
         if self._stdout is None:
             (self._folder / path).write_text(text, encoding="utf-8")
         else:
-            sys.stdout, stdout = self._stdout, sys.stdout
-            sys.stdout.write(text)
-            sys.stdout.flush()
-            sys.stdout = stdout  # what the script prints at its exit is no JSON either
+            self._stdout.write(text)
 
 
 def _is_data(part: Any) -> bool:
