@@ -13,6 +13,7 @@ import msgspec
 
 from stepscope import fence
 from stepscope.errors import StepscopeError
+from stepscope.events.process import DivertedStdout
 from stepscope.launch.options import Options, Profiling
 from stepscope.launch.profiling.deep import RANKS_STEPS
 from stepscope.launch.profiling.keep import on_device, simple_meta
@@ -63,7 +64,7 @@ class ProfileSession(Session):
         self._enough: str | None = None
         self._began: float | None = None
         self.to_stdout = to_stdout
-        self._stdout: Any = None
+        self._stdout: DivertedStdout | None = None
         if self.deep is not None:
             self.deep.is_disturbed = lambda: self.facts.looking or self.python.counts_calls
 
@@ -71,7 +72,7 @@ class ProfileSession(Session):
 
     def begin(self) -> None:
         if self.to_stdout:  # what the script prints must not stand in the JSON
-            self._stdout, sys.stdout = sys.stdout, sys.stderr
+            self._stdout = DivertedStdout()
         super().begin()
         if self.profiling.ideal:
             self.ideal = install_ideal(self.imports)
@@ -271,13 +272,13 @@ class ProfileSession(Session):
         for fault in [] if self.deep is None else self.deep.wait():
             self.reporter.note(fault)
         if self._stdout is not None:
-            sys.stdout, self._stdout = self._stdout, sys.stdout
+            self._stdout.remove()
         try:
             self._show(Profile.load(self.folder), self)
         except StepscopeError as error:  # a column that is not there: the user's to mend, not a fault
             self.reporter.say(f"stepscope: {error}")
         if self._stdout is not None:  # what the script prints at its exit is no JSON either
-            sys.stdout, self._stdout = self._stdout, sys.stdout
+            self._stdout = DivertedStdout()
 
     def tried(self, profile: Profile) -> list[Finding]:
         """Run the script again with each piece of advice that can be tried; findings with what that gave."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
+from stepscope.events.python_calls import follow_calls
 from stepscope.profile.collect.torch_window import WindowOptions
 
 __all__ = ["Asked", "Budget", "CallCounter", "Chosen", "Probe", "choose"]
@@ -96,28 +95,21 @@ class CallCounter:
     def __init__(self) -> None:
         self.calls = 0
         self._ticks: count[int] | None = None
-        self._hook: Callable[..., None] | None = None
+        self._undo: Callable[[], None] | None = None
 
     def start(self) -> bool:
         """Whether it could: not when somebody else watches calls already."""
-        if sys.getprofile() is not None:
-            return False
-        ticks = self._ticks = count()
-
-        def hook(frame: Any, event: str, arg: Any) -> None:
-            if event == "call" or event == "c_call":
-                next(ticks)
-
-        self._hook = hook
-        sys.setprofile(hook)
-        return True
+        ticks = count()
+        self._undo = follow_calls(ticks.__next__)
+        self._ticks = None if self._undo is None else ticks
+        return self._undo is not None
 
     def stop(self) -> None:
-        if self._hook is not None and sys.getprofile() is self._hook:
-            sys.setprofile(None)
+        if self._undo is not None:
+            self._undo()
         if self._ticks is not None:
             self.calls = next(self._ticks)
-        self._ticks = self._hook = None
+        self._ticks = self._undo = None
 
 
 def free_bytes() -> int | None:
