@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+import weakref
 from typing import IO, Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -74,6 +75,8 @@ class Server:
 
     def serve(self) -> None:
         """Answer until there is nobody left who asks."""
+        for one in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+            one.atexit = False  # torch would take its operator libraries apart: half of the time of a small script
         gc.collect()
         gc.freeze()  # children look at none of it, and so copy none of it
         before = patchable()

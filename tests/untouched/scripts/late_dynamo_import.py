@@ -1,5 +1,5 @@
 # untouched: without dynamo
-# untouched: only run, record
+# untouched: only run
 """The first optimizer imports dynamo, which itself patches torch; that patch must survive."""
 import sys
 

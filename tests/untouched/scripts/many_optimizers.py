@@ -9,11 +9,7 @@ made = [
     lambda p: torch.optim.Adam(p, lr=0.1, fused=True),
     lambda p: torch.optim.AdamW(p, lr=0.1, amsgrad=True, foreach=False),
     lambda p: torch.optim.RMSprop(p, lr=0.1, centered=True),
-    lambda p: torch.optim.Adagrad(p, lr=0.1),
-    lambda p: torch.optim.NAdam(p, lr=0.1),
     lambda p: torch.optim.RAdam(p, lr=0.1),
-    lambda p: torch.optim.ASGD(p, lr=0.1),
-    lambda p: torch.optim.Rprop(p, lr=0.1),
     lambda p: torch.optim.Adafactor(p, lr=0.1),
     lambda p: torch.optim.Adadelta([{"params": list(p), "rho": 0.8}], lr=0.1),
 ]
