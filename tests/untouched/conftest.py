@@ -13,13 +13,15 @@ Run = Callable[[str, str], Done]
 
 
 @pytest.fixture(scope="session")
-def run_script(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """`run_script(name, arm)`: how the script ended and what it left."""
+def fresh_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """`fresh_run(name, arm)`: how the script ended and what it left."""
     zygote = Zygote(tmp_path_factory.mktemp("untouched") / "run")
-    plain = cache(lambda name: zygote.run(SCRIPTS / f"{name}.py", "plain"))
-
-    def run(name: str, arm: str) -> Done:
-        return plain(name) if arm == "plain" else zygote.run(SCRIPTS / f"{name}.py", arm)
-
-    yield run
+    yield lambda name, arm: zygote.run(SCRIPTS / f"{name}.py", arm)
     zygote.close()
+
+
+@pytest.fixture(scope="session")
+def run_script(fresh_run: Run) -> Run:
+    """The same, with what a script does under plain Python kept."""
+    plain = cache(lambda name: fresh_run(name, "plain"))
+    return lambda name, arm: plain(name) if arm == "plain" else fresh_run(name, arm)
