@@ -93,7 +93,7 @@ class _Mode(TorchFunctionMode):
                 if self in _stale:
                     _stale.remove(self)
                 else:
-                    self.__enter__()  # type: ignore[no-untyped-call]
+                    _put_on(self)
             elif not _take_off(self):
                 _stale.append(self)
                 source_of("module_begins").tidies = tidy  # type: ignore[attr-defined]
@@ -195,6 +195,19 @@ def tidy() -> None:
     for mode in list(_stale):
         if mode.thread == get_ident() and _take_off(mode):
             _stale.remove(mode)
+
+
+def _put_on(mode: Any) -> None:
+    """Put a mode below those of the script: each of theirs takes the topmost one off when it ends. That of
+    `torch.set_default_device` stays the lowest of all, where torch looks for it."""
+    pop, push = torch.overrides.__dict__["_pop_mode"], torch.overrides.__dict__["_push_mode"]
+    default = getattr(torch.__dict__.get("_GLOBAL_DEVICE_CONTEXT"), "device_context", None)
+    theirs = [pop() for _ in range(_other_modes())]
+    if theirs and theirs[-1] is default:
+        push(theirs.pop())
+    push(mode)
+    for other in reversed(theirs):
+        push(other)
 
 
 def _take_off(mode: Any) -> bool:

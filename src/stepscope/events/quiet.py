@@ -11,7 +11,9 @@ __all__ = ["quietly"]
 _disabled = torch._C.DisableTorchFunction
 _set_grad = torch._C._set_grad_enabled
 _is_grad = torch.is_grad_enabled
-_disable_modes = getattr(torch.utils._python_dispatch, "_disable_current_modes", None)
+# Not `_disable_current_modes`: it imports parts of torch that the script may never need.
+_pop_mode = torch.utils._python_dispatch._pop_mode
+_push_mode = torch.utils._python_dispatch._push_mode
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
 
@@ -30,14 +32,11 @@ class quietly:  # entered several times a step, so nothing nested and no generat
         self._grad = _is_grad()
         if self._grad:
             _set_grad(False)
-        self._modes = None
-        if _dispatch_modes() and _disable_modes is not None:
-            self._modes = _disable_modes()
-            self._modes.__enter__()
+        self._modes: list[Any] = [_pop_mode() for _ in range(_dispatch_modes())]
 
     def __exit__(self, *error: Any) -> None:
-        if self._modes is not None:
-            self._modes.__exit__(*error)
+        while self._modes:
+            _push_mode(self._modes.pop())
         if self._grad:
             _set_grad(True)
         self._functions.__exit__(None, None, None)
