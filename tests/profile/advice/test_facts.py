@@ -13,9 +13,11 @@ import torch
 import torch.nn.functional as F
 import torch.utils.data.dataloader as dataloader
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from stepscope import fence
+from stepscope.events import aside
 from stepscope.profile.collect.facts import Facts
 
 
@@ -214,3 +216,90 @@ def test_the_time_inside_a_closure_is_not_the_update() -> None:
 
     assert gathered(lambda: run(True))[0]["steps"]["optimizer_ns"] == 0
     assert gathered(lambda: run(False))[0]["steps"]["optimizer_ns"] > 0
+
+
+def test_printing_a_tensor_is_a_wait() -> None:
+    def printing() -> None:
+        model = nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(8):
+            loss = model(torch.ones(1, 2)).sum()
+            loss.backward()
+            optimizer.step()
+            f"{loss} {loss:.3f}"
+
+    plain = torch.Tensor.__repr__, torch.Tensor.__format__
+    found, _ = gathered(printing)
+    printed = [(one["calls"], one["every_step"]) for one in found["calls"] if one["op"] == "print"]
+    assert printed == [(1.0, True), (1.0, True)]
+    assert (torch.Tensor.__repr__, torch.Tensor.__format__) == plain
+
+
+def test_a_patch_of_the_script_is_called_once_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {"relu": 0, "backward": 0}
+    relu, backward = F.relu, torch.Tensor.backward
+
+    def half_relu(x: torch.Tensor) -> torch.Tensor:
+        counts["relu"] += 1
+        return 0.5 * relu(x)
+
+    def twice_backward(loss: torch.Tensor, *args: Any, **kwargs: Any) -> None:
+        counts["backward"] += 1
+        backward(2 * loss, *args, **kwargs)  # type: ignore[no-untyped-call]
+
+    monkeypatch.setattr(F, "relu", half_relu)
+    monkeypatch.setattr(torch.Tensor, "backward", twice_backward)
+
+    def patched() -> list[float]:
+        torch.manual_seed(0)
+        model = nn.Linear(4, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        losses = []
+        for _ in range(9):
+            loss = F.relu(model(torch.randn(5, 4))).square().mean()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+    plain = patched()
+    found, losses = gathered(patched)
+    assert found["look"]["steps"] == 3
+    assert losses == plain
+    assert counts == {"relu": 18, "backward": 18}
+
+
+def test_modes_of_the_script_see_only_the_script() -> None:
+    def operations() -> list[str]:
+        seen: list[str] = []
+
+        class Mode(TorchDispatchMode):
+            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                seen.append(str(func))
+                return func(*args, **(kwargs or {}))
+
+        with Mode():
+            train(TensorDataset(torch.rand(96, 8), torch.randint(0, 4, (96,))), epochs=1)
+        return seen
+
+    plain = operations()
+    found, seen = gathered(operations)
+    assert found["look"]["steps"] == 3
+    assert seen == plain
+
+
+def test_the_look_ends_when_something_is_compiled_meanwhile() -> None:
+    def compiling() -> None:
+        model = nn.Linear(2, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(9):
+            if step == 4:
+                torch.compile(model, backend="eager")
+            model(torch.ones(1, 2)).sum().backward()
+            optimizer.step()
+
+    try:
+        found, _ = gathered(compiling)
+    finally:
+        aside.reopen()
+    assert found["look"]["why_not"] == "the model is compiled"

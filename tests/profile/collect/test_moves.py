@@ -56,6 +56,24 @@ def test_subclasses_of_tensors_see_the_same_calls(moved: list[float]) -> None:
     assert moved == []
 
 
+class Seeing(torch.overrides.TorchFunctionMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[str] = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        self.seen.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_mode_of_the_script_sees_one_call_and_the_move_counts_once(moved: list[float]) -> None:
+    x = torch.ones(3)
+    with Seeing() as mode:
+        x.to("meta")
+    assert mode.seen == ["to"]
+    assert len(moved) == 1
+
+
 def test_compiled_code_is_compiled_in_one_piece(moved: list[float]) -> None:
     torch._dynamo.reset()
     compiled = torch.compile(lambda x: x.to(torch.float64).sum() * 2, backend="eager", fullgraph=True)

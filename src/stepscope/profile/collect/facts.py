@@ -151,7 +151,8 @@ class Facts:
         if id(optimizer) not in self._optimizers:
             from stepscope.profile.collect.facts_process import describe_optimizer
 
-            self._optimizers[id(optimizer)] = describe_optimizer(optimizer, self._made_at.get(optimizer))
+            with events.quietly():
+                self._optimizers[id(optimizer)] = describe_optimizer(optimizer, self._made_at.get(optimizer))
         if self.loaders is not None:
             self.loaders.stepped()
         if look is not None:

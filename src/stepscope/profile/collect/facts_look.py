@@ -148,7 +148,8 @@ class Look:
             self.on = False
             self._wall_ns = perf_counter_ns() - self._began
             self._installed.remove()
-            self._models = [describe_model(model) for model in list(self._roots)]
+            with events.quietly():
+                self._models = [describe_model(model) for model in list(self._roots)]
             self._forget()
             self._sources.clear()
             self.over = True
@@ -276,8 +277,7 @@ class Look:
 
     def _note_matmul(self, name: str, place: Any, args: Any, first: Any, result: Any) -> None:
         self._autocast[0] += 1
-        kind = first.device.type
-        self._autocast[1] += bool(torch.is_autocast_enabled(kind) if _autocast_by_kind else torch.is_autocast_enabled())
+        self._autocast[1] += _is_autocast(first.device.type)
         dtype = str(result.dtype if isinstance(result, torch.Tensor) else first.dtype).removeprefix("torch.")
         self._dtypes[dtype] = self._dtypes.get(dtype, 0) + 1
         if name in ("matmul", "bmm", "einsum", "baddbmm") and isinstance(result, torch.Tensor):
@@ -365,3 +365,10 @@ class Look:
 
 
 _autocast_by_kind = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4)
+
+
+def _is_autocast(kind: str) -> bool:
+    try:
+        return bool(torch.is_autocast_enabled(kind) if _autocast_by_kind else torch.is_autocast_enabled())
+    except RuntimeError:  # a kind of device that has none: meta
+        return False

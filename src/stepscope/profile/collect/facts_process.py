@@ -174,8 +174,10 @@ def describe_model(model: Any) -> dict[str, Any]:
     four_d = channels_last = 0
     for module in model.modules():
         kinds[type(module).__name__] = kinds.get(type(module).__name__, 0) + 1
+        if type(module).__name__ != "Conv2d":
+            continue
         weight = module._parameters.get("weight")  # not the attribute: reading a parametrized one computes it
-        if type(module).__name__ == "Conv2d" and weight is not None and weight.dim() == 4 and weight.shape[1] > 1:
+        if weight is not None and weight.dim() == 4 and weight.shape[1] > 1:
             four_d += 1
             channels_last += bool(weight.stride(1) == 1 and weight.stride(0) != 1)
     parameters = list(model.parameters())

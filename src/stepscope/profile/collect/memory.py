@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from stepscope import events
 from stepscope.fence import fenced
 from stepscope.profile.collect.alive import live_models_and_optimizers
 from stepscope.profile.collect.module_names import module_paths
@@ -34,7 +35,7 @@ def storages(
         optimizers = found[1] if optimizers is None else optimizers
     seen: set[tuple[str, int]] = set()
     result: Storages = {}
-    with sys.modules["torch"]._C.DisableTorchFunctionSubclass():  # asking a tensor must not run its own code
+    with events.quietly():  # asking a tensor must not run its own code, nor be seen by a mode of the script
         for category, name, tensor in _tensors(list(models), list(optimizers)):
             for device, address, size in _places(tensor):
                 if (device, address) not in seen:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import wraps
+from threading import get_ident
 from typing import Any
 
 from stepscope.events import Installed
@@ -26,6 +27,7 @@ class Moves:
         self._moved = moved
         self._clock = clock
         self._installed = Installed(stays_in_parent=True)
+        self._inside: set[int] = set()
         self._is_on = False
 
     def install(self, torch: Any, *, always: bool = False) -> None:
@@ -41,16 +43,26 @@ class Moves:
         self._installed.remove()
 
     def _timed(self, move: Callable[..., Any], torch: Any) -> Callable[..., Any]:
-        plain = (torch.Tensor, torch.nn.Parameter)
-        compiling, clock, moved = torch.compiler.is_compiling, self._clock, self._moved
+        plain, unseen = (torch.Tensor, torch.nn.Parameter), torch._C.DisableTorchFunction
+        compiling, clock, moved, inside = torch.compiler.is_compiling, self._clock, self._moved, self._inside
+
+        def is_on_host(tensor: Any) -> bool:
+            with unseen():  # a mode of the script would see that it is asked
+                return bool(tensor.is_cpu)
 
         @wraps(move)
         def timed(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            if type(tensor) not in plain or not tensor.is_cpu or compiling():
+            thread = get_ident()
+            # Torch hands a function mode the method by its name: what it calls is this function once more.
+            if type(tensor) not in plain or thread in inside or compiling() or not is_on_host(tensor):
                 return move(tensor, *args, **kwargs)
+            inside.add(thread)
             began = clock()
-            result = move(tensor, *args, **kwargs)
-            if result is not tensor and not result.is_cpu:
+            try:
+                result = move(tensor, *args, **kwargs)
+            finally:
+                inside.discard(thread)
+            if result is not tensor and not is_on_host(result):
                 moved(began, clock())
             return result
 
