@@ -61,6 +61,34 @@ SCRIPTS = {
         threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
         print("main done")
         """,
+    "threads that wait for the main one": """
+        import atexit, threading, time
+        def waits(): threading.main_thread().join(); print("joined", flush=True)
+        def polls():
+            while threading.main_thread().is_alive(): time.sleep(0.01)
+            time.sleep(0.3); print("seen", flush=True)
+        atexit.register(print, "at exit")
+        for target in (waits, polls): threading.Thread(target=target).start()
+        print("main done", flush=True)
+        """,
+    "signals in order": """
+        import os, signal
+        got = []
+        before = [signal.signal(n, lambda n, f: got.append(n)) for n in (signal.SIGTERM, signal.SIGUSR1)]
+        os.kill(os.getpid(), signal.SIGTERM); os.kill(os.getpid(), signal.SIGUSR1)
+        print(got, before, signal.getsignal(signal.SIGTERM).__name__, signal.getsignal(signal.SIGTERM).__module__)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL); print(signal.getsignal(signal.SIGTERM), flush=True)
+        os.kill(os.getpid(), signal.SIGTERM); print("never")
+        """,
+    "stays in its own frames": """
+        import inspect, sys
+        def handler(kind, error, trace): print(kind.__name__, len(inspect.getinnerframes(trace)))
+        class Loud:
+            def __str__(self): return str([f.function for f in inspect.stack()[:2]])
+        print(Loud()); print(sys.stdout.write("x\\n"), sys.stdout.write.__name__, sys.exit.__name__)
+        sys.excepthook = handler
+        1 / 0
+        """,
     "pool left open": """
         from concurrent.futures import ThreadPoolExecutor
         pool = ThreadPoolExecutor(2); print(pool.submit(sum, [1, 2]).result())

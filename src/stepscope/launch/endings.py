@@ -57,16 +57,14 @@ def _flush(stream: object) -> None:
 def wait_for_threads() -> None:
     """Wait for the script's threads, as the interpreter does before it ends; daemons are not waited for.
 
-    Threads of an executor end only when the interpreter tells them to, so waiting for them here would be for ever.
+    It is the interpreter's own way: the main thread counts as over from here, so threads that wait for it to end go on,
+    and executors are told to finish. The interpreter does it once, so at its own end there is nothing left to wait for.
     """
-    own = threading.current_thread()
-    pools = sys.modules.get("concurrent.futures.thread")
-    of_pools = set(getattr(pools, "_threads_queues", ()))
-    while True:
-        left = [one for one in threading.enumerate() if not one.daemon and one is not own and one not in of_pools]
-        if not left or own is not threading.main_thread():
-            return
-        left[0].join()
+    if threading.current_thread() is not threading.main_thread():
+        return
+    import concurrent.futures.thread  # noqa: F401  # asks to be told of the end when it is imported: not possible after
+
+    threading.__dict__["_shutdown"]()
 
 
 class LastWord:
