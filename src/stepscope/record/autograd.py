@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from stepscope.record.drafts import OpDraft, Ref
 
-__all__ = ["Nodes", "is_custom"]
+__all__ = ["LEAF_NUMBER", "Nodes", "is_custom", "is_packing", "know_custom"]
 
 _counter = getattr(torch._C._autograd, "_get_sequence_nr", None)
 _top_hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
 _LEAF = "AccumulateGrad"
-_LEAF_NUMBER = 2**63
+LEAF_NUMBER = 2**63
 """All leaves share one sequence number, the largest there is."""
 _CUSTOM: dict[type, bool] = {}
 
@@ -29,11 +29,21 @@ def is_custom(kind: type) -> bool:
     return known
 
 
+def know_custom(kind: type, as_kind: type) -> None:
+    """Take nodes of this class for custom ones exactly if those of the other are."""
+    _CUSTOM[kind] = is_custom(as_kind)
+
+
+def is_packing() -> bool:
+    """Whether tensors saved now go through hooks (checkpointing, offloading); also when this torch cannot tell."""
+    return _top_hooks is None or _top_hooks(True) is not None
+
+
 class Nodes:
     """Which forward op made which autograd node."""
 
-    def __init__(self) -> None:
-        self.counter: Callable[[], int] = _counter or self._guess
+    def __init__(self, counter: Callable[[], int] | None = None) -> None:
+        self.counter: Callable[[], int] = counter or _counter or self._guess
         """The number the next node on this thread will get."""
         self._highest = -1
         self.first = self.counter()
@@ -53,7 +63,7 @@ class Nodes:
     def claim(self, op: OpDraft, outputs: list[Any], refs: Sequence[Ref], since: int) -> list[Any]:
         """The nodes behind `outputs` made since `since`: they are this op's."""
         if not self.packed:
-            self.packed = _top_hooks is None or _top_hooks(True) is not None
+            self.packed = is_packing()
         found: list[Any] = []
         names: list[str] = []
         stack: list[Any] = []
@@ -72,7 +82,7 @@ class Nodes:
         while stack:
             node = stack.pop()
             sequence = node._sequence_nr()
-            if sequence < since or sequence in makers or sequence >= _LEAF_NUMBER:
+            if sequence < since or sequence in makers or sequence >= LEAF_NUMBER:
                 continue
             name = type(node).__name__
             makers[sequence] = (op, name)

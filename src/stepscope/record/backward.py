@@ -16,6 +16,7 @@ from stepscope import fence
 from stepscope.events.nodes import follow_nodes
 from stepscope.record.autograd import is_custom
 from stepscope.record.drafts import OpDraft, Ref
+from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import tell
 
 if TYPE_CHECKING:
@@ -56,8 +57,9 @@ class Backward:
 
     who = "recording the backward pass"
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, *, replays: bool = False) -> None:
         self._recorder = recorder
+        self._replays = replays
         self._before = recorder.watchers("backward_before")
         self._after = recorder.watchers("backward_after")
         self._timed = recorder.timed
@@ -89,7 +91,7 @@ class Backward:
     @fence.fenced("recording the backward pass")
     def _look_at(self, roots: Any) -> None:
         with _disabled():
-            refs = self._recorder.flow.refs([root for root in roots if isinstance(root, torch.Tensor)])
+            refs = self._recorder.flow.refs([root for root in roots if is_tensor_type(type(root))])
             if self.loss is None and refs:
                 self.loss = refs[0]
 
@@ -120,7 +122,7 @@ class Backward:
         return found
 
     def begin(self, node: _Node, gradients: Any) -> None:
-        if self._recorder.off:
+        if self._recorder.off and not self._replays:
             return
         try:
             with _disabled():
@@ -189,7 +191,7 @@ class Backward:
 
     def end(self, node: _Node, produced: Any, gradients: Any) -> None:
         recorder = self._recorder
-        if recorder.off:
+        if recorder.off and not self._replays:
             return
         now = perf_counter_ns() if self._timed else 0
         try:
@@ -209,7 +211,8 @@ class Backward:
                     self._produced(node, draft, produced)
                 node.entries = []
                 if recorder.tensors.lives is not None:
-                    recorder.tensors.lives.append(draft)
+                    recorder.tensors.lives.append(None)
+                    recorder.drafts.ended.append(draft)
                 if now:
                     self._left[draft.thread or recorder.thread] = perf_counter_ns()
         except Exception as fault:

@@ -29,30 +29,36 @@ class Described(NamedTuple):
     model: str
     modules: tuple[ModuleInfo, ...]
     sites: Sites
-    loss: Ref | None = None
-    optimizers: tuple[str, ...] = ()
+    places: dict[str, int] = {}  # noqa: RUF012 never written to
+    """Where parameters and buffers were made, by name."""
+    is_forward: bool = False
+    """There was no model, or none with parameters: what ran before backward is forward."""
 
 
 def describe(recorder: Recorder) -> Described:
     """Look at the model as it is now."""
     sites = Sites()
-    _settle_roots(recorder)
+    is_forward = _settle_roots(recorder)
     roots = recorder.modules.roots
     model = roots[0] if roots else None
-    found = tuple(_modules(recorder, sites))
+    places: dict[str, int] = {}
+    found = tuple(_modules(recorder, sites, places))
     roots.clear()
-    name = "" if model is None else type(model).__name__
-    return Described(name, found, sites, recorder.engine.loss, tuple(recorder.optimizers.seen))
+    return Described("" if model is None else type(model).__name__, found, sites, places, is_forward)
 
 
 def build_record(recorder: Recorder, described: Described, wall_us: float, error: str | None) -> StepRecord:
     """The step as plain data."""
     sites = described.sites
     drafts = recorder.drafts
+    loss = recorder.engine.loss
+    _place_tensors(recorder, described.places)
+    if described.is_forward:
+        _rename_phases(recorder)
     if recorder.tensors.unseen_writes:
         drafts.not_seen("what wrote into a tensor in place")
-    if described.optimizers:
-        drafts.notes["optimizers"] = list(described.optimizers)
+    if recorder.optimizers.seen:
+        drafts.notes["optimizers"] = list(recorder.optimizers.seen)
     return StepRecord(
         depth=recorder.depth,
         started=recorder.started,
@@ -65,15 +71,15 @@ def build_record(recorder: Recorder, described: Described, wall_us: float, error
         tensors=tuple(_tensor(draft, sites) for draft in recorder.tensors.all),
         calls=tuple(_call(call) for call in drafts.calls),
         sites=tuple(sites.sites),
-        loss=None if described.loss is None else TensorRef(*described.loss),
+        loss=None if loss is None else TensorRef(*loss),
         unseen=tuple(Unseen(what=what, where=where, count=n) for (what, where), n in drafts.unseen.items()),
         error=error,
         notes=drafts.notes,
     )
 
 
-def _settle_roots(recorder: Recorder) -> None:
-    """Without a model given: the first module called is it; without any module, what ran before backward is forward."""
+def _settle_roots(recorder: Recorder) -> bool:
+    """Without a model given the first module called is it; True if set-up and forward could not be told apart."""
     modules = recorder.modules
     if modules.roots and modules.roots[0] is None:
         prefix = modules.entry_of(modules.roots[1])
@@ -83,9 +89,8 @@ def _settle_roots(recorder: Recorder) -> None:
                 if entry.root == 1:
                     entry.path, entry.root = entry.path[len(name) :].lstrip("."), 0
         modules.roots[0] = modules.roots.pop(1)
-        _rename_phases(recorder)
-    elif not modules.roots:
-        _rename_phases(recorder)
+        return True
+    return not modules.roots
 
 
 def _rename_phases(recorder: Recorder) -> None:
@@ -102,7 +107,7 @@ def _main_device(recorder: Recorder) -> str:
     return max(counts, key=lambda name: counts[name]) if counts else "cpu"
 
 
-def _modules(recorder: Recorder, sites: Sites) -> list[ModuleInfo]:
+def _modules(recorder: Recorder, sites: Sites, all_places: dict[str, int]) -> list[ModuleInfo]:
     found: list[ModuleInfo] = []
     taken: set[str] = set()
     for root in recorder.modules.roots:
@@ -112,7 +117,7 @@ def _modules(recorder: Recorder, sites: Sites) -> list[ModuleInfo]:
         places = {path: sites.index(site) for path, site in _construction(root).items()}
         prefix = entry.path
         named = {f"{prefix}.{path}".strip("."): site for path, site in places.items() if site is not None}
-        _place_tensors(recorder, named)
+        all_places.update(named)
         for info in describe_model(root, prefix, named):
             if info.path not in taken:
                 taken.add(info.path)

@@ -58,8 +58,10 @@ class CallDraft:
     """One run of a module's forward."""
 
     __slots__ = (
+        "began",
         "call",
         "device_us",
+        "ended",
         "error",
         "first_op",
         "host_us",
@@ -71,6 +73,7 @@ class CallDraft:
         "parent",
         "place",
         "recomputed",
+        "root",
         "sequence",
     )
 
@@ -86,8 +89,10 @@ class CallDraft:
         self.outputs: list[Ref] = []
         self.host_us: float | None = None
         self.device_us: float | None = None
+        self.began = self.ended = self.root = 0
+        """`root`: to which tree of modules its module belonged then; 0 is the model."""
         self.place: Any = None
-        """Which line of the user's called it, where its forward is torch's own."""
+        """Which line of the user's called it; known where its forward is torch's own, or is recorded as one op."""
         self.recomputed = False
         self.sequence = 0
         """Autograd's counter when it began: nodes from here on were made inside."""
@@ -97,12 +102,14 @@ class CallDraft:
 class Drafts:
     """The growing step: what observers are handed at the start and at the end."""
 
-    __slots__ = ("calls", "notes", "ops", "tensors", "unseen")
+    __slots__ = ("calls", "ended", "notes", "ops", "tensors", "unseen")
 
     def __init__(self, tensors: Tensors) -> None:
         self.tensors = tensors
         self.ops: list[OpDraft] = []
         self.calls: list[CallDraft] = []
+        self.ended: list[OpDraft] = []
+        """The ops in the order in which they ended."""
         self.unseen: dict[tuple[str, str], int] = {}
         """(what, where) -> how often."""
         self.notes: dict[str, Any] = {}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from stepscope.record.autograd import is_custom
 from stepscope.record.drafts import CallDraft, OpDraft, Ref
 from stepscope.record.observer import tell
-from stepscope.record.sites import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +20,12 @@ __all__ = ["Flow"]
 class Flow:
     """Turns the tensors of an op into references, before and after it runs."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, claims: bool = True) -> None:
         self._recorder = recorder
         self._tensors = recorder.tensors
         self._nodes = recorder.nodes
         self._counter = recorder.nodes.counter
-        self._claimed = recorder.watchers("claimed")
+        self._claimed = recorder.watchers("claimed") if claims else []
         self._expected = self._counter()
         """Autograd's counter after the last op. When it has moved on by itself, code we cannot see has made nodes."""
         self._strangers = False
@@ -169,7 +167,8 @@ class Flow:
         if entry is None or maker is None:
             maker, entry = self._unseen_op(tensor, node, version, entry)
         self._nodes.claim(maker, [tensor], [(entry.number, version)], since)
-        if self._claimed and is_custom(type(node)):
+        if is_custom(type(node)):
+            maker.saved_bytes += getattr(node, "saved_bytes", 0)
             tell(self._claimed, maker, [node], ())
 
     def _unseen_op(self, tensor: Any, node: Any, version: int, entry: Entry | None) -> tuple[OpDraft, Entry]:
@@ -190,7 +189,7 @@ class Flow:
         """Record a module's call as one op: at depth "modules", and where its inside cannot be seen."""
         recorder = self._recorder
         draft = OpDraft(call.module.type, recorder.phases.now, call)
-        draft.site = place_of(sys._getframe(1))
+        draft.site = call.place
         entries = self.read_inputs(draft, inputs, self._counter())
         recorder.keep(draft)
         self.write_outputs(draft, inputs, outputs, self.changed_inputs(inputs, draft), entries, call.sequence)

@@ -1,6 +1,6 @@
 """Torch functions: every torch call of the user's code comes by here, once, with its arguments.
 
-This runs around every op, so it is written for speed: what can be worked out later is not worked out here.
+While observers look at values this runs around every op as it happens; else when the tape is replayed (`replay.py`).
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Functions"]
+__all__ = ["Functions", "reads_only"]
 
 _disabled = torch._C.DisableTorchFunction
 _Tensor = torch.Tensor
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _READ_ONLY: dict[Any, bool] = {}
 
 _Begun = tuple[OpDraft, list[Any], "list[Entry]", int, OpCall | None, Plan, Any, Any, Any]
@@ -50,8 +49,6 @@ class Functions:
         self._optimizers = recorder.optimizers
         self._ops = recorder.drafts.ops
         self._flow = recorder.flow
-        self._tensors = recorder.tensors
-        self._known = recorder.tensors.entries
         self._lives = recorder.tensors.lives
         self._timed = recorder.timed
         self._before = recorder.watchers("before")
@@ -60,26 +57,15 @@ class Functions:
         self._watched = bool(self._before or self._returned or self._after)
 
     def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> _Begun:
-        stack = self._stack
-        phase = self._phases.now
-        draft = OpDraft(plan[1], phase, stack[-1] if stack else None)
         inputs: list[Any] = []
-        for value in args:
-            if type(value) not in _PLAIN:
-                inputs = []
-                draft.args = snapshot(function, args, kwargs, inputs)
-                break
-            inputs.append(value)
-        else:
-            if kwargs:
-                inputs = []
-                draft.args = snapshot(function, args, kwargs, inputs)
-        draft.site = self._place(draft, frame)
+        frozen = snapshot(function, args, kwargs, inputs)
+        code = frame.f_code
+        place = (code, frame.f_lasti) if _USERS.get(code.co_filename) else None
+        draft = self.draft(plan, frozen, place)
+        if draft.site is None:
+            draft.site = place_of(frame)
         sequence = self._counter()
-        entries = self._flow.read_inputs(draft, inputs, sequence)
-        if plan[0] == BACKWARD:  # listed before the ops it runs, not after them
-            draft.phase = "backward"
-            self._recorder.engine.callers.append((self._recorder.keep(draft), []))
+        entries = self.read(draft, plan, inputs, sequence)
         call = None
         if self._watched:
             call = OpCall(draft, function, args, kwargs or {}, inputs)
@@ -89,44 +75,46 @@ class Functions:
             draft.began = perf_counter_ns()
         return draft, inputs, entries, sequence, call, plan, function, args, kwargs
 
-    def _place(self, draft: OpDraft, frame: Any) -> Place | None:
-        """The user's line: in a layer of torch's own it is that which called the layer."""
-        code = frame.f_code
-        if _USERS.get(code.co_filename):
-            return code, frame.f_lasti
-        place = self._optimizers.place if draft.phase == "optimizer" else None
+    def draft(self, plan: Plan, frozen: Any, place: Place | None) -> OpDraft:
+        """An op begins here: in a layer or optimizer of torch's own, where that was called."""
+        stack = self._stack
+        phase = self._phases.now
+        draft = OpDraft(plan[1], phase, stack[-1] if stack else None)
+        draft.args = frozen
+        if place is None and phase == "optimizer":
+            place = self._optimizers.place
         if place is None and draft.call is not None:
             place = draft.call.place
-        return place_of(frame) if place is None else place
+        draft.site = place
+        return draft
+
+    def read(self, draft: OpDraft, plan: Plan, inputs: list[Any], sequence: int) -> list[Entry]:
+        """Note what the op is about to read."""
+        entries = self._flow.read_inputs(draft, inputs, sequence)
+        if plan[0] == BACKWARD:  # listed before the ops it runs, not after them
+            draft.phase = "backward"
+            self._recorder.engine.callers.append((self._recorder.keep(draft), []))
+        return entries
 
     def end(self, begun: _Begun, result: Any) -> None:
-        draft, inputs, entries, sequence, call, plan, function, _, kwargs = begun
         if self._timed:
-            draft.ended = perf_counter_ns()
-        if call is not None:
-            with _disabled():
-                self._end(begun, result)
-        elif type(result) is _Tensor and plan[0] == OP and not kwargs and _READ_ONLY.get(function):
-            # The usual op makes one tensor and writes to none.
-            entry = self._known.get(id(result))
-            if entry is None or entry.ref() is not result:
-                entry = self._tensors.create(result, "intermediate" if entries else "constant", entries, draft)
-            draft.outputs = (entry.now,)
-            draft.index = len(self._ops)
-            self._ops.append(draft)
-            self._flow.settle(draft, [result], inputs, sequence)
-            if self._lives is not None:
-                self._lives.append(draft)
-        else:
-            self._end(begun, result)
+            begun[0].ended = perf_counter_ns()
+        with _disabled():
+            self.finish(begun, result)
 
-    def _end(self, begun: _Begun, result: Any) -> None:
+    def _mark(self, draft: OpDraft) -> None:
+        if self._lives is not None:
+            self._lives.append(None)
+            self._recorder.drafts.ended.append(draft)
+
+    def finish(self, begun: _Begun, result: Any) -> None:
+        """An op has run: number what it made and wrote."""
         draft, inputs, entries, sequence, call, plan, function, args, kwargs = begun
         if call is not None:
             tell(self._returned, call)
         kind = type(result)
         outputs = [result] if kind is _Tensor or is_tensor_type(kind) else tensors_in(result)
-        changed = () if not kwargs and _reads_only(function) else self._flow.changed_inputs(inputs, draft)
+        changed = () if not kwargs and reads_only(function) else self._flow.changed_inputs(inputs, draft)
         if not outputs and not changed:
             if plan[1].endswith("_"):  # fused optimizers count no versions
                 ids = written_by_schema(function, args, kwargs or {})
@@ -137,8 +125,7 @@ class Functions:
             draft.index = len(self._ops)
             self._ops.append(draft)
         written, nodes = self._flow.write_outputs(draft, inputs, outputs, changed, entries, sequence)
-        if self._lives is not None:
-            self._lives.append(draft)
+        self._mark(draft)
         if call is not None:
             call.result, call.outputs, call.nodes = result, written, nodes
             tell(self._after, call)
@@ -146,15 +133,18 @@ class Functions:
             draft.outputs = [*draft.outputs, *self._recorder.engine.callers.pop()[1]]
 
     def fail(self, begun: _Begun, error: BaseException) -> None:
-        draft = begun[0]
-        if begun[5][0] == BACKWARD:
+        self.failed(begun[0], begun[5], f"{type(error).__name__}: {error}")
+
+    def failed(self, draft: OpDraft, plan: Plan, error: str) -> None:
+        """An op has raised."""
+        if plan[0] == BACKWARD:
             self._recorder.engine.callers.pop()
-        draft.error = f"{type(error).__name__}: {error}"
+        draft.error = error
         if draft.index < 0:
             self._recorder.keep(draft)
 
 
-def _reads_only(function: Any) -> bool:
+def reads_only(function: Any) -> bool:
     """Whether a function without keywords writes to none of its arguments: one of torch's own, by its name."""
     known = _READ_ONLY.get(function)
     if known is None:

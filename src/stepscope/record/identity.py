@@ -16,7 +16,7 @@ import torch
 if TYPE_CHECKING:
     from stepscope.record.drafts import OpDraft, Ref
 
-__all__ = ["Entry", "Tensors", "is_tensor_type"]
+__all__ = ["Entry", "Tensors", "is_tensor_type", "know_as_tensor"]
 
 _TENSOR_TYPES: dict[type, bool] = {}
 
@@ -27,6 +27,11 @@ def is_tensor_type(kind: type) -> bool:
     if known is None:
         known = _TENSOR_TYPES[kind] = issubclass(kind, torch.Tensor)
     return known
+
+
+def know_as_tensor(kind: type) -> None:
+    """Take objects of this class for tensors."""
+    _TENSOR_TYPES[kind] = True
 
 
 class Entry:
@@ -145,7 +150,7 @@ class Tensors:
         names: tuple[str, ...] = ()
         if named is not None and named[0]() is tensor:
             kind, names = named[1], named[2]
-        elif kind == "input" and isinstance(tensor, torch.nn.Parameter):
+        elif kind == "input" and (isinstance(tensor, torch.nn.Parameter) or getattr(tensor, "is_parameter", False)):
             kind = "parameter"
         entry = Entry(tensor, len(self.all), kind, version)
         self.all.append(entry)

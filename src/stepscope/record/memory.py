@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.drafts import OpDraft
 from stepscope.record.observer import Observer
 
 if TYPE_CHECKING:
@@ -48,10 +47,10 @@ class MemoryObserver(Observer):
 
     def build(self, drafts: Drafts) -> None:
         account = _Account()
-        events = iter(self._lives)
+        events, ended = iter(self._lives), iter(drafts.ended)
         for event in events:
-            if type(event) is OpDraft:
-                account.mark(event.index)
+            if event is None:
+                account.mark(next(ended).index)
             elif type(event) is int:
                 account.meet(event, next(events), next(events), next(events), next(events))
             else:
@@ -72,7 +71,8 @@ class MemoryObserver(Observer):
 
 
 class _Account:
-    """Adds up what `Tensors.lives` holds: five items for a storage met, a weak reference for one freed, ops that ended."""
+    """Adds up what `Tensors.lives` holds: five items for a storage met, a weak reference for one freed, None for an op that
+    ended."""
 
     def __init__(self) -> None:
         self._sizes: dict[Any, tuple[int, int]] = {}
@@ -99,11 +99,12 @@ class _Account:
             self._live -= known[1]
 
     def mark(self, index: int) -> None:
-        """An op has ended."""
+        """An op has ended; one without an index was only a question."""
+        if index < 0:
+            return
         live = self._live
         self._after.extend([live] * (index + 1 - len(self._after)))
-        if index >= 0:
-            self._after[index] = live
+        self._after[index] = live
         if live > self._peak[0]:
             self._peak = (live, index)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,7 +13,7 @@ from stepscope.events.modules import runs_fused
 from stepscope.record.arguments import tensors_in
 from stepscope.record.drafts import CallDraft
 from stepscope.record.observer import tell
-from stepscope.record.sites import place_of
+from stepscope.record.sites import Place, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from stepscope.events.modules import ModuleCall
     from stepscope.record.recorder import Recorder
 
-__all__ = ["ModuleEntry", "ModuleHooks"]
+__all__ = ["ModuleEntry", "ModuleHooks", "said"]
 
 
 _FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.nn.MultiheadAttention)
@@ -29,7 +30,7 @@ _FUSED = (torch.nn.TransformerEncoderLayer, torch.nn.TransformerEncoder, torch.n
 class ModuleEntry:
     """A module object and the names it goes by."""
 
-    __slots__ = ("aliases", "calls", "may_close", "of_torch", "path", "ref", "root", "type")
+    __slots__ = ("aliases", "calls", "may_close", "of_torch", "path", "ref", "root", "scripted", "type")
 
     def __init__(self, module: Any, path: str, root: int) -> None:
         self.ref = weakref.ref(module)
@@ -39,6 +40,7 @@ class ModuleEntry:
         self.root = root
         """Which of the recording's roots it belongs to: 0 is the model."""
         self.calls = 0
+        self.scripted = isinstance(module, torch.jit.ScriptModule)
         self.may_close = isinstance(module, (torch.jit.ScriptModule, *_FUSED))
         """Whether its inside may be out of sight."""
         self.of_torch = type(module).__module__.startswith("torch.nn.modules.")
@@ -57,11 +59,12 @@ class ModuleHooks:
 
     def __init__(self, recorder: Recorder, model: Any) -> None:
         self._recorder = recorder
+        self._depth = recorder.depth
         self.model = model
         self.roots: list[Any] = []
         self.entries: dict[int, ModuleEntry] = {}
         self.stack: list[CallDraft] = []
-        self._closed: set[CallDraft] = set()
+        self.closed: set[CallDraft] = set()
         """Calls whose inside is out of sight: torch runs them in one piece."""
         self._key = f"recorder {id(self)}"
         self._before = recorder.watchers("module_before")
@@ -133,65 +136,81 @@ class ModuleHooks:
         entry = self.entries.get(id(module))
         return entry if entry is not None and entry.ref() is module else None
 
-    def _enter(self, called: ModuleCall) -> None:
-        recorder = self._recorder
-        if not recorder.listens():
-            return
-        module = called.module
+    def entry_for(self, module: Any, outermost: bool) -> ModuleEntry:
+        """What is known of a module that is called; one not seen before is learnt with its whole tree."""
         entry = self.entry_of(module)
-        if entry is None or (self.model is None and not self.stack and module not in self.roots):
+        if entry is None or (self.model is None and outermost and module not in self.roots):
             entry = self.add_root(module)
+        return entry
+
+    def _enter(self, called: ModuleCall) -> None:
+        if not self._recorder.listens():
+            return
+        entry = self.entry_for(called.module, not self.stack)
         with torch._C.DisableTorchFunction():
-            parent = self.stack[-1] if self.stack else None
-            drafts = recorder.drafts
-            call = CallDraft(len(drafts.calls), entry, entry.calls, parent, len(drafts.ops))
-            call.sequence = recorder.sequence()
-            entry.calls += 1
-            if entry.of_torch:
-                call.place = place_of(called.frame) if parent is None or parent.place is None else parent.place
-            call.recomputed = recorder.phases.in_backward
-            given = (called.args, called.kwargs) if called.kwargs else called.args
-            call.inputs = recorder.flow.refs(tensors_in(given))
-            drafts.calls.append(call)
-            self.stack.append(call)
+            place = None
+            if entry.of_torch or entry.may_close or self._depth == "modules":
+                parent = self.stack[-1] if self.stack else None
+                inherits = parent is not None and parent.module.of_torch
+                place = parent.place if parent is not None and inherits else place_of(called.frame)
+            call = self.enter(entry, entry.root, place, tensors_in((called.args, called.kwargs)))
             called.notes[self._key] = call
-            if entry.may_close and runs_fused(module):
-                self._closed.add(call)
-            if entry.root == 0 and (parent is None or parent.module.root != 0):
-                recorder.phases.module_begins()
+            if entry.may_close and runs_fused(called.module):
+                self.closed.add(call)
             if self._before:
                 tell(self._before, call)
+            if self._recorder.timed:
+                call.began = perf_counter_ns()
+
+    def enter(self, entry: ModuleEntry, root: int, place: Place | None, inputs: list[Any]) -> CallDraft:
+        """A call begins with these tensors; `root` is that of the module by now."""
+        recorder = self._recorder
+        drafts = recorder.drafts
+        parent = self.stack[-1] if self.stack else None
+        call = CallDraft(len(drafts.calls), entry, entry.calls, parent, len(drafts.ops))
+        call.sequence = recorder.sequence()
+        call.root = root
+        entry.calls += 1
+        call.place = place
+        call.recomputed = recorder.phases.in_backward
+        call.inputs = recorder.flow.refs(inputs)
+        drafts.calls.append(call)
+        self.stack.append(call)
+        if root == 0 and (parent is None or parent.root != 0):
+            recorder.phases.module_begins()
+        return call
 
     def _leave(self, called: ModuleCall) -> None:
-        recorder = self._recorder
+        now = perf_counter_ns()
         call = called.notes.get(self._key)
-        if call is None or call not in self.stack or not recorder.listens():
+        if call is None or call not in self.stack or not self._recorder.listens():
             return
-        while self.stack[-1] is not call:  # left without coming back here
-            self._close(self.stack.pop(), "left by an exception")
-        self.stack.pop()
+        call.ended = now
         with torch._C.DisableTorchFunction():
-            outputs = tensors_in(called.result)
-            closed = call in self._closed
-            if closed:
-                self._say_closed(called.module, call)
-            if closed or (recorder.depth == "modules" and call.index == len(recorder.drafts.calls) - 1):
-                recorder.flow.whole_module(call, tensors_in((called.args, called.kwargs)), outputs)
-            call.outputs = recorder.flow.refs(outputs)
-            self._close(call, _said(called.error))
+            inputs = tensors_in((called.args, called.kwargs)) if call in self.closed or self._depth == "modules" else []
+            self.leave(call, inputs, tensors_in(called.result), said(called.error))
             if self._after:
                 tell(self._after, call)
 
-    def _say_closed(self, module: Any, call: CallDraft) -> None:
-        scripted = isinstance(module, torch.jit.ScriptModule)
-        what = "inside scripted code" if scripted else "inside a fused inference kernel of torch"
-        self._recorder.drafts.not_seen(what, call.module.path or call.module.type)
+    def leave(self, call: CallDraft, inputs: list[Any], outputs: list[Any], error: str | None) -> None:
+        """A call has ended."""
+        recorder = self._recorder
+        while self.stack[-1] is not call:  # left without coming back here
+            self._close(self.stack.pop(), "left by an exception")
+        self.stack.pop()
+        closed = call in self.closed
+        if closed:
+            what = "inside scripted code" if call.module.scripted else "inside a fused inference kernel of torch"
+            recorder.drafts.not_seen(what, call.module.path or call.module.type)
+        if closed or (self._depth == "modules" and call.index == len(recorder.drafts.calls) - 1):
+            recorder.flow.whole_module(call, inputs, outputs)
+        call.outputs = recorder.flow.refs(outputs)
+        self._close(call, error)
 
     def _close(self, call: CallDraft, error: str | None) -> None:
         call.last_op = len(self._recorder.drafts.ops) - 1
         call.error = error
-        root = call.module.root == 0
-        if root and (call.parent is None or call.parent.module.root != 0):
+        if call.root == 0 and (call.parent is None or call.parent.root != 0):
             self._recorder.phases.module_ends()
 
     def close_all(self, error: str | None) -> None:
@@ -200,7 +219,7 @@ class ModuleHooks:
             self._close(self.stack.pop(), error)
 
 
-def _said(error: BaseException | None) -> str | None:
+def said(error: BaseException | None) -> str | None:
     # A checkpoint stops its recomputation by an exception of its own once it has what it needs: no fault.
     if error is None or type(error).__name__ == "_StopRecomputationError":
         return None

@@ -28,24 +28,30 @@ class OptimizerHooks:
         self._recorder.installed.add(subscription.remove)
 
     def _begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
-        recorder = self._recorder
-        if not recorder.listens():
-            return
-        name = type(optimizer).__name__
+        if self._recorder.listens():
+            self.begin(type(optimizer).__name__, self.place_for(optimizer, frame))
+
+    def place_for(self, optimizer: Any, frame: Any) -> Place | None:
+        """In torch's own optimizers no frame is the user's: all their ops come from the line that called `step`."""
+        return place_of(frame) if type(optimizer).__module__.startswith("torch.") else None
+
+    def begin(self, name: str, place: Place | None) -> None:
+        """A step begins."""
         if name not in self.seen:
             self.seen.append(name)
-        # In torch's own optimizers no frame is the user's: all their ops come from the line that called `step`.
-        own = type(optimizer).__module__.startswith("torch.")
-        self.place = place_of(frame) if own else None
-        recorder.phases.optimizer_begins()
+        self.place = place
+        self._recorder.phases.optimizer_begins()
 
     def _ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if not self._recorder.listens():
-            return
-        self._recorder.phases.optimizer_ends()
-        self._name_state(optimizer)
+        if self._recorder.listens():
+            self.end()
+            self.name_state(optimizer)
 
-    def _name_state(self, optimizer: Any) -> None:
+    def end(self) -> None:
+        """It has ended."""
+        self._recorder.phases.optimizer_ends()
+
+    def name_state(self, optimizer: Any) -> None:
         """Call the state of a parameter by the parameter's name: `fc.weight/exp_avg`."""
         tensors = self._recorder.tensors
         known, names = tensors.entries, tensors.names

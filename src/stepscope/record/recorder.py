@@ -28,13 +28,17 @@ from stepscope.record.modules import ModuleHooks
 from stepscope.record.observer import Observer, tell
 from stepscope.record.optimizers import OptimizerHooks
 from stepscope.record.phases import Phases
+from stepscope.record.replay import Replay
 from stepscope.record.sites import Sites
+from stepscope.record.tape import Tape
+from stepscope.record.tape_others import EngineTape, ModuleTape, OptimizerTape
 from stepscope.records.step import Phase, StepRecord
 
 __all__ = ["Depth", "Recorder"]
 
 Depth = Literal["ops", "modules", "aten"]
 _DEPTHS = ("ops", "modules", "aten")
+_LIVE = ("before", "returned", "after", "module_before", "module_after", "backward_before", "backward_after")
 _COLLECT_EVERY = 100_000
 _running: weakref.WeakSet[Recorder] = weakref.WeakSet()
 
@@ -64,7 +68,8 @@ class Recorder:
             )
         self.depth: Depth = depth
         self.backward = backward
-        self.functions: Functions | None = None
+        self.functions: Functions | Tape | None = None
+        self.tape: Tape | None = None
         self._record: StepRecord | None = None
         self._described: Described | None = None
         self.observers = tuple(observers)
@@ -94,11 +99,9 @@ class Recorder:
         try:
             self._rest_collector()
             run_eagerly(self.installed)
-            self.modules.install()
-            self.optimizers.install()
-            self.engine.install()
-            transforms.install(self)
             tell(self.watchers("start"), self.drafts)
+            self._listen()
+            transforms.install(self)
             _running.add(self)
             self.off = False
             self.started = time.time()
@@ -115,16 +118,18 @@ class Recorder:
         self._unfollow()
         self.off = True
         _running.discard(self)
-        said = None if error is None else f"{type(error).__name__}: {error}"
-        self._close(said)
+        self._wall_us = wall_us
+        self._error = None if error is None else f"{type(error).__name__}: {error}"
         self.installed.remove()
         tell(self.watchers("finish"), self.drafts)
-        self._wall_us, self._error = wall_us, said
         self._finish()
-        self.tensors.forget()
-        self.functions = None
-        # All these know the recorder; without them its many small objects go when it goes and wait for no collector.
-        del self.flow, self.modules, self.optimizers, self.engine, self.nodes, self._unfollow
+        if self.tape is None:
+            self._close()
+            self.tensors.forget()
+        else:
+            self.tape.let_go()
+        self.functions = self._others = None
+        del self._unfollow
 
     def __enter__(self) -> Recorder:
         self.start()
@@ -134,8 +139,8 @@ class Recorder:
         self.stop(error)
 
     @fence.fenced("closing the recording")
-    def _close(self, error: str | None) -> None:
-        self.modules.close_all(error)
+    def _close(self) -> None:
+        self.modules.close_all(self._error)
 
     @fence.fenced("describing the model")
     def _finish(self) -> None:
@@ -153,10 +158,15 @@ class Recorder:
     @fence.fenced("building the record of the step")
     def _build(self, described: Described) -> None:
         self._record = StepRecord(depth=self.depth, error=self._error)  # what is left if building fails
+        if self.tape is not None:
+            Replay(self, self.tape).run()
+            self._close()
+            self.tape = None
         tell(self.watchers("build"), self.drafts)
         self._record = build_record(self, described, self._wall_us, self._error)
         self._described = None
-        del self.drafts, self.tensors
+        # All these know the recorder; without them its many small objects go when it goes and wait for no collector.
+        del self.flow, self.modules, self.optimizers, self.engine, self.nodes, self.drafts, self.tensors
 
     def _rest_collector(self) -> None:
         # A recording allocates thousands of small objects that all stay; looking through them for garbage every
@@ -166,6 +176,16 @@ class Recorder:
             gc.set_threshold(max(before[0], _COLLECT_EVERY), *before[1:])
             self.installed.add(partial(gc.set_threshold, *before))
 
+    def _listen(self) -> None:
+        """Nobody looks at values while the step runs: a tape is enough, and the step need not wait for the rest."""
+        if self.depth == "ops" and not any(observer.hears(one) for one in _LIVE for observer in self.observers):
+            self.tape = Tape(self)
+            self._others = (ModuleTape(self, self.tape), EngineTape(self, self.tape), OptimizerTape(self, self.tape))
+        else:
+            self.modules.install()
+            self.optimizers.install()
+            self.engine.install()
+
     def _follow(self) -> Callable[[], None]:
         if self.depth == "modules":
             return lambda: None
@@ -174,7 +194,7 @@ class Recorder:
             from stepscope.record.aten import Operators
 
             return follow_operators(Operators(self))
-        self.functions = Functions(self)
+        self.functions = self.tape or Functions(self)
         return follow(self.functions)
 
     # While it runs

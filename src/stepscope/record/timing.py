@@ -6,7 +6,6 @@ The recorder reads the clock around each op (`draft.began`, `draft.ended`); what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TimingObserver"]
 
-_DEVICE_ONLY = ("before", "returned", "backward_before", "backward_after")
+_DEVICE_ONLY = ("before", "returned", "backward_before", "backward_after", "module_before", "module_after")
 
 
 class TimingObserver(Observer):
@@ -28,7 +27,6 @@ class TimingObserver(Observer):
 
     def __init__(self) -> None:
         self._open: dict[int, Any] = {}
-        self._began: dict[int, tuple[int, Any]] = {}
         self._pairs: list[tuple[Any, Any, Any]] = []
         self._cuda = (
             torch.version.cuda is not None or torch.version.hip is not None
@@ -52,15 +50,10 @@ class TimingObserver(Observer):
         self._end_event(draft, self._open.pop(id(draft), None))
 
     def module_before(self, call: CallDraft) -> None:
-        event = self._event_now() if self._cuda else None
-        self._began[call.index] = (perf_counter_ns(), event)
+        self._open[id(call)] = self._event_now()
 
     def module_after(self, call: CallDraft) -> None:
-        now = perf_counter_ns()
-        began = self._began.pop(call.index, None)
-        if began is not None:
-            call.host_us = (now - began[0]) / 1000
-            self._end_event(call, began[1])
+        self._end_event(call, self._open.pop(id(call), None))
 
     def _event(self, tensors: Sequence[Any], device: Any = None) -> Any:
         """An event on the stream where the op is about to run, or None when it does not run on CUDA."""
@@ -98,10 +91,12 @@ class TimingObserver(Observer):
             draft.device_us = start.elapsed_time(end) * 1000
         self._pairs.clear()
         self._open.clear()
-        self._began.clear()
 
     def build(self, drafts: Drafts) -> None:
         """An op's time is without that of the ops recorded within it, on the same thread."""
+        for call in drafts.calls:
+            if call.began and call.ended:
+                call.host_us = (call.ended - call.began) / 1000
         timed = [draft for draft in drafts.ops if draft.began and draft.ended]
         inside: dict[int, list[OpDraft]] = {}
         for draft in sorted(timed, key=lambda one: one.began):

@@ -19,7 +19,7 @@ from stepscope.record.identity import is_tensor_type
 if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
 
-__all__ = ["install"]
+__all__ = ["install", "write_down"]
 
 _CROSSINGS = (
     "torch._functorch.vmap:_add_batch_dim",
@@ -42,19 +42,27 @@ def _layer(recorder: Recorder, name: str, crossing: Any) -> Any:
     def cross(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         result = crossing(tensor, *args, **kwargs)
         if recorder.depth == "ops" and recorder.listens() and is_tensor_type(type(tensor)) and result is not tensor:
-            _write_down(recorder, name, tensor, result)
+            _noted(recorder, name, tensor, result)
         return result
 
     return cross
 
 
 @fence.fenced("recording a torch.func transform")
-def _write_down(recorder: Recorder, name: str, tensor: Any, result: Any) -> None:
+def _noted(recorder: Recorder, name: str, tensor: Any, result: Any) -> None:
     with torch._C.DisableTorchFunction():
         recorder.drafts.not_seen(_NOT_SEEN)
         if not is_tensor_type(type(result)):
             return
-        draft = OpDraft(name, recorder.phases.now, recorder.innermost())
-        entries = recorder.flow.read_inputs(draft, [tensor], recorder.sequence())
-        recorder.keep(draft)
-        recorder.flow.write_outputs(draft, [tensor], [result], [], entries, recorder.sequence())
+        if recorder.tape is not None:
+            recorder.tape.cross(name, tensor, result)
+        else:
+            write_down(recorder, name, tensor, result)
+
+
+def write_down(recorder: Recorder, name: str, tensor: Any, result: Any) -> None:
+    """List a crossing as an op."""
+    draft = OpDraft(name, recorder.phases.now, recorder.innermost())
+    entries = recorder.flow.read_inputs(draft, [tensor], recorder.sequence())
+    recorder.keep(draft)
+    recorder.flow.write_outputs(draft, [tensor], [result], [], entries, recorder.sequence())

@@ -1,0 +1,261 @@
+"""The tape: what ops do, noted as they run, in one flat list; `replay.py` puts the step together from it later.
+
+This is called around every op of a training, so it only looks up, reads and appends. Each event is a code, a few facts
+and the tensors concerned, each as a ghost followed by its version (None for inference tensors, which have none).
+"""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+import torch
+
+from stepscope.record.arguments import snapshot, tensors_in
+from stepscope.record.autograd import LEAF_NUMBER, is_custom, is_packing
+from stepscope.record.functions import reads_only
+from stepscope.record.ghosts import Ghost, GhostNode, ghost_kind
+from stepscope.record.identity import is_tensor_type
+from stepscope.record.observer import tell
+from stepscope.record.sites import USERS, place_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stepscope.events.names import Plan
+    from stepscope.record.recorder import Recorder
+
+__all__ = ["Tape"]
+
+BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END, STEP, STEP_END, CROSS, HISTORY = range(13)
+_Tensor = torch.Tensor
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+_Begun = tuple[int, int, list[Any], bool]
+"""Where in the tape it began, autograd's counter then, what it reads, and whether it may write to that."""
+
+
+class Tape:
+    """Follows ops (an `events.Follower`) and keeps the list; modules and nodes add to it (`tape_others.py`)."""
+
+    who = "recording an op"
+    under_modes = True
+    paused = 0
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.events: list[Any] = []
+        self.known: dict[int, Ghost] = {}
+        self.nodes: dict[int, GhostNode] = {}
+        self._leaves: dict[int, GhostNode] = {}
+        self.counter = recorder.nodes.counter
+        self.first = self._expected = self.counter()
+        """Nodes of autograd's with smaller numbers are older than the recording."""
+        self.strangers = False
+        """Nodes were made by code that is not seen: what is known of a tensor's history may be out of date."""
+        self.packed = False
+        self.is_placed = False
+        """What runs now is within an optimizer or a layer of torch's own, whose caller is known."""
+        self.timed = recorder.timed
+        self.lives = recorder.tensors.lives
+        self._storages: dict[int, Any] = {}
+        self._claimed = recorder.watchers("claimed")
+
+    # Ops
+
+    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> _Begun:
+        sequence = self.counter()
+        if sequence != self._expected:
+            self.strangers = True
+        inputs: list[Any] = []
+        frozen = None
+        for value in args:
+            if type(value) not in _PLAIN:
+                inputs = []
+                frozen = snapshot(function, args, kwargs, inputs)
+                break
+            inputs.append(value)
+        else:
+            if kwargs:
+                inputs = []
+                frozen = snapshot(function, args, kwargs, inputs)
+        code = frame.f_code
+        if USERS.get(code.co_filename):
+            place = (code, frame.f_lasti)
+        else:
+            place = None if self.is_placed else place_of(frame)
+        if self.strangers:
+            self.look_again(inputs)
+        events, known = self.events, self.known
+        at = len(events)
+        try:
+            events += (BEGIN, plan, function, frozen, place, sequence, 0, len(inputs))
+            for tensor in inputs:
+                ghost = known.get(id(tensor))
+                if ghost is None or ghost.ref() is not tensor:
+                    ghost = self.meet(tensor)
+                events.append(ghost)
+                try:
+                    events.append(tensor._version)
+                except RuntimeError:
+                    events.append(None)
+        except BaseException:
+            del events[at:]
+            raise
+        if self.timed:
+            events[at + 6] = perf_counter_ns()
+        return at, sequence, inputs, kwargs is not None or not reads_only(function)
+
+    def end(self, begun: _Begun, result: Any) -> None:
+        now = perf_counter_ns()
+        at, since, inputs, writes = begun
+        kind = type(result)
+        outputs = [result] if kind is _Tensor or is_tensor_type(kind) else tensors_in(result)
+        self._expected = sequence = self.counter()
+        events = self.events
+        made = None if sequence == since else self._claim([*outputs, *inputs] if writes else outputs, inputs, since)
+        end, known = len(events), self.known
+        try:
+            events += (END, at, now, sequence, made, len(outputs), len(inputs) if writes else 0)
+            for tensor in outputs:
+                ghost = known.get(id(tensor))
+                if ghost is None or ghost.ref() is not tensor:
+                    ghost = self.make(tensor)
+                events.append(ghost)
+                try:
+                    events.append(tensor._version)
+                except RuntimeError:
+                    events.append(None)
+            if writes:
+                events += [version_of(tensor) for tensor in inputs]
+        except BaseException:
+            del events[end:]
+            raise
+        if self.lives is not None:
+            self.lives.append(None)
+
+    def fail(self, begun: _Begun, error: BaseException) -> None:
+        self.events += (FAIL, begun[0], f"{type(error).__name__}: {error}")
+
+    def cross(self, name: str, tensor: Any, result: Any) -> None:
+        """A tensor went into a `torch.func` transform, or came out of it."""
+        self.note((CROSS, name, self.counter()), [tensor, result])
+
+    # Tensors
+
+    def meet(self, tensor: Any) -> Ghost:
+        """A tensor from outside is seen for the first time."""
+        ghost = self.make(tensor, made=False)
+        node = tensor.grad_fn
+        if node is not None:
+            ghost.grad_fn, ghost.output_nr = self.node(node), tensor.output_nr
+        return ghost
+
+    def make(self, tensor: Any, made: bool = True) -> Ghost:
+        """A tensor is there that was not before."""
+        ghost = self.known[id(tensor)] = Ghost(tensor)
+        lives, key = self.lives, ghost._cdata
+        if lives is not None and key is not None:
+            before = self._storages.get(key)
+            if before is None or before() is None:
+                memory = tensor.untyped_storage()
+                watch = self._storages[key] = ref(memory, lives.append)
+                kind = "parameter" if not made and ghost.is_parameter else ""
+                lives += (key, memory.nbytes(), made, kind, watch)
+        return ghost
+
+    def ghost(self, tensor: Any) -> Ghost:
+        ghost = self.known.get(id(tensor))
+        return ghost if ghost is not None and ghost.ref() is tensor else self.meet(tensor)
+
+    def note(self, head: tuple[Any, ...], tensors: list[Any]) -> int:
+        """Add an event with tensors that somebody reads; gives where it is."""
+        if self.strangers:
+            self.look_again(tensors)
+        found: list[Any] = [*head]
+        for tensor in tensors:
+            found += (self.ghost(tensor), version_of(tensor))
+        at = len(self.events)
+        self.events += found
+        return at
+
+    def let_go(self) -> None:
+        """The recording is over: drop what is only needed while tensors live."""
+        self._storages.clear()
+        self.lives = None
+
+    # Autograd
+
+    def look_again(self, tensors: list[Any]) -> None:
+        """Note the histories of tensors anew: a custom function may have written to them."""
+        for tensor in tensors:
+            ghost, node = self.ghost(tensor), tensor.grad_fn
+            if node is not None:
+                self.events += (HISTORY, ghost, self.node(node), tensor.output_nr)
+
+    def _claim(self, tensors: list[Any], inputs: list[Any], since: int) -> tuple[Any, ...]:
+        """The nodes an op has made: (tensor, node, place) for each that has one, saved bytes, whether packed."""
+        self.packed = self.packed or is_packing()
+        found: list[Any] = []
+        fresh: list[Any] = []
+        for tensor in tensors:
+            node = tensor.grad_fn
+            if node is not None:
+                ghost = self.known.get(id(tensor))
+                if ghost is None or ghost.ref() is not tensor:
+                    ghost = self.make(tensor)
+                found += (ghost, self.node(node, since, fresh), tensor.output_nr)
+        return found, self._kept_by(fresh, inputs) if fresh else 0, self.packed
+
+    def _kept_by(self, nodes: list[Any], inputs: Sequence[Any]) -> int:
+        kept = _Kept()
+        tell(self._claimed, kept, nodes, inputs)
+        return kept.saved_bytes
+
+    def node(self, node: Any, since: int = LEAF_NUMBER, fresh: list[Any] | None = None) -> GhostNode:
+        """The ghost of a node and of what is behind it, as far as it is younger than the recording."""
+        nodes, first = self.nodes, self.first
+        number = node._sequence_nr()
+        known = self._leaf(node) if number >= LEAF_NUMBER else nodes.get(number)
+        if known is not None:
+            return known
+        top = nodes[number] = ghost_kind(type(node))(number, number >= since)
+        stack = [(node, top)]
+        while stack:
+            real, ghost = stack.pop()
+            if ghost.seen and fresh is not None:
+                fresh.append(real)
+            elif ghost.sequence >= first and is_custom(type(real)):
+                ghost.saved_bytes = self._kept_by([real], ())
+            behind: list[tuple[GhostNode | None, int]] = []
+            for source, place in real.next_functions if ghost.sequence >= first else ():
+                found = None
+                if source is not None:
+                    number = source._sequence_nr()
+                    found = self._leaf(source) if number >= LEAF_NUMBER else nodes.get(number)
+                    if found is None:
+                        found = nodes[number] = ghost_kind(type(source))(number, number >= since)
+                        stack.append((source, found))
+                behind.append((found, place))
+            ghost.next_functions = tuple(behind)
+        return top
+
+    def _leaf(self, node: Any) -> GhostNode:
+        variable = self.ghost(node.variable)
+        known = self._leaves.get(id(variable))
+        if known is None:
+            known = self._leaves[id(variable)] = ghost_kind(type(node))(LEAF_NUMBER, False)
+            known.variable = variable
+        return known
+
+
+class _Kept:
+    """Stands for the op when its saved bytes are counted."""
+
+    saved_bytes = 0
+
+
+def version_of(tensor: Any) -> int | None:
+    try:
+        return tensor._version  # type: ignore[no-any-return]
+    except RuntimeError:
+        return None
