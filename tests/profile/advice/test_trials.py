@@ -185,3 +185,25 @@ def test_every_kind_of_trial_that_advice_names_can_be_made() -> None:
     folder = Path(sys.modules[next(iter(all_advice().values())).check.__module__].__file__ or "").parent
     named = {kind for file in folder.glob("*.py") for kind in re.findall(r'Trial\("([\w-]+)"', file.read_text())}
     assert named <= set(_CHANGES)
+
+
+def test_a_change_that_cannot_be_made_ends_the_trial(change: Any) -> None:
+    change("amp", dtype="no such number format")
+    model = torch.nn.Linear(2, 1)
+    with pytest.raises(SystemExit, match="the change could not be made: AttributeError"):
+        model(torch.ones(1, 2))
+
+
+def test_a_model_is_changed_once_and_called_as_ever_after_its_first_step(change: Any) -> None:
+    call = torch.nn.Module.__call__
+    change("amp", dtype="bfloat16")
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    forward = []
+    for _ in range(3):
+        model(torch.ones(1, 2)).sum().backward()
+        optimizer.step()
+        forward.append(model.forward)
+    assert "forward" in vars(model)
+    assert forward[0] is forward[1] is forward[2]
+    assert torch.nn.Module.__call__ is call

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ref
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from stepscope.profile.collect.alive import live_models_and_optimizers
 from stepscope.profile.collect.memory import CudaHistory, storages
 from stepscope.profile.collect.module_names import module_paths, names_and_lines
 from stepscope.profile.collect.module_spans import ModuleSpans
+from stepscope.profile.collect.torch_window import TorchWindow, WindowOptions
 from stepscope.profile.trace.python_names import MODULE_SPAN
 
 
@@ -176,3 +178,21 @@ def test_cuda_history_is_nothing_without_cuda() -> None:
     history.begin()
     assert history.end() is None
     assert not fence._faults
+
+
+def test_a_window_keeps_no_model_alive_and_still_knows_whose_memory_was_where() -> None:
+    window = TorchWindow(torch, WindowOptions())
+    net: Any = Net()
+    optimizer: Any = torch.optim.SGD(net.parameters(), lr=0.1)
+    window.start()
+    window.mark(0)
+    net(torch.randn(4, 4)).sum().backward()
+    optimizer.step()
+    window.mark(1)
+    gone = [ref(net), ref(optimizer)]
+    del net, optimizer
+    assert [weak() for weak in gone] == [None, None]
+    window.stop()
+    assert {name for _, _, name, _ in window.storages["parameters"]} >= {"body.0.weight", "head.weight"}
+    assert window.storages["gradients"]
+    window.drop()

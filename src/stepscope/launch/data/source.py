@@ -31,14 +31,20 @@ class Drawn:
         self.seconds: float = 0.0
 
 
+_PATIENCE = 10
+"""A source that waits (for a disk, the net) may take this many times the CPU time that it may use."""
+
+
 def draw(source: Any, *, samples: int, seconds: float) -> Drawn:
-    """Take about so many samples, within so many seconds."""
+    """Take about this many samples, within so many seconds of CPU time: a busy machine does not change what is seen."""
     drawn = Drawn()
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), time.thread_time()
     with _random_numbers_kept(source):
         try:
             for _ in _taken(source, drawn):
-                if len(drawn.samples) >= samples or time.perf_counter() - began > seconds:
+                if len(drawn.samples) >= samples or time.thread_time() - worked > seconds:
+                    break
+                if time.perf_counter() - began > _PATIENCE * seconds:
                     break
                 if not drawn.samples and len(drawn.batches) >= 4:  # batches come ready made: four are enough
                     break

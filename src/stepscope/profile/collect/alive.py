@@ -17,7 +17,8 @@ class Alive:
 
     def __init__(self) -> None:
         models, optimizers = live_models_and_optimizers()
-        self._models, self._optimizers = [ref(one) for one in models], [ref(one) for one in optimizers]
+        self._models: list[ref[Any]] = [ref(one) for one in models]
+        self._optimizers: list[ref[Any]] = [ref(one) for one in optimizers]
 
     @property
     def models(self) -> list[Any]:
@@ -29,7 +30,7 @@ class Alive:
 
     @property
     def are_all_here(self) -> bool:
-        return all(weak() is not None for weak in (*self._models, *self._optimizers))
+        return all(weak() is not None for weak in [*self._models, *self._optimizers])
 
 
 def live_models_and_optimizers() -> tuple[list[torch.nn.Module], list[torch.optim.Optimizer]]:
