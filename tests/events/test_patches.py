@@ -247,12 +247,13 @@ def test_a_wrapper_looks_like_what_it_wraps() -> None:
 
 @pytest.mark.parametrize("name", ["save", "load", "from_numpy", "manual_seed"])
 def test_functions_of_torch_can_be_pickled_under_their_patch(name: str) -> None:
-    before = getattr(torch, name)
+    before, home = getattr(torch, name), sys.modules[getattr(torch, name).__module__]
     undo = install(torch, name, saying("ours", []))
+    assert getattr(torch, name).__module__ == before.__module__
     packed = pickle.dumps(getattr(torch, name))
     assert pickle.loads(packed) is getattr(torch, name)
     undo()
-    assert pickle.loads(packed) is getattr(torch, name) is before
+    assert pickle.loads(packed) is getattr(torch, name) is getattr(home, name) is before
 
 
 def test_the_caller_is_the_first_frame_that_is_not_ours() -> None:

@@ -50,6 +50,9 @@ class Patch:
         self._layers: list[tuple[bool, object, Layer]] = []
         """Whether it is outermost, by what it is taken away, and the layer."""
         self.value: Any = _MISSING
+        self._home: Any = None
+        """The module that defines the function, where the owner only has it too (`torch.save`): both must agree, or
+        it could not be pickled, and torch itself asks whether they are the same."""
         self.is_idle = False
         """Nobody wants it any more, but somebody has patched on top of it: it passes calls through."""
 
@@ -77,7 +80,10 @@ class Patch:
 
     def put(self, value: Any) -> None:
         self.value = value
+        self._home = _home_of(self.owner, self.name, self.raw)
         _setter(self.owner)(self.owner, self.name, value)
+        if self._home is not None:
+            setattr(self._home, self.name, value)
         _places.setdefault(self.place, []).append(self)
 
     def _drop(self, token: object) -> None:
@@ -98,6 +104,7 @@ class Patch:
         """Put back what was there. What is on top of it by now stays, and goes on without it."""
         with _lock:
             self.is_idle = True
+            self._leave_home()
             others = [one for one in _places.get(self.place, ()) if one is not self]
             above = [one for one in others if one.raw is self.value]
             if self.is_there:
@@ -111,6 +118,10 @@ class Patch:
                 _places[self.place] = others
             else:
                 _places.pop(self.place, None)
+
+    def _leave_home(self) -> None:
+        if self._home is not None and vars(self._home).get(self.name) is self.value:
+            setattr(self._home, self.name, self.raw)
 
     def _put_back(self) -> None:
         if self.raw is not _MISSING:
@@ -172,8 +183,8 @@ def _through(patch: Patch) -> Callable[..., Any]:
 
     try:
         functools.update_wrapper(through, patch.original)
-        if isinstance(patch.owner, ModuleType):  # so that it can still be pickled by its name
-            through.__module__, through.__qualname__ = patch.owner.__name__, patch.name
+        if isinstance(patch.owner, ModuleType) and _home_of(patch.owner, patch.name, patch.raw) is None:
+            through.__module__, through.__qualname__ = patch.owner.__name__, patch.name  # pickle finds it by these
         return through
     except Exception as fault:  # a callable with attributes of its own making
         fence.report(f"naming the patch of {patch.name}", fault)
@@ -196,6 +207,14 @@ def _own(owner: Any, name: str) -> Any:
 def _setter(owner: Any) -> Callable[[Any, str, Any], None]:
     """An object may take attributes in a way of its own: a config of W&B would store a setting."""
     return setattr if isinstance(owner, (type, ModuleType)) else object.__setattr__
+
+
+def _home_of(owner: Any, name: str, raw: Any) -> Any:
+    """The module a function comes from, if it has it under the same name and is not the owner."""
+    if not isinstance(owner, ModuleType):
+        return None
+    home = sys.modules.get(str(getattr(raw, "__module__", "")))
+    return home if home is not None and home is not owner and vars(home).get(name) is raw else None
 
 
 def _function_of(raw: Any) -> Callable[..., Any]:
