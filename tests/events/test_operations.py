@@ -78,10 +78,9 @@ CALLS: dict[str, tuple[Any, str, Callable[[], torch.Tensor]]] = {
 }
 
 
-KNOWN = pytest.mark.xfail(strict=True, reason="a C method hands over as torch.Tensor's attribute of that name")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=KNOWN if name == "Tensor.add" else ()) for name in CALLS])
+@pytest.mark.parametrize("name", CALLS)
 def test_what_a_user_has_wrapped_is_applied_once(
     name: str, followed: Following, monkeypatch: pytest.MonkeyPatch
 ) -> None:

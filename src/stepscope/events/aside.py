@@ -23,7 +23,7 @@ __all__ = [
 _tracing = torch._C._get_tracing_state
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _functorch: Any = torch._C._functorch
-_level: Callable[[], Any] = getattr(_functorch, "maybe_current_level", None) or _functorch.peek_interpreter_stack
+_level: Callable[[], Any] = _functorch.peek_interpreter_stack
 _fx: Any = None
 AWAY: list[str] = []
 """The blocks of `outside` that are running."""
@@ -70,8 +70,8 @@ def _is_fx_tracing() -> bool:
         _fx = sys.modules.get("torch.fx._symbolic_trace")
     if _fx is None:
         return False
-    flag = getattr(_fx, "_is_fx_tracing_flag", None)
-    return bool(_fx.is_fx_symbolic_tracing() if flag is None else flag)
+    asked = getattr(_fx, "_get_is_fx_tracing", None)  # since torch 2.14
+    return bool(getattr(_fx, "_is_fx_tracing_flag", False) if asked is None else asked())
 
 
 def _note(why: str) -> str:

@@ -23,6 +23,7 @@ _WHILE_THEY_RUN = {
     "torch.export": ("export", "draft_export", "export_for_training"),
     "torch.onnx": ("export", "dynamo_export"),
     "torch.jit": ("trace", "trace_module", "script"),
+    "torch._C": ("_create_graph_by_tracing", "_create_function_from_trace"),
     "torch.fx": ("symbolic_trace",),
     "torch.fx.experimental.proxy_tensor": ("make_fx",),
 }

@@ -5,6 +5,7 @@ One door, `Module.__call__`. Inside a model, with nobody following its parts, it
 
 from __future__ import annotations
 
+import linecache
 import sys
 from threading import get_ident
 from typing import Any, ClassVar
@@ -60,7 +61,7 @@ class Modules(Source):
     def install(self) -> None:
         self.changed()
         if self._undo is None and not aside.AWAY and not aside.closed_for_good:
-            self._undo = patches.replace(torch.nn.Module, "__call__", self._door(), "torch.nn:Module.__call__")
+            self._undo = self._put_doors()
             source_of("compiled").hold("modules")  # type: ignore[attr-defined]
 
     def remove(self) -> None:
@@ -81,37 +82,25 @@ class Modules(Source):
         elif not yes and self.is_installed:
             self.install()
 
+    def _put_doors(self) -> Any:
+        """At both names that torch has for it: a library may ask whether they are the same."""
+        door, was = self._door(), vars(torch.nn.Module)
+        names = ["__call__"]
+        if was.get("_wrapped_call_impl") is was["__call__"]:
+            names.append("_wrapped_call_impl")
+        undo = [patches.replace(torch.nn.Module, name, door, f"torch.nn:Module.{name}") for name in names]
+        return lambda: [one() for one in undo]
+
     def _door(self) -> Any:
         original = vars(torch.nn.Module)["__call__"]
-        stacks, source, hands_on = self.stacks, self, _only_hands_on(original)
-
-        # torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-            running = stacks.get(get_ident())
-            if running and not source.inner:
-                if hands_on and self._compiled_call_impl is None:
-                    return self._call_impl(*args, **kwargs)
-                return original(self, *args, **kwargs)
-            call = source._begin(self, args, kwargs, running, sys._getframe(1))
-            if call is None:
-                return original(self, *args, **kwargs)
-            try:
-                if hands_on and self._compiled_call_impl is None:
-                    result = self._call_impl(*args, **kwargs)
-                else:
-                    result = original(self, *args, **kwargs)
-            except BaseException as error:
-                source._end(call, None, error)
-                raise
-            source._end(call, result, None)
-            return result
-
-        __call__.__wrapped__ = original  # type: ignore[attr-defined]
+        door = _door_like_torchs(self, original) if _only_hands_on(original) else _door_around(self, original)
+        door.__wrapped__ = original
         for name in ("__doc__", "__name__", "__qualname__", "__module__"):
-            setattr(__call__, name, getattr(original, name))
-        return __call__
+            setattr(door, name, getattr(original, name, None))
+        return door
 
-    def _begin(self, module: Any, args: Any, kwargs: Any, running: Any, frame: Any) -> ModuleCall | None:
+    def begin(self, module: Any, args: Any, kwargs: Any, running: Any, frame: Any) -> ModuleCall | None:
+        """A module is called; None where nobody wants to know, or must not."""
         if not (self.model_begins or self.model_ends or self.inner) or aside.reason(under_modes=self.under_modes > 0):
             return None
         if running is None:
@@ -129,7 +118,8 @@ class Modules(Source):
             call.guard.__enter__()
         return call
 
-    def _end(self, call: ModuleCall, result: Any, error: BaseException | None) -> None:
+    def end(self, call: ModuleCall, result: Any, error: BaseException | None) -> None:
+        """It has returned, or raised."""
         if call.guard is not None:
             call.guard.__exit__(None, None, None)
         running = self.stacks.get(get_ident(), [])
@@ -148,6 +138,66 @@ class Modules(Source):
         """The module that runs on this thread."""
         running = self.stacks.get(get_ident())
         return running[-1] if running else None
+
+
+# torch.profiler looks for a local named `self` in the code of Module.__call__, and crashes without one.
+
+
+def _door_like_torchs(source: Modules, original: Any) -> Any:
+    """In the place of torch's own `__call__`, and not one frame more than it."""
+    stacks = source.stacks
+
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if self._compiled_call_impl is not None:
+            return original(self, *args, **kwargs)
+        running = stacks.get(get_ident())
+        call = source.begin(self, args, kwargs, running, sys._getframe(1)) if source.inner or not running else None
+        try:
+            gave = self._call_impl(*args, **kwargs)
+        except BaseException as error:
+            if call is not None:
+                source.end(call, None, error)
+            raise
+        if call is not None:
+            source.end(call, gave, None)
+        return gave
+
+    return _disguised(__call__, original)
+
+
+def _disguised(door: Any, original: Any) -> Any:
+    """Give the door's frames the name, file and line of the function it stands for: stacks and tracebacks that a script
+    looks at are then the same. Nothing of ours can raise in it."""
+    code, theirs = door.__code__, original.__code__
+    lines = {line for _, _, line in code.co_lines() if line is not None}
+    ours = next((line for line in sorted(lines) if "gave = self._call_impl" in linecache.getline(__file__, line)), None)
+    last = max(line for _, _, line in theirs.co_lines() if line is not None)
+    if ours is not None:
+        names = {"co_name": theirs.co_name, "co_filename": theirs.co_filename}
+        if sys.version_info >= (3, 11):
+            names["co_qualname"] = theirs.co_qualname
+        door.__code__ = code.replace(co_firstlineno=code.co_firstlineno + last - ours, **names)
+    return door
+
+
+def _door_around(source: Modules, original: Any) -> Any:
+    """Around what somebody else has put there."""
+    stacks = source.stacks
+
+    def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
+        running = stacks.get(get_ident())
+        call = source.begin(self, args, kwargs, running, sys._getframe(1)) if source.inner or not running else None
+        if call is None:
+            return original(self, *args, **kwargs)
+        try:
+            result = original(self, *args, **kwargs)
+        except BaseException as error:
+            source.end(call, None, error)
+            raise
+        source.end(call, result, None)
+        return result
+
+    return __call__
 
 
 def _only_hands_on(call: Any) -> bool:

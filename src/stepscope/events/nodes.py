@@ -92,11 +92,12 @@ def _hook(follower: NodeFollower, roots: Any, handles: list[Any]) -> None:
                 known[id(node)] = meet(node)
                 nodes.append(node)
                 stack.extend(source for source, _ in node.next_functions if source is not None)
+        begin, end = follower.begin, follower.end
         for node, early in zip(nodes, follower.met(nodes, known), strict=True):
             mine = known[id(node)]
             if early:
-                handles.append(node.register_prehook(partial(follower.begin, mine)))
-            handles.append(node.register_hook(partial(follower.end, mine)))
+                handles.append(node.register_prehook(partial(begin, mine)))
+            handles.append(node.register_hook(partial(end, mine)))
 
 
 class _Engine:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import get_ident
+from types import BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType
 from typing import Any, Protocol
 
 import torch
@@ -28,9 +29,13 @@ __all__ = ["Follower", "follow", "is_followed", "leave_child_alone", "seen_again
 _disabled = torch._C.DisableTorchFunction
 _other_modes = torch._C._len_torch_function_stack
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
+_BUILT_IN = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 _plans: dict[Any, Plan] = {}
 _modes: dict[int, _Mode] = {}
 _stale: list[_Mode] = []
+_patched: dict[Any, Any] = {}
+"""Wrappers that a script has put around C methods of tensors -> the methods: torch hands over the wrapper, by name,
+although the method itself is what runs."""
 
 
 class Follower(Protocol):
@@ -107,8 +112,11 @@ class _Mode(TorchFunctionMode):
         frame = sys._getframe(1)
         if frame.f_code is HANDOVER:
             function = meant(function, frame)
+        elif _patched:
+            function = _patched.get(function, function)
         plan = _plans.get(function)
         if plan is None:
+            function = _patched_method(function) if frame.f_code is not HANDOVER else function
             plan = _plans[function] = plan_for(function)
         if plan[0] == PASS:
             return function(*args, **kwargs) if kwargs else function(*args)
@@ -176,6 +184,19 @@ class _Mode(TorchFunctionMode):
             with _disabled():
                 fence.call(follower.who, follower.end, begun, result)
         return result
+
+
+def _patched_method(function: Any) -> Any:
+    """The C method of tensors that a function was put in the place of, or the function itself."""
+    if type(function) in _BUILT_IN:
+        return function
+    for name, value in vars(torch.Tensor).items():
+        if value is function:
+            method = getattr(torch._C.TensorBase, name, None)
+            if method is not None and method is not function:
+                _patched[function] = method
+                return method
+    return function
 
 
 def _say_who_follows() -> None:

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType, ModuleType
+from types import BuiltinFunctionType, FrameType, ModuleType
 from typing import Any
 
 from stepscope import fence
@@ -183,7 +183,7 @@ def _through(patch: Patch) -> Callable[..., Any]:
 
     try:
         functools.update_wrapper(through, patch.original)
-        if isinstance(patch.owner, ModuleType) and _home_of(patch.owner, patch.name, patch.raw) is None:
+        if isinstance(patch.owner, ModuleType) and isinstance(patch.original, BuiltinFunctionType):
             through.__module__, through.__qualname__ = patch.owner.__name__, patch.name  # pickle finds it by these
         return through
     except Exception as fault:  # a callable with attributes of its own making

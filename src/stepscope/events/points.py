@@ -90,6 +90,8 @@ _TABLE: dict[str, dict[str, str]] = {
         "torch.jit:trace": "we are outside while it runs",
         "torch.jit:trace_module": "we are outside while it runs",
         "torch.jit:script": "we are outside while it runs",
+        "torch._C:_create_graph_by_tracing": "we are outside while it runs",
+        "torch._C:_create_function_from_trace": "we are outside while it runs",
         "torch.fx:symbolic_trace": "we are outside while it runs",
         "torch.fx.experimental.proxy_tensor:make_fx": "we are outside while it runs",
         "torch:from_numpy": "the one way into torch that no mode sees",

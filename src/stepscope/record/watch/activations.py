@@ -97,5 +97,5 @@ class Activations(Witness):
         zero = values == 0
         known.shares.append(float(zero.double().mean()))
         axis = 1 if values.ndim > 3 or (values.ndim == 3 and path and "conv" in path.lower()) else values.ndim - 1
-        idle = zero.all(dim=tuple(d for d in range(values.ndim) if d != axis)) if values.ndim > 1 else zero
+        idle = zero.movedim(axis, 0).flatten(1).all(dim=1) if values.ndim > 1 else zero
         known.idle = idle if known.idle is None or known.idle.shape != idle.shape else known.idle & idle

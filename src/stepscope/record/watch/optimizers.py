@@ -25,7 +25,7 @@ __all__ = ["Made", "Optimizers", "Zeroing"]
 _KEPT = 4000
 _KEEP = 4
 _KEEP_BYTES = 64 * 2**20
-"""Of the latest small optimizers a reference is kept, so that rules can still look at one that `main()` has let go."""
+"""Of the latest small optimizers the parameters are kept, so that rules can still look at them when all is over."""
 
 
 class Made:
@@ -98,7 +98,7 @@ class Optimizers(Witness):
 
     def holding(self, parameter: Any) -> list[Made]:
         """The optimizers that hold this parameter."""
-        return [made for made in self.made if made.ref() is not None and made.holds(parameter)]
+        return [made for made in self.made if made.holds(parameter)]
 
     def _made(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens() and optimizer not in self._numbers:
@@ -126,7 +126,7 @@ class Optimizers(Witness):
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
         made.touched = self._was_touched(parameters)
         if sum(p.numel() * p.element_size() for p in parameters) <= _KEEP_BYTES:
-            self._kept.append(optimizer)
+            self._kept.append(parameters)
         self.watcher.steps.made(optimizer)
         self._grown(optimizer)
         return made.number
