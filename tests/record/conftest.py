@@ -6,12 +6,13 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 import numpy
 import pytest
 import torch
 from torch.nn.modules import module as torch_module
 
-from stepscope.record.observer import Observer
+from stepscope.record.observer import Observer, OpCall
 from stepscope.record.observers import observers_for
 from stepscope.record.recorder import Recorder
 from stepscope.records.edges import edges
@@ -57,7 +58,24 @@ def watching(wanted: bool) -> list[Observer]:
     return observers_for(cost=True, stats=True) if wanted else []
 
 
-def run_steps(build: Callable[[], tuple[Any, Step]], record: bool, steps: int, **options: Any) -> dict[str, Any]:
+class Live(Observer):
+    """Looks at every op as it runs, so that nothing is left to a tape."""
+
+    def after(self, call: OpCall) -> None:
+        assert call.draft.index >= 0
+
+
+def timeless(step: StepRecord) -> Any:
+    """A record as plain data, without what depends on the clock."""
+    plain = msgspec.to_builtins(step)
+    for one in (*(op["cost"] for op in plain.get("ops", ()) if "cost" in op), *plain.get("calls", ())):
+        one.pop("host_us", None)
+    return {name: value for name, value in plain.items() if name not in ("started", "wall_us")}
+
+
+def run_steps(
+    build: Callable[[], tuple[Any, Step]], record: bool, steps: int, *, live: bool = False, **options: Any
+) -> dict[str, Any]:
     torch.manual_seed(7)
     random.seed(7)
     numpy.random.seed(7)
@@ -65,7 +83,8 @@ def run_steps(build: Callable[[], tuple[Any, Step]], record: bool, steps: int, *
     losses, records = [], []
     for _ in range(steps):
         if record:
-            recorder = Recorder(model, **{**options, "observers": watching(options.get("observers", False))})
+            observers = watching(options.get("observers", False)) + ([Live()] if live else [])
+            recorder = Recorder(model, **{**options, "observers": observers})
             with recorder:
                 loss = step()
             records.append(recorder.record)
@@ -108,8 +127,13 @@ def orphans(step: StepRecord) -> list[str]:
     ]
 
 
-def record_and_compare(build: Callable[[], tuple[Any, Step]], *, steps: int = 3, **options: Any) -> StepRecord:
-    """Run a loop without and with recording, check that nothing differs and all edges are there; the last record."""
+def record_and_compare(
+    build: Callable[[], tuple[Any, Step]], *, steps: int = 3, live: bool = True, **options: Any
+) -> StepRecord:
+    """Run a loop without and with recording, check that nothing differs and all edges are there; the last record.
+
+    With `live` it is recorded a second way, with every op looked at as it runs, and must come out the same.
+    """
     before = installed()
     plain = run_steps(build, False, steps)
     watched = run_steps(build, True, steps, **options)
@@ -119,6 +143,9 @@ def record_and_compare(build: Callable[[], tuple[Any, Step]], *, steps: int = 3,
         assert same(plain[name], watched[name]), f"{name} differ with recording"
     assert installed() == before
     step: StepRecord = records[-1]
+    if live and options.get("depth", "ops") == "ops":
+        alive = run_steps(build, True, steps, live=True, **options)
+        assert timeless(alive["records"][-1]) == timeless(step), "the tape tells the same as looking at each op"
     assert orphans(step) == []
     assert [op.index for op in step.ops] == list(range(len(step.ops)))
     return step

@@ -11,11 +11,20 @@ import torch
 
 from stepscope.record.identity import is_tensor_type
 
-__all__ = ["Snapshot", "plain_arguments", "rebuilt", "snapshot", "tensors_in", "written_by_schema"]
+__all__ = [
+    "SIMPLE",
+    "Snapshot",
+    "frozen_flat",
+    "plain_arguments",
+    "rebuilt",
+    "snapshot",
+    "tensors_in",
+    "written_by_schema",
+]
 
 _MOST_ITEMS = 64
 _MOST_LETTERS = 200
-_SIMPLE = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format}
+SIMPLE = {int, float, bool, str, type(None), torch.dtype, torch.device, torch.Size, torch.layout, torch.memory_format}
 
 _TENSORS = {torch.Tensor, torch.nn.Parameter}
 
@@ -39,12 +48,12 @@ def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, 
     tensors = 0
     for value in args:
         kind = type(value)
-        if kind in _TENSORS or (kind not in _SIMPLE and is_tensor_type(kind)):
+        if kind in _TENSORS or (kind not in SIMPLE and is_tensor_type(kind)):
             inputs.append(value)
             rest.append(_A_TENSOR)
             tensors += 1
         else:
-            rest.append(value if kind in _SIMPLE else _freeze(value, inputs))
+            rest.append(value if kind in SIMPLE else _freeze(value, inputs))
     words = None
     if kwargs:
         words = {}
@@ -57,7 +66,7 @@ def snapshot(function: Any, args: Iterable[Any], kwargs: dict[str, Any] | None, 
 
 def _freeze(value: Any, inputs: list[Any]) -> Any:
     kind = type(value)
-    if kind in _SIMPLE:
+    if kind in SIMPLE:
         return value
     if is_tensor_type(kind):
         inputs.append(value)
@@ -87,6 +96,27 @@ def plain_arguments(frozen: Snapshot | None, numbers: list[int]) -> dict[str, An
         if type(value) is not _Mark:  # a tensor by itself is among the inputs
             plain[name] = _plain(value, numbers)
     return plain
+
+
+def frozen_flat(function: Any, values: list[Any], names: tuple[str, ...]) -> tuple[Snapshot | None, list[Any]]:
+    """The snapshot of plain arguments, given as (tensor, ...) or (None, value) pairs; and the tensors.
+
+    The last of them have names.
+    """
+    inputs: list[Any] = []
+    frozen: list[Any] = []
+    positional = len(values) // 2 - len(names)
+    for place in range(0, len(values), 2):
+        tensor = values[place]
+        if tensor is None:
+            frozen.append(values[place + 1])
+        else:
+            frozen.append(_A_TENSOR if place < 2 * positional else _Mark(len(inputs)))
+            inputs.append(tensor)
+    words = dict(zip(names, frozen[positional:], strict=True)) or None
+    if len(inputs) == len(frozen) and not words:
+        return None, inputs
+    return (function, frozen[:positional], words), inputs
 
 
 def rebuilt(frozen: Snapshot, tensors: list[Any]) -> tuple[list[Any], dict[str, Any]]:

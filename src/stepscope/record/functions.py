@@ -16,18 +16,18 @@ from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import OpCall, tell
-from stepscope.record.sites import USERS as _USERS
-from stepscope.record.sites import Place, place_of
+from stepscope.record.sites import USERS as _USERS, Place, place_of
 
 if TYPE_CHECKING:
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Functions", "reads_only"]
+__all__ = ["READ_ONLY", "Functions", "reads_only"]
 
 _disabled = torch._C.DisableTorchFunction
 _Tensor = torch.Tensor
-_READ_ONLY: dict[Any, bool] = {}
+READ_ONLY: dict[Any, bool] = {}
+"""What `reads_only` has answered."""
 
 _Begun = tuple[OpDraft, list[Any], "list[Entry]", int, OpCall | None, Plan, Any, Any, Any]
 """An op that is running: its draft, the tensors it reads and what is known of them, autograd's counter, what observers
@@ -146,9 +146,9 @@ class Functions:
 
 def reads_only(function: Any) -> bool:
     """Whether a function without keywords writes to none of its arguments: one of torch's own, by its name."""
-    known = _READ_ONLY.get(function)
+    known = READ_ONLY.get(function)
     if known is None:
         built_in = isinstance(function, (BuiltinFunctionType, MethodDescriptorType))
         name = getattr(function, "__name__", "_")
-        known = _READ_ONLY[function] = built_in and not name.endswith("_")
+        known = READ_ONLY[function] = built_in and not name.endswith("_")
     return known

@@ -6,6 +6,7 @@ recorder asks of tensors and nodes. Nothing is kept alive: a ghost knows its ten
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
@@ -19,13 +20,22 @@ __all__ = ["Ghost", "GhostNode", "ghost_kind"]
 _Parameter = torch.nn.Parameter
 
 
-class Ghost:
+class _Defaults:
+    """What most tensors leave alone."""
+
+    __slots__ = ()
+    grad: Ghost | None = None
+    grad_fn: Any = None
+    layout: Any = None
+    output_nr = 0
+    strides: Any = None
+    version: int | None = None
+
+
+class Ghost(_Defaults):
     """A tensor: what stays is read once; its version and history are those of the event that is told."""
 
-    __slots__ = (
-        "__weakref__", "_cdata", "_size", "device", "dtype", "grad", "grad_fn", "kind", "layout", "output_nr", "ref",
-        "requires_grad", "strides", "version",
-    )  # fmt: skip
+    __slots__ = ("__dict__", "__weakref__", "_cdata", "_size", "device", "dtype", "kind", "ref", "requires_grad")
 
     def __init__(self, tensor: Any) -> None:
         self.ref: Any = ref(tensor)
@@ -33,11 +43,6 @@ class Ghost:
         self.dtype = tensor.dtype
         self.device = tensor.device
         self.requires_grad = tensor.requires_grad
-        self.grad_fn: Any = None
-        self.grad: Ghost | None = None
-        self.version: int | None = None
-        self.output_nr = 0
-        self.strides: Any = None
         try:
             self._cdata: int | None = tensor.untyped_storage()._cdata
             self._size = tensor.shape
@@ -90,7 +95,7 @@ class Ghost:
 class GhostNode:
     """A node of autograd's; each kind of node has a class of the same name."""
 
-    __slots__ = ("early", "next_functions", "saved_bytes", "seen", "sequence", "variable")
+    __slots__ = ("behind", "early", "saved_bytes", "seen", "sequence", "variable")
 
     def __init__(self, sequence: int, seen: bool) -> None:
         self.sequence = sequence
@@ -100,7 +105,12 @@ class GhostNode:
         self.saved_bytes = 0
         """What a custom function keeps; for other nodes their op knows."""
         self.variable: Ghost | None = None
-        self.next_functions: tuple[tuple[GhostNode | None, int], ...] = ()
+        self.behind: Sequence[Any] = ()
+        """Where its gradients go: a node and the place in it, for each."""
+
+    @property
+    def next_functions(self) -> list[tuple[GhostNode | None, int]]:
+        return list(zip(self.behind[::2], self.behind[1::2], strict=True))
 
     def _sequence_nr(self) -> int:
         return self.sequence

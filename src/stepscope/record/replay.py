@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from stepscope.record.arguments import rebuilt
+from stepscope.record.arguments import frozen_flat, rebuilt
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
 from stepscope.record.drafts import CallDraft, OpDraft
@@ -13,14 +13,26 @@ from stepscope.record.flow import Flow
 from stepscope.record.functions import Functions
 from stepscope.record.phases import Phases
 from stepscope.record.tape import (
-    BEGIN, CROSS, END, ENGINE, ENGINE_END, FAIL, HISTORY, LEAVE, MODULE, NODE, NODE_END, STEP, STEP_END,
+    BEGIN,
+    CROSS,
+    END,
+    ENGINE,
+    ENGINE_END,
+    FAIL,
+    HISTORY,
+    LEAVE,
+    MODULE,
+    NODE,
+    NODE_END,
+    STEP,
+    STEP_END,
 )  # fmt: skip
 from stepscope.record.transforms import write_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from stepscope.record.ghosts import Ghost, GhostNode
+    from stepscope.record.ghosts import GhostNode
     from stepscope.record.recorder import Recorder
     from stepscope.record.tape import Tape
 
@@ -77,9 +89,18 @@ class Replay:
 
     def _begin(self) -> None:
         start = self._at - 1
-        plan, function, frozen, place, self._counter, began, count = self._take(7)
-        inputs = self._tensors(count)
-        draft = self._functions.draft(plan, frozen, place)
+        plan, function, code, line, self._counter, began, count = self._take(7)
+        if count < 0:
+            frozen, count = self._take(2)
+            inputs = self._tensors(count)
+        else:
+            (names,) = self._take(1)
+            values = self._take(2 * (count + len(names)))
+            for ghost, version in zip(values[::2], values[1::2], strict=True):
+                if ghost is not None:
+                    ghost.version = version
+            frozen, inputs = frozen_flat(function, values, names)
+        draft = self._functions.draft(plan, frozen, None if code is None else (code, line))
         draft.began = began
         entries = self._functions.read(draft, plan, inputs, self._counter)
         self._running[start] = (draft, inputs, entries, self._counter, plan, function, frozen)
@@ -190,9 +211,11 @@ class Replay:
                 names[id(ghost)] = (ref(ghost), kind, called)
 
     def _name_states(self) -> None:
-        """State that was made in this step was not known as such yet."""
-        tensors = self._recorder.tensors
-        for ghost, kind, called in list(tensors.names.values()):
-            entry = tensors.known(ghost()) if kind == "state" else None
+        """Call the state of a parameter by the parameter's name: `fc.weight/exp_avg`."""
+        names, tensors = self._recorder.tensors.names, self._recorder.tensors
+        for address, key, ghost in zip(*[iter(self._tape.states)] * 3, strict=True):
+            entry = tensors.known(ghost)
             if entry is not None and entry.name is None:
-                entry.kind, entry.name = kind, called[0]
+                named = names.get(address)
+                owner = named[2][0] if named is not None and named[2] else "parameter"
+                entry.kind, entry.name = "state", f"{owner}/{key}"

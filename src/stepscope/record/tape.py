@@ -12,9 +12,9 @@ from weakref import ref
 
 import torch
 
-from stepscope.record.arguments import snapshot, tensors_in
+from stepscope.record.arguments import SIMPLE, snapshot, tensors_in
 from stepscope.record.autograd import LEAF_NUMBER, is_custom, is_packing
-from stepscope.record.functions import reads_only
+from stepscope.record.functions import READ_ONLY as _READ_ONLY, reads_only
 from stepscope.record.ghosts import Ghost, GhostNode, ghost_kind
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import tell
@@ -31,7 +31,7 @@ __all__ = ["Tape"]
 BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END, STEP, STEP_END, CROSS, HISTORY = range(13)
 _Tensor = torch.Tensor
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
-_Begun = tuple[int, int, list[Any], bool]
+_Begun = tuple[int, int, list[Any], Any]
 """Where in the tape it began, autograd's counter then, what it reads, and whether it may write to that."""
 
 
@@ -57,79 +57,99 @@ class Tape:
         """What runs now is within an optimizer or a layer of torch's own, whose caller is known."""
         self.timed = recorder.timed
         self.lives = recorder.tensors.lives
+        self._gone: Any = None if self.lives is None else self.lives.append
         self._storages: dict[int, Any] = {}
         self._claimed = recorder.watchers("claimed")
+        self.states: list[Any] = []
+        """What optimizers keep: address of the parameter, name, ghost."""
 
     # Ops
 
     def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> _Begun:
         sequence = self.counter()
-        if sequence != self._expected:
-            self.strangers = True
-        inputs: list[Any] = []
-        frozen = None
-        for value in args:
-            if type(value) not in _PLAIN:
-                inputs = []
-                frozen = snapshot(function, args, kwargs, inputs)
-                break
-            inputs.append(value)
-        else:
-            if kwargs:
-                inputs = []
-                frozen = snapshot(function, args, kwargs, inputs)
         code = frame.f_code
-        if USERS.get(code.co_filename):
-            place = (code, frame.f_lasti)
-        else:
+        if not USERS.get(code.co_filename):
             place = None if self.is_placed else place_of(frame)
-        if self.strangers:
-            self.look_again(inputs)
+            code, line = place or (None, 0)
+        else:
+            line = frame.f_lasti
+        if self.strangers or sequence != self._expected:
+            return self._begin_any(plan, function, args, kwargs, (code, line, sequence))
         events, known = self.events, self.known
         at = len(events)
+        inputs: list[Any] = []
         try:
-            events += (BEGIN, plan, function, frozen, place, sequence, 0, len(inputs))
-            for tensor in inputs:
-                ghost = known.get(id(tensor))
-                if ghost is None or ghost.ref() is not tensor:
-                    ghost = self.meet(tensor)
-                events.append(ghost)
-                try:
-                    events.append(tensor._version)
-                except RuntimeError:
-                    events.append(None)
+            events += (BEGIN, plan, function, code, line, sequence, 0, len(args), tuple(kwargs) if kwargs else ())
+            for value in (*args, *kwargs.values()) if kwargs else args:
+                kind = type(value)
+                if kind in _PLAIN:
+                    inputs.append(value)
+                    ghost = known.get(id(value))
+                    if ghost is None or ghost.ref() is not value:
+                        ghost = self.meet(value)
+                    try:
+                        events += (ghost, value._version)
+                    except RuntimeError:
+                        events += (ghost, None)
+                elif kind in SIMPLE:
+                    events += (None, value)
+                else:
+                    del events[at:]
+                    return self._begin_any(plan, function, args, kwargs, (code, line, sequence))
         except BaseException:
             del events[at:]
             raise
         if self.timed:
             events[at + 6] = perf_counter_ns()
-        return at, sequence, inputs, kwargs is not None or not reads_only(function)
+        return at, sequence, inputs, kwargs or not _READ_ONLY.get(function)
+
+    def _begin_any(self, plan: Plan, function: Any, args: Any, kwargs: Any, where: tuple[Any, Any, int]) -> _Begun:
+        """As `begin`, whatever the arguments are, and whatever has happened since the last op."""
+        if where[2] != self._expected:
+            self.strangers = True
+        inputs: list[Any] = []
+        frozen = snapshot(function, args, kwargs, inputs)
+        at = self.note((BEGIN, plan, function, *where, 0, -1, frozen, len(inputs)), inputs)
+        if self.timed:
+            self.events[at + 6] = perf_counter_ns()
+        return at, where[2], inputs, bool(kwargs) or not reads_only(function)
 
     def end(self, begun: _Begun, result: Any) -> None:
         now = perf_counter_ns()
         at, since, inputs, writes = begun
+        self._expected = sequence = self.counter()
+        if type(result) is not _Tensor or sequence != since:
+            return self._end_any(begun, result, now, sequence)
+        ghost = self.known.get(id(result))
+        if ghost is None or ghost.ref() is not result:
+            ghost = self.make(result)
+        try:
+            if not writes:
+                self.events += (END, at, now, sequence, None, 1, 0, ghost, result._version)
+            else:
+                after = [tensor._version for tensor in inputs]
+                self.events += (END, at, now, sequence, None, 1, len(inputs), ghost, result._version, *after)
+        except RuntimeError:
+            return self._end_any(begun, result, now, sequence)
+        if self.lives is not None:
+            self.lives.append(None)
+
+    def _end_any(self, begun: _Begun, result: Any, now: int, sequence: int) -> None:
+        """As `end`, whatever the result is, and with the nodes that autograd has made."""
+        at, since, inputs, writes = begun
         kind = type(result)
         outputs = [result] if kind is _Tensor or is_tensor_type(kind) else tensors_in(result)
-        self._expected = sequence = self.counter()
-        events = self.events
         made = None if sequence == since else self._claim([*outputs, *inputs] if writes else outputs, inputs, since)
-        end, known = len(events), self.known
-        try:
-            events += (END, at, now, sequence, made, len(outputs), len(inputs) if writes else 0)
-            for tensor in outputs:
-                ghost = known.get(id(tensor))
-                if ghost is None or ghost.ref() is not tensor:
-                    ghost = self.make(tensor)
-                events.append(ghost)
-                try:
-                    events.append(tensor._version)
-                except RuntimeError:
-                    events.append(None)
-            if writes:
-                events += [version_of(tensor) for tensor in inputs]
-        except BaseException:
-            del events[end:]
-            raise
+        found: list[Any] = [END, at, now, sequence, made, len(outputs), len(inputs) if writes else 0]
+        known = self.known
+        for tensor in outputs:
+            ghost = known.get(id(tensor))
+            if ghost is None or ghost.ref() is not tensor:
+                ghost = self.make(tensor)
+            found += (ghost, version_of(tensor))
+        if writes:
+            found += map(version_of, inputs)
+        self.events += found
         if self.lives is not None:
             self.lives.append(None)
 
@@ -158,7 +178,7 @@ class Tape:
             before = self._storages.get(key)
             if before is None or before() is None:
                 memory = tensor.untyped_storage()
-                watch = self._storages[key] = ref(memory, lives.append)
+                watch = self._storages[key] = ref(memory, self._gone)
                 kind = "parameter" if not made and ghost.is_parameter else ""
                 lives += (key, memory.nbytes(), made, kind, watch)
         return ghost
@@ -178,10 +198,20 @@ class Tape:
         self.events += found
         return at
 
+    def name_state(self, optimizer: Any) -> None:
+        """Remember which tensors are an optimizer's state."""
+        known, states = self.known, self.states
+        for parameter, state in optimizer.state.items():
+            if isinstance(state, dict):
+                for key, value in state.items():
+                    ghost = known.get(id(value))
+                    if ghost is not None and ghost.ref() is value:
+                        states += (id(parameter), key, ghost)
+
     def let_go(self) -> None:
         """The recording is over: drop what is only needed while tensors live."""
         self._storages.clear()
-        self.lives = None
+        self.lives = self._gone = None
 
     # Autograd
 
@@ -226,7 +256,7 @@ class Tape:
                 fresh.append(real)
             elif ghost.sequence >= first and is_custom(type(real)):
                 ghost.saved_bytes = self._kept_by([real], ())
-            behind: list[tuple[GhostNode | None, int]] = []
+            behind: list[Any] = []
             for source, place in real.next_functions if ghost.sequence >= first else ():
                 found = None
                 if source is not None:
@@ -235,8 +265,8 @@ class Tape:
                     if found is None:
                         found = nodes[number] = ghost_kind(type(source))(number, number >= since)
                         stack.append((source, found))
-                behind.append((found, place))
-            ghost.next_functions = tuple(behind)
+                behind += (found, place)
+            ghost.behind = behind
         return top
 
     def _leaf(self, node: Any) -> GhostNode:

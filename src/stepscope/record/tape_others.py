@@ -192,4 +192,4 @@ class OptimizerTape:
             return
         self._tape.is_placed = False
         self._tape.events += (STEP_END,)
-        self._recorder.optimizers.name_state(optimizer)
+        self._tape.name_state(optimizer)
