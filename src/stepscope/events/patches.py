@@ -210,8 +210,11 @@ def _setter(owner: Any) -> Callable[[Any, str, Any], None]:
 
 
 def _home_of(owner: Any, name: str, raw: Any) -> Any:
-    """The module a function comes from, if it has it under the same name and is not the owner."""
-    if not isinstance(owner, ModuleType):
+    """The module a function comes from, if it has it under the same name and is not the owner.
+
+    A class stays at home: its instances are pickled by what is found there.
+    """
+    if not isinstance(owner, ModuleType) or isinstance(raw, type):
         return None
     home = sys.modules.get(str(getattr(raw, "__module__", "")))
     return home if home is not None and home is not owner and vars(home).get(name) is raw else None
