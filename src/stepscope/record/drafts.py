@@ -102,7 +102,7 @@ class CallDraft:
 class Drafts:
     """The growing step: what observers are handed at the start and at the end."""
 
-    __slots__ = ("calls", "ended", "notes", "ops", "tensors", "unseen")
+    __slots__ = ("calls", "ended", "looks", "notes", "ops", "tensors", "unseen")
 
     def __init__(self, tensors: Tensors) -> None:
         self.tensors = tensors
@@ -110,6 +110,8 @@ class Drafts:
         self.calls: list[CallDraft] = []
         self.ended: list[OpDraft] = []
         """The ops in the order in which they ended."""
+        self.looks: list[Any] = []
+        """With `Observer.wants_values`: a ghost, its version and what was seen of it, for each look."""
         self.unseen: dict[tuple[str, str], int] = {}
         """(what, where) -> how often."""
         self.notes: dict[str, Any] = {}

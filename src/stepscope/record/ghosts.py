@@ -26,6 +26,10 @@ class _Defaults:
     __slots__ = ()
     grad: Ghost | None = None
     grad_fn: Any = None
+    looked: int | None = -1
+    """Its version when its values were last looked at, what was seen, and whether that was bad."""
+    last: Any = None
+    bad = False
     layout: Any = None
     output_nr = 0
     strides: Any = None

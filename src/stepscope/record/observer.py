@@ -60,6 +60,9 @@ class Observer:
     wants_clock = False
     """Have the clock read around every op: `draft.began` and `draft.ended`, in nanoseconds."""
 
+    wants_values = False
+    """Have the smallest and largest value of each tensor looked at: `drafts.looks`."""
+
     def hears(self, method: str) -> bool:
         """Whether this method is worth calling."""
         return getattr(type(self), method) is not getattr(Observer, method)

@@ -32,6 +32,7 @@ from stepscope.record.replay import Replay
 from stepscope.record.sites import Sites
 from stepscope.record.tape import Tape
 from stepscope.record.tape_others import EngineTape, ModuleTape, OptimizerTape
+from stepscope.record.value_tape import ValueTape
 from stepscope.records.step import Phase, StepRecord
 
 __all__ = ["Depth", "Recorder"]
@@ -179,7 +180,8 @@ class Recorder:
     def _listen(self) -> None:
         """Nobody looks at values while the step runs: a tape is enough, and the step need not wait for the rest."""
         if self.depth == "ops" and not any(observer.hears(one) for one in _LIVE for observer in self.observers):
-            self.tape = Tape(self)
+            values = any(observer.wants_values for observer in self.observers)
+            self.tape = ValueTape(self) if values else Tape(self)
             self._others = (ModuleTape(self, self.tape), EngineTape(self, self.tape), OptimizerTape(self, self.tape))
         else:
             self.modules.install()

@@ -70,6 +70,7 @@ class Replay:
             self._at += 1
             told[code]()
         self._name_states()
+        self._recorder.drafts.looks = self._tape.looks or []
 
     def _take(self, count: int) -> list[Any]:
         found = self._events[self._at : self._at + count]

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from stepscope.events.names import Plan
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Tape"]
+__all__ = ["Begun", "Tape", "version_of"]
 
 BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END, STEP, STEP_END, CROSS, HISTORY = range(13)
 _Tensor = torch.Tensor
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
-_Begun = tuple[int, int, list[Any], Any]
+Begun = tuple[int, int, list[Any], Any]
 """Where in the tape it began, autograd's counter then, what it reads, and whether it may write to that."""
 
 
@@ -60,12 +60,15 @@ class Tape:
         self._gone: Any = None if self.lives is None else self.lives.append
         self._storages: dict[int, Any] = {}
         self._claimed = recorder.watchers("claimed")
+        self.in_step = False
+        """An optimizer steps, and no closure of the user's runs in it."""
+        self.looks: list[Any] | None = None
         self.states: list[Any] = []
         """What optimizers keep: address of the parameter, name, ghost."""
 
     # Ops
 
-    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> _Begun:
+    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Begun:
         sequence = self.counter()
         code = frame.f_code
         if not USERS.get(code.co_filename):
@@ -103,7 +106,7 @@ class Tape:
             events[at + 6] = perf_counter_ns()
         return at, sequence, inputs, kwargs or not _READ_ONLY.get(function)
 
-    def _begin_any(self, plan: Plan, function: Any, args: Any, kwargs: Any, where: tuple[Any, Any, int]) -> _Begun:
+    def _begin_any(self, plan: Plan, function: Any, args: Any, kwargs: Any, where: tuple[Any, Any, int]) -> Begun:
         """As `begin`, whatever the arguments are, and whatever has happened since the last op."""
         if where[2] != self._expected:
             self.strangers = True
@@ -114,7 +117,7 @@ class Tape:
             self.events[at + 6] = perf_counter_ns()
         return at, where[2], inputs, bool(kwargs) or not reads_only(function)
 
-    def end(self, begun: _Begun, result: Any) -> None:
+    def end(self, begun: Begun, result: Any) -> None:
         now = perf_counter_ns()
         at, since, inputs, writes = begun
         self._expected = sequence = self.counter()
@@ -134,7 +137,7 @@ class Tape:
         if self.lives is not None:
             self.lives.append(None)
 
-    def _end_any(self, begun: _Begun, result: Any, now: int, sequence: int) -> None:
+    def _end_any(self, begun: Begun, result: Any, now: int, sequence: int) -> None:
         """As `end`, whatever the result is, and with the nodes that autograd has made."""
         at, since, inputs, writes = begun
         kind = type(result)
@@ -153,7 +156,7 @@ class Tape:
         if self.lives is not None:
             self.lives.append(None)
 
-    def fail(self, begun: _Begun, error: BaseException) -> None:
+    def fail(self, begun: Begun, error: BaseException) -> None:
         self.events += (FAIL, begun[0], f"{type(error).__name__}: {error}")
 
     def cross(self, name: str, tensor: Any, result: Any) -> None:

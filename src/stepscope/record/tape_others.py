@@ -18,6 +18,7 @@ from stepscope.record.autograd import is_custom
 from stepscope.record.modules import said
 from stepscope.record.sites import place_of
 from stepscope.record.tape import ENGINE, ENGINE_END, LEAVE, MODULE, NODE, NODE_END, STEP, STEP_END, version_of
+from stepscope.record.value_tape import ValueTape
 
 if TYPE_CHECKING:
     from stepscope.events.modules import ModuleCall
@@ -81,6 +82,7 @@ class EngineTape:
 
     def __init__(self, recorder: Recorder, tape: Tape) -> None:
         self._recorder, self._tape = recorder, tape
+        self._values = tape if isinstance(tape, ValueTape) else None
         self._left = 0
         recorder.installed.add(follow_nodes(self))
 
@@ -124,6 +126,8 @@ class EngineTape:
             with _disabled():
                 events += (NODE, node, 0, len(gradients))
                 self._note(gradients)
+                if self._values is not None:
+                    self._values.see_incoming(gradients)
                 events[at + 2] = perf_counter_ns()
         except Exception as fault:
             del events[at:]
@@ -147,6 +151,9 @@ class EngineTape:
                     self._note_sum(node.variable.ref())
                 if tape.lives is not None:
                     tape.lives.append(None)
+                if self._values is not None:
+                    self._values.see_incoming(gradients)
+                    self._values.see_produced(node, produced, gradients)
         except Exception as fault:
             del tape.events[at:]
             fence.report("recording a backward op", fault)
@@ -185,11 +192,15 @@ class OptimizerTape:
             return
         place = self._recorder.optimizers.place_for(optimizer, frame)
         self._tape.events += (STEP, type(optimizer).__name__, place)
-        self._tape.is_placed = place is not None and closure_in(args, kwargs) is None
+        self._tape.in_step = closure_in(args, kwargs) is None
+        self._tape.is_placed = place is not None and self._tape.in_step
 
     def _ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._recorder.listens():
             return
-        self._tape.is_placed = False
+        self._tape.is_placed = self._tape.in_step = False
+        if isinstance(self._tape, ValueTape):
+            with _disabled():
+                self._tape.see_step(optimizer)
         self._tape.events += (STEP_END,)
         self._tape.name_state(optimizer)

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import math
-import weakref
-from collections.abc import Sequence
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from stepscope.errors import UsageError
-from stepscope.events.quiet import quietly
-from stepscope.record.nonfinite import Birth, births
-from stepscope.record.observer import Observer, OpCall
+from stepscope.record.nonfinite import Birth, births, is_bad
+from stepscope.record.observer import Observer
 from stepscope.record.recorder import Recorder
-from stepscope.record.statistics import is_transformed, measure, resolve
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:
-    from stepscope.record.drafts import Drafts, OpDraft, Ref
+    from stepscope.record.drafts import Drafts, Ref
     from stepscope.records.step import StepRecord
 
 __all__ = ["Report", "Tracer", "ValuesObserver", "trace_values"]
@@ -95,146 +88,37 @@ class Tracer:
         return Report(self.record, self._nan, self._inf)
 
 
-Looked = Stats | tuple[int, Any]
-"""Statistics, or the number of elements and (on a device, to be read at the end) smallest and largest value."""
-
-
 class ValuesObserver(Observer):
-    """The cheapest look that misses nothing: smallest and largest value, each version of a tensor once.
+    """Has the values looked at while the tape runs, and writes what was seen into the ops."""
 
-    Both are NaN when there is a NaN and infinite when there is an Inf. A sum is faster still, but overflows on large
-    finite values and tells nothing about a healthy tensor; the smallest value of what `sqrt` read tells why its
-    gradient is infinite. Where something is wrong on a CPU all is counted at once.
-    """
+    wants_values = True
 
-    def __init__(self) -> None:
-        self._known: dict[Ref, Looked | None] = {}
-        self._bad: set[Ref] = set()
-        self._fresh: dict[int, tuple[Any, int, Looked | None]] = {}
-        """Gradients a node has just made, by address: the next node gets the very same tensor."""
-        self._wanted: list[tuple[OpDraft, str, list[Looked | None]]] = []
-
-    def before(self, call: OpCall) -> None:
-        self._want(call.draft, "input_stats", call.draft.inputs, call.inputs)
-
-    def after(self, call: OpCall) -> None:
-        draft = call.draft
-        if draft.name.startswith(("empty", "new_empty", "resize")):
-            return  # memory nobody has written to yet
-        if draft.view and not draft.inplace and self._bad.isdisjoint(draft.inputs):
-            return  # the same values again
-        self._want(draft, "output_stats", draft.outputs, call.outputs)
-
-    def _want(self, draft: OpDraft, field: str, refs: Sequence[Ref], tensors: Sequence[Any]) -> None:
-        known = self._known
-        found = []
-        for ref, tensor in zip(refs, tensors, strict=False):
-            if ref not in known:
-                known[ref] = self._look(tensor)
-                if is_suspect(known[ref]):
-                    self._bad.add(ref)
-            found.append(known[ref])
-        self._wanted.append((draft, field, found))
-
-    def backward_before(self, draft: OpDraft, gradients: Sequence[Any]) -> None:
-        known = self._known
-        found = []
-        present = [gradient for gradient in gradients if gradient is not None]
-        for ref, gradient in zip(draft.inputs, present, strict=False):
-            if ref not in known:
-                known[ref] = self._remembered(gradient)
-            found.append(known[ref])
-        self._wanted.append((draft, "input_stats", found))
-
-    def _remembered(self, gradient: Any) -> Looked | None:
-        fresh = self._fresh.pop(id(gradient), None)
-        if fresh is not None and fresh[0]() is gradient and fresh[1] == gradient._version:
-            return fresh[2]
-        return self._look(gradient)
-
-    def backward_after(self, draft: OpDraft, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
-        came_in = self._wanted[-1] if self._wanted and self._wanted[-1][0] is draft else None
-        if draft.name == "AccumulateGrad":
-            if came_in is not None:
-                self._wanted.append((draft, "output_stats", came_in[2]))
-            return
-        healthy = came_in is not None and not any(map(is_suspect, came_in[2]))
-        found = []
-        for gradient in produced:
-            if gradient is None:
-                continue
-            # A view of what came in (transpose, expand) holds nothing new.
-            looked = Stats(numel=gradient.numel()) if healthy and gradient._is_view() else self._look(gradient)
-            self._fresh[id(gradient)] = (weakref.ref(gradient), gradient._version, looked)
-            found.append(looked)
-        self._wanted.append((draft, "output_stats", found))
-
-    def _look(self, tensor: Any) -> Looked | None:
-        if not tensor.is_floating_point() or type(tensor) not in _PLAIN or tensor.layout is not torch.strided:
-            if not (tensor.is_floating_point() or tensor.is_complex()):
-                return None
-            return _settle(measure(tensor))
-        numel = tensor.numel()
-        if numel == 0:
-            return Stats(numel=0)
-        if _dispatch_modes():
-            with quietly():
-                return self._edges(tensor, numel)
-        return self._edges(tensor, numel)
-
-    def _edges(self, tensor: Any, numel: int) -> Looked | None:
-        # Observers run with torch functions off, and what is detached leaves no graph: nothing else to switch off.
-        if is_transformed(tensor):
-            return None
-        values = tensor.detach()
-        if values.is_cpu:
-            try:
-                low, high = torch.aminmax(values)
-            except RuntimeError:  # a type without an order, such as float8
-                return None
-            least, most = low.item(), high.item()
-            if isfinite(least) and isfinite(most):
-                return Stats(numel=numel, min=least, max=most)
-            return _settle(measure(tensor))
-        if values.is_meta or (values.is_cuda and torch.cuda.is_current_stream_capturing()):
-            return None
-        edges = torch.stack(torch.aminmax(values))
-        return numel, edges.float() if values.device.type == "mps" else edges.double()
-
-    def finish(self, drafts: Drafts) -> None:
-        waiting = {id(item): item for _, _, found in self._wanted for item in found if isinstance(item, tuple)}
-        read: dict[int, Stats] = {}
-        with quietly():
-            for device in {item[1].device for item in waiting.values()}:
-                here = {key: item for key, item in waiting.items() if item[1].device == device}
-                rows = torch.stack([item[1] for item in here.values()]).tolist()
-                read.update(
-                    (key, _at_least(item[0], *row)) for (key, item), row in zip(here.items(), rows, strict=True)
-                )
-        for draft, field, found in self._wanted:
-            setattr(draft, field, [read[id(item)] if isinstance(item, tuple) else item for item in found])
-        self._known.clear()
-        self._bad.clear()
-        self._fresh.clear()
-        self._wanted.clear()
+    def build(self, drafts: Drafts) -> None:
+        seen: dict[Ref, Stats] = {}
+        for ghost, version, looked in zip(*[iter(drafts.looks)] * 3, strict=True):
+            entry = drafts.tensors.known(ghost)
+            if entry is not None and looked is not None:
+                seen[entry.number, version or 0] = looked if isinstance(looked, Stats) else _stats_of(*looked)
+        _bridge(drafts, seen)
+        for draft in drafts.ops:
+            draft.input_stats = [seen.get(ref) for ref in draft.inputs]
+            found = [seen.get(ref) for ref in draft.outputs]
+            draft.output_stats = found if any(stats is not None for stats in found) else None
 
 
-_PLAIN = {torch.Tensor, torch.nn.Parameter}
-_dispatch_modes = torch._C._len_torch_dispatch_stack
+def _bridge(drafts: Drafts, seen: dict[Ref, Stats]) -> None:
+    """What an optimizer wrote in place between two looks, both bad, was bad too."""
+    last = {number: stats for (number, _), stats in sorted(seen.items(), key=lambda one: one[0])}
+    for draft in drafts.ops:
+        if draft.phase != "optimizer":
+            continue
+        for ref in draft.outputs:
+            before = next((seen.get(one) for one in draft.inputs if one[0] == ref[0] and one != ref), None)
+            if ref not in seen and is_bad(before) and is_bad(last.get(ref[0])):
+                seen[ref] = before  # type: ignore[assignment]
 
 
-def is_suspect(looked: Looked | None) -> bool:
-    """Bad, or not known yet."""
-    if isinstance(looked, Stats):
-        return bool(looked.nan or looked.pos_inf or looked.neg_inf)
-    return looked is not None
-
-
-def _settle(measured: Any) -> Stats | None:
-    return resolve([measured])[0]
-
-
-def _at_least(numel: int, low: float, high: float) -> Stats:
+def _stats_of(numel: int, low: float, high: float) -> Stats:
     if math.isnan(low) or math.isnan(high):
         return Stats(numel=numel, nan=1, counted=False)
     below, above = int(low == -math.inf), int(high == math.inf)
