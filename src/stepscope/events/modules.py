@@ -62,14 +62,14 @@ class Modules(Source):
         self.changed()
         if self._undo is None and not aside.AWAY and not aside.closed_for_good:
             self._undo = self._put_doors()
-            source_of("compiled").hold("modules")  # type: ignore[attr-defined]
+            source_of("compiled").hold("modules")
 
     def remove(self) -> None:
         self.changed()
         if self._undo is not None:
             self._undo()
             self._undo = None
-        source_of("compiled").release("modules")  # type: ignore[attr-defined]
+        source_of("compiled").release("modules")
         self.stacks.clear()
 
     def changed(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import get_ident
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from stepscope import fence
 
@@ -35,6 +35,11 @@ class Source:
         self.is_installed = False
         for kind in self.kinds:
             setattr(self, kind, ())
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, kind: str) -> Any:
+            """The listeners of each kind are an attribute of its name."""
 
     def listeners(self, kind: str) -> tuple[Listener, ...]:
         found: tuple[Listener, ...] = getattr(self, kind)
