@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import sys
 from functools import partial
 from typing import Any
@@ -16,31 +15,21 @@ __all__ = ["run_eagerly"]
 
 
 def run_eagerly(installed: Installed) -> None:
-    """Have compiled code run eagerly until `installed` is removed.
+    """Have code that was compiled before run eagerly until `installed` is removed.
 
-    The compiler is not imported for this, which takes a second or more: as long as nobody has, nothing is compiled,
-    and whoever does it meanwhile goes through `torch.compile`.
+    The compiler is not imported for this, which takes a second or more: as long as nobody has, nothing is compiled. What
+    is compiled from now on runs compiled, and is not followed (`compilers.py`).
     """
-    installed.add(aside.eager())
     dynamo = sys.modules.get("torch._dynamo")
-    if dynamo is not None:
+    if dynamo is not None and _has_compiled(dynamo):
+        installed.add(aside.eager())
         _set_stance(dynamo, installed)
-        return
-    done = False
 
-    def layer(compile: Any) -> Any:
-        @functools.wraps(compile)
-        def compile_then_wait(*args: Any, **kwargs: Any) -> Any:
-            nonlocal done
-            result = compile(*args, **kwargs)
-            if not done and "torch._dynamo" in sys.modules:
-                done = True
-                _set_stance(sys.modules["torch._dynamo"], installed)
-            return result
 
-        return compile_then_wait
-
-    installed.wrap("torch:compile", layer)
+def _has_compiled(dynamo: Any) -> bool:
+    """Whether anything was compiled in this process; also where this torch cannot tell."""
+    backends = getattr(getattr(dynamo, "eval_frame", None), "cached_backends", True)
+    return bool(backends)
 
 
 def _set_stance(dynamo: Any, installed: Installed) -> None:

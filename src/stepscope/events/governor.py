@@ -21,7 +21,7 @@ from typing import Any
 
 __all__ = ["PRICES", "Cadence", "Governor", "Window"]
 
-PRICES = {"op": 30e-6, "module": 20e-6, "model": 60e-6, "backward": 150e-6, "step": 250e-6, "batch": 100e-6}
+PRICES = {"op": 45e-6, "module": 35e-6, "model": 100e-6, "backward": 600e-6, "step": 1.2e-3, "batch": 150e-6}
 """CPU seconds that the watch takes for one event, on an ordinary machine (bench/overhead.py measures them)."""
 _VALUES_A_SECOND = 4e8
 """Values of tensors that are read in a second."""
@@ -30,8 +30,8 @@ _SETUP_S = 0.08
 _START_S = 0.30
 """The first steps of a training."""
 _WAKE_S = 0.06
-_FEWEST_STEPS, _MOST_STEPS = 4, 120
-_WAKE_STEPS, _WAKE_BATCHES = 3, 4
+_FEWEST_STEPS, _MOST_STEPS = 4, 100
+_WAKE_STEPS, _WAKE_BATCHES = 2, 4
 _MARGIN = 4.0
 _SCHEDULE = (1, 2, 5)
 _RECKONED_EVERY = 100
@@ -229,13 +229,11 @@ def _is_round(count: int) -> bool:
 
 
 def _after(step: int) -> int:
-    """The next round number of steps from 50 on: 50, 100, 200, 500, 1000 ..."""
-    unit = 50
-    while True:
-        for factor in (1, 2, 4):
-            if unit * factor > step + 10:
-                return unit * factor
-        unit *= 10
+    """The next power of ten, from 100 on."""
+    due = 100
+    while due <= step + 10:
+        due *= 10
+    return due
 
 
 class Cadence:

@@ -24,7 +24,7 @@ from stepscope.events.hub import source_of
 from stepscope.events.names import PASS, Plan, plan_for
 from stepscope.events.originals import HANDOVER, meant
 
-__all__ = ["Follower", "follow", "is_followed", "leave_child_alone", "seen_again"]
+__all__ = ["Follower", "follow", "is_followed", "leave_child_alone", "seen_again", "stand_down", "stand_up"]
 
 _disabled = torch._C.DisableTorchFunction
 _other_modes = torch._C._len_torch_function_stack
@@ -87,11 +87,16 @@ class _Mode(TorchFunctionMode):
         super().__init__()
         self.followers: tuple[Follower, ...] = ()
         self.is_on = False
+        self.is_down = False
+        """Off for a moment (`stand_down`), though somebody follows."""
         self.thread = thread
 
     def settle(self) -> None:
         """Be on the stack exactly while somebody follows and nothing stands against it."""
         wanted = bool(self.followers) and not aside.AWAY and not aside.closed_for_good
+        if self.is_down and not wanted:  # it is off the stack already
+            self.is_down = self.is_on = False
+            _say_who_follows()
         if wanted != self.is_on and get_ident() == self.thread:
             self.is_on = wanted
             if wanted:
@@ -261,6 +266,21 @@ def leave_child_alone() -> None:
 
 
 aside.on_away.append(_away)
+
+
+def stand_down() -> None:
+    """Take the mode of this thread off for a while: an optimizer's own operations would all come by for nothing."""
+    mode = _modes.get(get_ident())
+    if mode is not None and mode.is_on and not mode.is_down and len(mode.followers) == 1:
+        mode.is_down = _take_off(mode)
+
+
+def stand_up() -> None:
+    """Follow again."""
+    mode = _modes.get(get_ident())
+    if mode is not None and mode.is_down:
+        mode.is_down = False
+        _put_on(mode)
 
 
 @contextmanager

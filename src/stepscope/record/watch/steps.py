@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.operations import stand_down, stand_up
 from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
@@ -256,7 +257,7 @@ class Steps(Witness):
             return
         if self._open and self._open[-1][0] is optimizer:  # its step before was raised out of
             self._abandon()
-        self.watcher.trail.paused += 1
+        self._stand(down=True)
         self._inside += 1
         if not self.watcher.governor.is_deep:
             self._open.append((optimizer, None))
@@ -280,25 +281,33 @@ class Steps(Witness):
         step.looked = True
         self.watcher.tell("step_begins", step, optimizer)
 
+    def _stand(self, *, down: bool) -> None:
+        """An optimizer's own operations are not followed; what its closure calls is."""
+        self.watcher.trail.paused += 1 if down else -1
+        if down:
+            stand_down()
+        elif not self.watcher.trail.paused:
+            stand_up()
+
     def _abandon(self) -> None:
         self._open.pop()
         self._inside -= 1
-        self.watcher.trail.paused -= 1
+        self._stand(down=False)
 
     def closure_begins(self, optimizer: Any) -> None:
         """A step with a closure (LBFGS, Lightning): forward and backward run inside it, and are followed there."""
         if self._open and self._open[-1][0] is optimizer:
-            self.watcher.trail.paused -= 1
+            self._stand(down=False)
 
     def closure_ends(self, optimizer: Any, error: BaseException | None) -> None:
         if not self._open or self._open[-1][0] is not optimizer:
             return
         step = self._open[-1][1]
         if error is not None:  # the step is raised out of
-            self.watcher.trail.paused += 1
+            self._stand(down=True)
             self._abandon()
             return
-        self.watcher.trail.paused += 1
+        self._stand(down=True)
         if step is not None and not step.looked:
             self._look(step, optimizer)
 
@@ -313,7 +322,7 @@ class Steps(Witness):
             return
         _, step = self._open.pop()
         self._inside -= 1
-        self.watcher.trail.paused -= 1
+        self._stand(down=False)
         self.step_count += 1
         if step is None:
             number = self.watcher.optimizers.number_of(optimizer)

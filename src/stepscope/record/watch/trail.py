@@ -35,7 +35,7 @@ _NOISE = frozenset((
     "poisson",
 ))  # fmt: skip
 _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
-_PRUNE_AFTER = 20_000
+_PRUNE_AFTER = 4_000
 _VALUES_FAR = 15
 """Steps in which single numbers are read from a device."""
 
