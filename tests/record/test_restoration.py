@@ -309,7 +309,7 @@ def test_compiled_models_run_eagerly_and_stay_compiled() -> None:
     torch._dynamo.reset()
 
 
-def test_compiling_inside_the_recording_waits_for_its_end() -> None:
+def test_what_is_compiled_inside_the_recording_runs_compiled_and_is_not_followed() -> None:
     code = (
         "import torch\n"
         "from stepscope.record.recorder import Recorder\n"
@@ -318,13 +318,19 @@ def test_compiling_inside_the_recording_waits_for_its_end() -> None:
         "    graphs.append(graph); return graph.forward\n"
         "before = torch.compile\n"
         "with Recorder() as r:\n"
+        "    torch.zeros(2)\n"
         "    f = torch.compile(lambda x: x.sin() + 1, backend=backend)\n"
         "    f(torch.ones(2))\n"
         "print([op.name for op in r.record.ops], len(graphs), torch.compile is before)\n"
+        "print([unseen.where for unseen in r.record.unseen])\n"
         "f(torch.ones(2)); print(len(graphs))\n"
+        "with Recorder() as r: torch.zeros(2); f(torch.ones(2))\n"
+        "f(torch.ones(2)); print([op.name for op in r.record.ops], len(graphs))\n"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert out.stdout.splitlines() == ["['ones', 'sin', 'add'] 0 True", "1"]
+    assert out.stdout.splitlines() == [
+        "['zeros'] 1 True", "['torch.compile']", "1", "['zeros', 'ones', 'sin', 'add'] 1",
+    ]  # fmt: skip
 
 
 class Refusing(torch.autograd.Function):

@@ -48,9 +48,24 @@ class Recording:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         self._recorder.stop(error)
+        _forget_our_frames(error)
 
     def _finished(self) -> StepRecord:
         found = self._recorder.record
         if found is None:
             raise UsageError("the step is still being recorded; look at it after the `with` block")
         return found
+
+
+def _forget_our_frames(error: BaseException | None) -> None:
+    """Have the traceback of an error, and of those behind it, read as it would without us."""
+    from stepscope.record.tracebacks import without_our_frames
+
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            one.__traceback__ = without_our_frames(one.__traceback__)
+            waiting += (one.__cause__, one.__context__)

@@ -40,11 +40,11 @@ def describe(recorder: Recorder) -> Described:
     sites = Sites()
     is_forward = _settle_roots(recorder)
     roots = recorder.modules.roots
-    model = roots[0] if roots else None
+    model = "" if not roots or roots[0] is None else roots[0].type
     places: dict[str, int] = {}
     found = tuple(_modules(recorder, sites, places))
     roots.clear()
-    return Described("" if model is None else type(model).__name__, found, sites, places, is_forward)
+    return Described(model, found, sites, places, is_forward)
 
 
 def build_record(recorder: Recorder, described: Described, wall_us: float, error: str | None) -> StepRecord:
@@ -82,7 +82,7 @@ def _settle_roots(recorder: Recorder) -> bool:
     """Without a model given the first module called is it; True if set-up and forward could not be told apart."""
     modules = recorder.modules
     if modules.roots and modules.roots[0] is None:
-        prefix = modules.entry_of(modules.roots[1])
+        prefix = modules.roots[1]
         if prefix is not None:
             name = prefix.path
             for entry in modules.entries.values():
@@ -110,9 +110,9 @@ def _main_device(recorder: Recorder) -> str:
 def _modules(recorder: Recorder, sites: Sites, all_places: dict[str, int]) -> list[ModuleInfo]:
     found: list[ModuleInfo] = []
     taken: set[str] = set()
-    for root in recorder.modules.roots:
-        entry = None if root is None else recorder.modules.entry_of(root)
-        if entry is None:
+    for entry in recorder.modules.roots:
+        root = None if entry is None else entry.ref()
+        if entry is None or root is None:  # one that is gone cannot be described any more
             continue
         places = {path: sites.index(site) for path, site in _construction(root).items()}
         prefix = entry.path

@@ -61,7 +61,8 @@ class ModuleHooks:
         self._recorder = recorder
         self._depth = recorder.depth
         self.model = model
-        self.roots: list[Any] = []
+        self.roots: list[ModuleEntry | None] = []
+        """The modules that are called from outside any other; the model comes first."""
         self.entries: dict[int, ModuleEntry] = {}
         self.stack: list[CallDraft] = []
         self.closed: set[CallDraft] = set()
@@ -82,7 +83,6 @@ class ModuleHooks:
         number = self._number_for(module, tree)
         while len(self.roots) <= number:
             self.roots.append(None)
-        self.roots[number] = module
         prefix = "" if number == 0 else self._free_name(type_name(module))
         placed: set[int] = set()
         for path, part in tree:
@@ -96,7 +96,8 @@ class ModuleHooks:
                 entry.path, entry.root, entry.aliases = full, number, []
             placed.add(id(part))
         self._name_tensors(tree, prefix)
-        return self.entries[id(module)]
+        found = self.roots[number] = self.entries[id(module)]
+        return found
 
     def _number_for(self, module: Any, tree: list[tuple[str, Any]]) -> int:
         """0 for the model: the one given, else the first with parameters that is called. Others follow."""
@@ -104,7 +105,7 @@ class ModuleHooks:
             return len(self.roots)  # the model itself is added first, so it is 0
         inside = {id(part) for _, part in tree}
         for number, root in enumerate(self.roots):
-            if root is not None and id(root) in inside:
+            if root is not None and id(root.ref()) in inside:
                 return number
         has_parameters = any(part._parameters for _, part in tree)
         if has_parameters and (not self.roots or self.roots[0] is None):
@@ -139,9 +140,12 @@ class ModuleHooks:
     def entry_for(self, module: Any, outermost: bool) -> ModuleEntry:
         """What is known of a module that is called; one not seen before is learnt with its whole tree."""
         entry = self.entry_of(module)
-        if entry is None or (self.model is None and outermost and module not in self.roots):
+        if entry is None or (self.model is None and outermost and not self._is_root(module)):
             entry = self.add_root(module)
         return entry
+
+    def _is_root(self, module: Any) -> bool:
+        return any(root is not None and root.ref() is module for root in self.roots)
 
     def _enter(self, called: ModuleCall) -> None:
         if not self._recorder.listens():

@@ -7,14 +7,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, Literal
 
 import torch
 
 from stepscope import fence
 from stepscope.errors import UsageError
-from stepscope.events import Installed, follow, on_fork
+from stepscope.events import Installed, aside, follow, on_fork
 from stepscope.events.compiled import run_eagerly
 from stepscope.record import transforms
 from stepscope.record.autograd import Nodes
@@ -100,6 +99,7 @@ class Recorder:
         try:
             self._rest_collector()
             run_eagerly(self.installed)
+            self._aside = aside.noted.copy()
             tell(self.watchers("start"), self.drafts)
             self._listen()
             transforms.install(self)
@@ -122,6 +122,8 @@ class Recorder:
         self._wall_us = wall_us
         self._error = None if error is None else f"{type(error).__name__}: {error}"
         self.installed.remove()
+        for why in aside.noted - self._aside:
+            self.drafts.not_seen("what ran while recording would have been seen itself", why)
         tell(self.watchers("finish"), self.drafts)
         self._finish()
         if self.tape is None:
@@ -174,8 +176,9 @@ class Recorder:
         # 700 allocations would cost more than making them. It still runs, only less often, until `stop`.
         before = gc.get_threshold()
         if before[0] > 0:
-            gc.set_threshold(max(before[0], _COLLECT_EVERY), *before[1:])
-            self.installed.add(partial(gc.set_threshold, *before))
+            ours = (max(before[0], _COLLECT_EVERY), *before[1:])
+            gc.set_threshold(*ours)
+            self.installed.add(lambda: gc.set_threshold(*before) if gc.get_threshold() == ours else None)
 
     def _listen(self) -> None:
         """Nobody looks at values while the step runs: a tape is enough, and the step need not wait for the rest."""

@@ -273,6 +273,9 @@ class Tape:
         return top
 
     def _leaf(self, node: Any) -> GhostNode:
+        """A node without a number of its own: it adds to a leaf, or (rarely) only raises an error."""
+        if not hasattr(node, "variable"):
+            return ghost_kind(type(node))(LEAF_NUMBER, False)
         variable = self.ghost(node.variable)
         known = self._leaves.get(id(variable))
         if known is None:
