@@ -17,7 +17,6 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from stepscope.diagnose.catalogue import hint
 from stepscope.diagnose.patterns import closeness, is_pattern, split_patterns
 
 __all__ = ["Silenced", "read_comments"]
@@ -39,6 +38,8 @@ class Silenced:
 
     def mistakes(self) -> Iterator[tuple[int, str]]:
         """Lines whose comment names a rule that does not exist, with what may have been meant."""
+        from stepscope.diagnose.catalogue import hint
+
         for line, patterns in self.lines.items():
             for one in patterns:
                 if not is_pattern(one):

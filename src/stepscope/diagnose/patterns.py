@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from stepscope.diagnose.catalogue import hint, rule_docs
 from stepscope.errors import ConfigError
 
 __all__ = ["check_patterns", "closeness", "is_pattern", "split_patterns"]
@@ -43,11 +42,15 @@ def split_patterns(given: Sequence[str]) -> tuple[str, ...]:
 
 def is_pattern(pattern: str) -> bool:
     """Whether a pattern names any rule there is."""
+    from stepscope.diagnose.catalogue import rule_docs
+
     return pattern in _EVERY or any(_closeness(pattern, rule) >= 0 for rule in rule_docs())
 
 
 def check_patterns(patterns: Iterable[str], where: str) -> None:
     """Refuse a name that is no rule: a rule silenced under a wrong name would go on speaking, and nobody know why."""
+    from stepscope.diagnose.catalogue import hint
+
     for pattern in patterns:
         if not is_pattern(pattern):
             raise ConfigError(f"{where}: there is no rule or group of rules '{pattern}'; {hint(pattern)}")

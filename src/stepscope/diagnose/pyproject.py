@@ -23,11 +23,6 @@ from typing import Any
 
 from stepscope.errors import ConfigError
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 __all__ = ["FileSettings", "find_settings", "read_settings"]
 
 MAX_BYTES = 1 << 20
@@ -68,6 +63,11 @@ def find_settings(folder: Path) -> FileSettings:
 
 def read_settings(path: Path) -> FileSettings | None:
     """The settings in one file; None where it has no section of ours."""
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+
     with path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
     if b"stepscope" not in raw:

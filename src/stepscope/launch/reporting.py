@@ -10,11 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stepscope import fence
-from stepscope.diagnose.excerpt import with_source
-from stepscope.diagnose.outputs import github, json as json_output, lines, sarif
-from stepscope.diagnose.outputs.placing import keep_stdout
 from stepscope.diagnose.settings import Settings
-from stepscope.diagnose.show import render, terminal_width, wants_color
 from stepscope.errors import StepscopeError
 from stepscope.launch.options import Options
 from stepscope.launch.status import raw_write
@@ -48,6 +44,8 @@ class Reporter:
         self._root = Path.cwd()
         self._began = time.time()
         if "-" in (str(options.json), str(options.sarif)):  # on every rank: they share their standard output
+            from stepscope.diagnose.outputs.placing import keep_stdout
+
             fence.fenced("keeping the standard output")(keep_stdout)()
         if speaks:
             unwritable = self._try_files()
@@ -56,6 +54,8 @@ class Reporter:
 
     def keep(self, finding: Finding) -> Finding:
         """One finding, for the run and the files that were asked for; said by somebody else."""
+        from stepscope.diagnose.excerpt import with_source
+
         finding = with_source(self._settings.with_severity(finding), began=self._began)
         self.findings.append(finding)
         self._record(FindingEvent(time=time.time(), finding=finding))
@@ -69,8 +69,12 @@ class Reporter:
         if not self._speaks:
             return
         if self._options.output == "lines":
+            from stepscope.diagnose.outputs import lines
+
             self.say(lines.line(finding, self._root))
         elif finding.severity != "info":
+            from stepscope.diagnose.show import render, terminal_width, wants_color
+
             self.say(render(finding, color=wants_color(sys.stderr), width=terminal_width(sys.stderr), root=self._root))
 
     def say(self, text: str) -> None:
@@ -101,9 +105,16 @@ class Reporter:
         if self._options.json is not None and str(self._options.json) != "-":
             self._write_json(self._root / self._options.json)
         if self._options.sarif is not None and str(self._options.sarif) != "-":
-            sarif.write(self.findings, self._root / self._options.sarif, self._root, self._script)
+            self._write_sarif(self._root / self._options.sarif)
+
+    def _write_sarif(self, path: str | Path) -> None:
+        from stepscope.diagnose.outputs import sarif
+
+        sarif.write(self.findings, path, self._root, self._script)
 
     def _write_json(self, path: str | Path) -> None:
+        from stepscope.diagnose.outputs import json as json_output
+
         command = "check" if self._options.check else "run"
         json_output.write(self.findings, path, self._root, command=command, scripts=[self._judged])
 
@@ -116,8 +127,10 @@ class Reporter:
         if self._options.json is not None:
             self._write_json("-" if str(self._options.json) == "-" else self._root / self._options.json)
         if self._options.sarif is not None and str(self._options.sarif) == "-":
-            sarif.write(self.findings, "-", self._root, self._script)
+            self._write_sarif("-")
         if os.environ.get("GITHUB_ACTIONS"):
+            from stepscope.diagnose.outputs import github
+
             checkout = Path(os.environ.get("GITHUB_WORKSPACE") or self._root)
             github.write([one for one in self.findings if one.severity != "info"], "-", checkout)
 

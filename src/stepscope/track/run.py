@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 import threading
 import time
@@ -317,6 +316,8 @@ class Run:
 
     def _repr_html_(self) -> str:
         state = "running" if self._ending is None else self._ending.status
+        import html
+
         where = html.escape(str(self._path or "recording is off"))
         return (
             f"<b>{html.escape(self.name)}</b> · {html.escape(self.project)} · {state} · step {self.step}<br>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import os
 import time
 from collections.abc import Mapping
@@ -40,6 +39,8 @@ def noted(name: str, kind: str, files: Mapping[str, str], aliases: Any, step: in
 
 
 def _file(inner: str, place: str) -> ArtifactFile:
+    import mimetypes
+
     try:
         size = os.stat(place).st_size
         place = os.path.abspath(place)

@@ -16,7 +16,6 @@ from stepscope.launch.heard.pictures import array
 from stepscope.records import TagsChange
 from stepscope.runs.format.image_head import mime_of
 from stepscope.track.config import from_text
-from stepscope.track.media import Figure, Html, Image, Markdown, Table, Text
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
 
@@ -106,6 +105,8 @@ class _Listener:
     # -- files ------------------------------------------------------------------------------------------------------
 
     def figure(self, run_id: Any, figure: Any, artifact_file: Any, *rest: Any, **more: Any) -> None:
+        from stepscope.track.media import Figure
+
         self._log(run_id, {str(artifact_file): Figure(figure)})
 
     def image(
@@ -118,11 +119,15 @@ class _Listener:
         *rest: Any,
         **more: Any,
     ) -> None:
+        from stepscope.track.media import Image
+
         inner = getattr(image, "image", None)  # mlflow.Image holds a PIL image
         made = Image(inner if inner is not None else image if hasattr(image, "getbands") else array(image))
         self._log(run_id, {str(key if key is not None else artifact_file): made}, step)
 
     def text(self, run_id: Any, text: Any, artifact_file: Any, *rest: Any, **more: Any) -> None:
+        from stepscope.track.media import Html, Markdown, Text
+
         name = str(artifact_file)
         kind = Html if name.endswith((".html", ".htm")) else Markdown if name.endswith(".md") else Text
         self._log(run_id, {name: kind(str(text))})
@@ -130,12 +135,18 @@ class _Listener:
     def dictionary(self, run_id: Any, dictionary: Any, artifact_file: Any, *rest: Any, **more: Any) -> None:
         import json
 
+        from stepscope.track.media import Text
+
         self._log(run_id, {str(artifact_file): Text(json.dumps(dictionary, indent=2, default=str))})
 
     def table(self, run_id: Any, data: Any, artifact_file: Any, *rest: Any, **more: Any) -> None:
+        from stepscope.track.media import Table
+
         self._log(run_id, {str(artifact_file): Table(data)})
 
     def artifact(self, run_id: Any, local_path: Any = None, artifact_path: Any = None, *rest: Any, **more: Any) -> None:
+        from stepscope.track.media import Image
+
         path = Path(str(more.get("local_dir") or local_path))
         name = f"{artifact_path}/{path.name}" if artifact_path else path.name
         if path.is_file() and path.stat().st_size <= _LARGEST:

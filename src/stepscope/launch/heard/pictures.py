@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stepscope.track.media import Audio, Embedding, Image, Video
-from stepscope.track.media.bins import wide_bins
+if TYPE_CHECKING:
+    from stepscope.track.media import Audio, Embedding, Image
 
 __all__ = ["array", "boxed", "edges_of", "embedding", "image", "sound", "videos"]
 
@@ -33,12 +33,16 @@ def _pixels(value: Any) -> tuple[Any, tuple[float, float] | None]:
 
 def image(value: Any, layout: str) -> Image:
     """One picture, or a batch as a grid."""
+    from stepscope.track.media import Image
+
     made, limits = _pixels(value)
     return Image(made, layout=layout.upper(), value_range=limits)
 
 
 def boxed(value: Any, boxes: Any, layout: str, labels: Any) -> Image:
     """A picture with boxes (left, top, right, bottom)."""
+    from stepscope.track.media import Image
+
     made, limits = _pixels(value)
     names = list(labels) if labels is not None else []
     drawn = []
@@ -50,6 +54,8 @@ def boxed(value: Any, boxes: Any, layout: str, labels: Any) -> Image:
 
 def videos(value: Any, fps: float) -> Any:
     """Clips (N, T, C, H, W)."""
+    from stepscope.track.media import Video
+
     made, limits = _pixels(value)
     return [Video(clip, fps=fps, layout="TCHW", value_range=limits) for clip in made]
 
@@ -58,6 +64,8 @@ def sound(value: Any, rate: int) -> Audio:
     """A wave; TensorBoard cuts off what is louder than 1."""
     import numpy as np
 
+    from stepscope.track.media import Audio
+
     made = array(value)
     made = np.clip(made, -1.0, 1.0) if made.dtype.kind == "f" else made
     return Audio(np.squeeze(made) if made.ndim > 1 else made, rate=int(rate))
@@ -65,6 +73,8 @@ def sound(value: Any, rate: int) -> Audio:
 
 def embedding(vectors: Any, metadata: Any, pictures: Any, header: Any) -> Embedding:
     """Vectors with their labels; several columns of labels are named by the header."""
+    from stepscope.track.media import Embedding
+
     labels: Any = metadata
     if metadata is not None and header:
         labels = {str(name): [row[at] for row in metadata] for at, name in enumerate(header)}
@@ -77,5 +87,7 @@ def edges_of(low: Any, limits: list[Any], counts: list[Any]) -> tuple[list[float
     >>> edges_of(-1.0, [0.0, 1.0], [3, 4])
     ([-1.0, 0.0, 1.0], [3.0, 4.0])
     """
+    from stepscope.track.media.bins import wide_bins
+
     upper = [float(limit) for limit in limits]
     return wide_bins([min(float(low), upper[0]), *upper], counts)

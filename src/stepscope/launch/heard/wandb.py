@@ -17,7 +17,6 @@ from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.heard.files import noted
 from stepscope.launch.heard.hub import Hub, Origin
-from stepscope.launch.heard.wandb_values import dotted, kept_values
 from stepscope.records import Alert, MetricRule, Severity
 from stepscope.track.names import as_name
 from stepscope.track.secrets import mask_text
@@ -102,6 +101,8 @@ class _Follower:
     # -- what is heard ----------------------------------------------------------------------------------------------
 
     def _logged(self, data: Any = None, step: Any = None, commit: Any = None, *rest: Any, **more: Any) -> None:
+        from stepscope.launch.heard.wandb_values import kept_values
+
         if not isinstance(data, Mapping):
             return
         if step is not None:
@@ -129,6 +130,8 @@ class _Follower:
 
     def _summed_up(self, record: Any) -> None:
         """The script sets summary values by hand; what follows from the history does not come here."""
+        from stepscope.launch.heard.wandb_values import dotted
+
         found: dict[str, Any] = {}
         for item in getattr(record, "update", ()):
             value = item.value

@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepscope import events
-from stepscope.profile.collect.alive import Alive
-from stepscope.profile.collect.memory import CudaHistory, storages
-from stepscope.profile.collect.module_names import module_paths
-from stepscope.profile.collect.module_spans import ModuleSpans, hidden_span
 from stepscope.profile.collect.others import OURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from stepscope.profile.collect.alive import Alive
+    from stepscope.profile.collect.memory import CudaHistory
+    from stepscope.profile.collect.module_spans import ModuleSpans
     from stepscope.profile.memory.snapshot import MemorySnapshot
 
 __all__ = ["TorchWindow", "WindowOptions", "quiet_kineto", "someone_profiles", "stacks_are_safe", "without_noise"]
@@ -112,6 +111,10 @@ class TorchWindow:
             self._profile._prepare_trace()
 
     def start(self) -> None:
+        # Here, before anything is recorded: most runs never open a window.
+        from stepscope.profile.collect.alive import Alive
+        from stepscope.profile.collect.module_names import module_paths
+
         if self._profile is None:
             self.prepare()
         if self.options.with_modules or self.options.profile_memory:
@@ -128,6 +131,9 @@ class TorchWindow:
                 del old
 
     def _begin_beside(self) -> None:
+        from stepscope.profile.collect.memory import CudaHistory
+        from stepscope.profile.collect.module_spans import ModuleSpans
+
         if self.options.with_modules and not self.options.with_stack:
             self._spans = ModuleSpans()
             self._spans.begin()
@@ -153,6 +159,8 @@ class TorchWindow:
 
     def mark(self, step: int | None) -> None:
         """A step begins here, and the one before is over; None: only over."""
+        from stepscope.profile.collect.module_spans import hidden_span
+
         now = time.perf_counter()
         if self._mark is not None:
             with events.quietly():
@@ -167,12 +175,16 @@ class TorchWindow:
 
     def _note_storages(self) -> None:
         """After its first step, should the script be over before the window is."""
+        from stepscope.profile.collect.memory import storages
+
         if self.options.profile_memory and self._alive is not None and self._storages is None:
             self._storages = storages(self._alive.models, self._alive.optimizers)
 
     @property
     def storages(self) -> dict[str, list[list[Any]]]:
         """Whose memory is where: now, or as it was while all models were there."""
+        from stepscope.profile.collect.memory import storages
+
         alive = self._alive
         if alive is None or (not alive.are_all_here and self._storages is not None):
             return self._storages or {}
