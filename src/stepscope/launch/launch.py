@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 
@@ -30,6 +31,7 @@ def launch(script: Script, options: Options, make: Callable[[Script, Options], S
 
         wait_for_editor(options.debugpy)
     fence.fenced("preparing the launch")(session.begin)()
+    _spare_the_collector()
     error = _ending_of(script)
     if error is not None and not isinstance(error, SystemExit):
         _fail(session, error, last_word)
@@ -42,6 +44,15 @@ def launch(script: Script, options: Options, make: Callable[[Script, Options], S
         sys.exit(session.exit_code)
     if error is not None:
         sys.exit(error.code)  # type: ignore[attr-defined]
+
+
+def _spare_the_collector() -> None:
+    """What we have loaded stays until the end: the garbage collections of the script need not walk over it each time.
+
+    Only in a process that holds nothing but us. Importing torch runs the collector some hundred times.
+    """
+    if "torch" not in sys.modules:
+        gc.freeze()
 
 
 def _ending_of(script: Script) -> BaseException | None:
