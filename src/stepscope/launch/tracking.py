@@ -62,6 +62,9 @@ class Tracking:
             self._open_own()
 
     def _open_own(self) -> None:
+        # The thread that reads the meters would import it: a child forked meanwhile inherits an import lock for good.
+        import psutil  # noqa: F401
+
         self._own = session.init(**self._named)
         self._own.is_launched = True
         self._follow()
