@@ -228,8 +228,8 @@ class Session:
         return [Tapes(watcher)] if self.options.check else []
 
     def _keep_capsules(self, watcher: Watcher) -> None:
+        from stepscope.launch.capsule.failure import Surroundings
         from stepscope.launch.capsule.keeper import Keeper
-        from stepscope.launch.capsule.save import Surroundings
         from stepscope.track.session import current
 
         script = self.script
@@ -243,7 +243,7 @@ class Session:
             watcher, surroundings, run=current, most_bytes=self.options.capsule_bytes, on_kept=self._say_kept
         )
         watcher.add(keeper)
-        keeper.skips = lambda: not watcher.governor.is_deep and self.logbook.skips
+        keeper.cadence = self.logbook.cadence
         self.logbook.on_beat.append(keeper.beat)
         self._keeper = keeper
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import shutil
 import sys
-from bdb import BdbQuit
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -17,16 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import fence
 from stepscope.events.quiet import quietly
-from stepscope.launch.capsule.frames import frames_of, own_frames
+from stepscope.launch.capsule.failure import Failure, Surroundings
 from stepscope.launch.capsule.iteration import Buffers, Turn
-from stepscope.launch.capsule.manifest import Why
-from stepscope.launch.capsule.save import Failure, Surroundings, pack_step, write_folder
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.events.governor import Cadence
     from stepscope.events.modules import ModuleCall
+    from stepscope.launch.capsule.manifest import Why
     from stepscope.record.pulse import Beat
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Backward, Step
@@ -69,8 +68,8 @@ class Keeper(Witness):
     ) -> None:
         super().__init__(watcher)
         self.kept: list[Kept] = []
-        self.skips: Callable[[], bool] = lambda: False
-        """Whether this step is one of many short ones that are not kept: keeping would be a large part of them."""
+        self.cadence: Cadence | None = None
+        """Says which steps are among many very short ones that are not kept: keeping would be a large part of them."""
         self._around = around
         self._run = run
         self._most_bytes = most_bytes
@@ -83,7 +82,7 @@ class Keeper(Witness):
     # What the step uses
 
     def batch(self, loader: Loader, batch: Any) -> None:
-        if self.skips():
+        if self._is_skipped():
             self._turn = Turn()
             return
         if self._turn.is_followed_by(loader.number):
@@ -95,7 +94,7 @@ class Keeper(Witness):
 
     def _called(self, call: ModuleCall) -> None:
         """A model is called in a step that is not looked at closely."""
-        if self.skips():
+        if self.cadence is not None and self.cadence.skips:
             return
         turn = self._turn
         if turn.has_called(call.module):
@@ -114,11 +113,14 @@ class Keeper(Witness):
             self._buffers.note(module)
 
     def step_done(self, step: Step | None, optimizer: Any) -> None:
-        if self.skips():
+        if self._is_skipped():
             if self._turn.used:
                 self._turn = Turn()
         else:
             self._turn.stepped()
+
+    def _is_skipped(self) -> bool:
+        return self.cadence is not None and self.cadence.skips and not self.watcher.governor.is_deep
 
     def finish(self) -> None:
         self._turn, self._buffers = Turn(), Buffers()
@@ -134,17 +136,25 @@ class Keeper(Witness):
             return
         self._loss = backward.loss
         if not math.isfinite(backward.loss):
+            from stepscope.launch.capsule.frames import own_frames
+
             self._keep("loss", own_frames(sys._getframe(1)))
 
     def beat(self, beat: Beat) -> None:
         """A step's numbers have come; on a CPU before its update, from a device a step late."""
         if beat.ok:
             return
+        from stepscope.launch.capsule.frames import own_frames
+
         self._loss = beat.loss if self._loss is None else self._loss
         self._keep("loss" if beat.bad_loss else "gradient", own_frames(sys._getframe(1)), beat=beat)
 
     def crashed(self, error: BaseException) -> Kept | None:
         """The script was ended by this; what was kept of the step, if it was one."""
+        from bdb import BdbQuit
+
+        from stepscope.launch.capsule.frames import frames_of
+
         turn = self._turn
         if isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit, BdbQuit)) or turn.is_over:
             return None
@@ -184,6 +194,8 @@ class Keeper(Witness):
         return bool(self._failed)
 
     def _write(self, run: Run, folder: Path, failure: Failure) -> Kept:
+        from stepscope.launch.capsule.save import pack_step, write_folder
+
         made = {one.number: one.ref() for one in self.watcher.optimizers.made if one.ref() is not None}
         with quietly():
             packed = pack_step(self._turn, self._buffers, made, failure, self._around, self._most_bytes)

@@ -9,15 +9,15 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple
 
 import msgspec
 import torch
 
+from stepscope.launch.capsule.failure import Failure, Surroundings
 from stepscope.launch.capsule.frames import pack_frames
 from stepscope.launch.capsule.iteration import Buffers, Call, Turn
-from stepscope.launch.capsule.manifest import Anchor, Manifest, Model, OptimizerState, Why
+from stepscope.launch.capsule.manifest import Anchor, Manifest, Model, OptimizerState
 from stepscope.launch.capsule.plain import Packer
 from stepscope.launch.capsule.sources import is_own_file, own_sources
 from stepscope.launch.capsule.tensors import nbytes, write_tensors
@@ -29,27 +29,6 @@ __all__ = ["Failure", "Packed", "Surroundings", "pack_step", "write_folder"]
 
 _FACTS = ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "WORLD_SIZE", "RANK", "LOCAL_RANK",
           "CUBLAS_WORKSPACE_CONFIG", "PYTORCH_CUDA_ALLOC_CONF")  # fmt: skip
-
-
-class Failure(NamedTuple):
-    """What went wrong, and where the script was."""
-
-    why: Why
-    step: int
-    frames: Sequence[FrameType]
-    error: str = ""
-    loss: float | None = None
-    grad_norm: float | None = None
-    late: bool = False
-
-
-class Surroundings(NamedTuple):
-    """How the script was started."""
-
-    script: str = ""
-    is_module: bool = False
-    argv: Sequence[str] = ()
-    rank: int = 0
 
 
 class Packed(NamedTuple):
