@@ -10,16 +10,15 @@ from typing import Any, Protocol
 
 from stepscope import fence
 from stepscope.diagnose.evidence import Evidence
-from stepscope.diagnose.excerpt import with_source
-from stepscope.diagnose.rule import Proof, Rule, all_rules
+from stepscope.diagnose.rule import Proof, Rule, all_rules, running_rules
 from stepscope.record.sites import site_at
 from stepscope.records import Finding, Related, Severity
 from stepscope.records.step import Site
 
 __all__ = ["Engine", "Silencer"]
 
-_ASKED_AT = frozenset((3, 5, 8, 12, 20, 35, 60, 100, 200, 500))
-_THEN_EVERY = 1000
+_ASKED_AT = frozenset((3, 8, 20))
+"""Steps at which rules are asked while a window of close looking is open; they are asked again when it ends."""
 _MOST_OF_A_RULE = 5
 
 
@@ -50,17 +49,28 @@ class Engine:
         self.findings: list[Finding] = []
         self._settings = settings
         self._on_finding = on_finding
-        chosen = list(all_rules().values()) if rules is None else list(rules)
-        self.rules = causes_first([rule for rule in chosen if settings is None or settings.is_wanted(rule.id)])
+        self._all = None if rules is None else self._wanted(rules)
+        self._running = self._wanted(running_rules().values()) if self._all is None else self._all
         self._known: set[tuple[str, str | None, int | None]] = set()
         self._faulty: set[str] = set()
         self._read_source = False
         self._began = time.time()
 
+    @property
+    def rules(self) -> list[Rule]:
+        """All rules that are asked, also those for a crash: causes before what they explain."""
+        if self._all is None:
+            self._all = self._wanted(all_rules().values())
+        return self._all
+
+    def _wanted(self, rules: Iterable[Rule]) -> list[Rule]:
+        settings = self._settings
+        return causes_first([rule for rule in rules if settings is None or settings.is_wanted(rule.id)])
+
     def moment(self, kind: str) -> None:
-        """Something happened: "step" or "epoch"."""
+        """Something happened: "step", "window" (a stretch of close looking is over) or "epoch"."""
         step = self.evidence.watcher.step
-        if kind == "step" and step not in _ASKED_AT and step % _THEN_EVERY:
+        if kind == "step" and step not in _ASKED_AT:
             return
         self._ask("steps")
         if not self._read_source and step >= 2:
@@ -105,7 +115,7 @@ class Engine:
         return self.findings[before:]
 
     def _ask(self, needs: str) -> None:
-        for rule in self.rules:
+        for rule in self.rules if needs == "crash" else self._running:
             if needs in rule.needs.split(", ") and rule.id not in self._faulty and not self._explained(rule):
                 self._ask_one(rule)
 
@@ -125,6 +135,8 @@ class Engine:
         self._keep(finding_of(rule.id, rule.severity, proof, self.evidence.watcher.step))
 
     def _keep(self, finding: Finding) -> None:
+        from stepscope.diagnose.excerpt import with_source
+
         if self._settings is not None:
             finding = self._settings.with_severity(finding)
         finding = with_source(finding, began=self._began)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import pkgutil
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Where = Place | Site | tuple[str, int] | None
     """A place in the code (code, instruction), a site, or (file, line)."""
 
-__all__ = ["Proof", "Rule", "all_rules", "rule"]
+__all__ = ["Proof", "Rule", "all_rules", "rule", "running_rules"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,8 @@ class Rule:
 
 
 _rules: dict[str, Rule] = {}
-_loaded = False
+_loaded: set[str] = set()
+_ENTRY_POINT = "stepscope.rules"
 
 NEEDS = ("steps", "source", "crash", "end", "probe")
 
@@ -74,10 +75,11 @@ def rule(
         @rule("opt.no-zero-grad", severity="error")
         def no_zero_grad(run: Evidence) -> Iterator[Proof]: ...
 
-    `needs` says when it is asked: "steps" after the 3rd, 5th, 8th, 12th ... optimizer step, after each epoch and at the
-    end; "source" once, when the script has begun to train (or has ended); "crash" when an exception ends the script;
-    "end" at the end only; "probe" only by `stepscope check`; "crash, steps" at both. `follows` names rules (or groups,
-    `num.*`) whose finding explains this one away: once one of those is found, this rule keeps silent.
+    `needs` says when it is asked: "steps" after the 3rd, 8th and 20th optimizer step, after each stretch of steps that
+    was watched closely and at the end; "source" once, when the script has begun to train (or has ended); "crash" when
+    an exception ends the script; "end" at the end only; "probe" only by `stepscope check`; "crash, steps" at both.
+    `follows` names rules (or groups, `num.*`) whose finding explains this one away: once one of those is found, this
+    rule keeps silent.
     """
     if not set(needs.split(", ")) <= set(NEEDS):
         raise UsageError(f"rule {id} needs {needs!r}; it can be one of {', '.join(NEEDS)}")
@@ -91,14 +93,42 @@ def rule(
 
 def all_rules() -> dict[str, Rule]:
     """Every rule by its id: those in the folder, and those of packages with an entry point `stepscope.rules`."""
-    global _loaded
-    if not _loaded:
-        _loaded = True
-        import stepscope.diagnose.rules as folder
-
-        for found in pkgutil.walk_packages(folder.__path__, folder.__name__ + "."):
-            if not found.ispkg:
-                fence.fenced(f"loading the rule {found.name.rpartition('.')[2]}")(importlib.import_module)(found.name)
-        for entry in importlib.metadata.entry_points(group="stepscope.rules"):
-            fence.fenced(f"loading the rules of {entry.value}")(entry.load)()
+    _load(lambda path: True)
     return dict(sorted(_rules.items()))
+
+
+def running_rules() -> dict[str, Rule]:
+    """Those that are asked while a script runs and at its end. Most scripts never need the ones for a crash."""
+    _load(lambda path: not _is_for_crashes(path))
+    return {id: rule for id, rule in sorted(_rules.items()) if rule.needs != "crash"}
+
+
+def _load(is_wanted: Callable[[str], bool]) -> None:
+    import stepscope.diagnose.rules as folder
+
+    for root in folder.__path__:
+        for name, path in _files_in(root, folder.__name__):
+            if name not in _loaded and is_wanted(path):
+                _loaded.add(name)
+                fence.fenced(f"loading the rule {name.rpartition('.')[2]}")(importlib.import_module)(name)
+    if _ENTRY_POINT not in _loaded:
+        _loaded.add(_ENTRY_POINT)
+        for entry in importlib.metadata.entry_points(group=_ENTRY_POINT):
+            fence.fenced(f"loading the rules of {entry.value}")(entry.load)()
+
+
+def _files_in(folder: str, package: str) -> Iterator[tuple[str, str]]:
+    """Each rule's module and file."""
+    for entry in os.scandir(folder):
+        if entry.is_dir():
+            if entry.name.isidentifier() and not entry.name.startswith("_"):
+                yield from _files_in(entry.path, f"{package}.{entry.name}")
+        elif entry.name.endswith(".py") and not entry.name.startswith("_"):
+            yield f"{package}.{entry.name[:-3]}", entry.path
+
+
+def _is_for_crashes(path: str) -> bool:
+    """Whether a file's rules are asked after a crash only: read off its text, which takes a tenth of importing it."""
+    with open(path, "rb") as file:
+        text = file.read()
+    return text.count(b"@rule(") == text.count(b'needs="crash"')

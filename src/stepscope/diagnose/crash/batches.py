@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.data import DataLoader
 
 from stepscope import fence
-from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.tensors import named_tensors
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.crash.crash import Crash
 
 __all__ = ["SmallBatch", "numbers_in", "small_batch", "usual_sizes"]
 

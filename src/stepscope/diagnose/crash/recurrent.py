@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
 from stepscope.diagnose.crash.batches import numbers_in
-from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.layers import built_at
+from stepscope.diagnose.sequence_layers import SEQUENTIAL, is_batch_first
 from stepscope.records.step import Site
 
-__all__ = ["SEQUENTIAL", "Turned", "is_batch_first", "turned_recurrent"]
+if TYPE_CHECKING:
+    from stepscope.diagnose.crash.crash import Crash
 
-SEQUENTIAL = (nn.RNNBase, nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, nn.Transformer)
+__all__ = ["Turned", "turned_recurrent"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,6 @@ class Turned:
     shape: tuple[int, ...]
     batch: int
     seen_as: int
-
-
-def is_batch_first(module: nn.Module) -> bool:
-    """What the layer takes the first axis for."""
-    if isinstance(module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
-        return bool(module.self_attn.batch_first)
-    return bool(getattr(module, "batch_first", False))
 
 
 def turned_recurrent(crash: Crash) -> Turned | None:

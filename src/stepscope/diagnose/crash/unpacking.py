@@ -5,16 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from stepscope.diagnose.crash.bindings import body_nodes, node_site, scope_of
-from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame, code_of
 from stepscope.diagnose.crash.syntax import assigned_names, tree_of
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.crash.crash import Crash
 
 __all__ = ["returned_by", "splits_in", "wrong_splits"]
 

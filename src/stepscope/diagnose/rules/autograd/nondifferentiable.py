@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.crash.graph import cut_of
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -27,8 +26,11 @@ def nondifferentiable(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None:
         yield from _silent(run)
-    cut = None if crash is None else cut_of(crash)
-    if crash is None or cut is None or cut.kind != "no-derivative":
+        return
+    from stepscope.diagnose.crash.graph import cut_of
+
+    cut = cut_of(crash)
+    if cut is None or cut.kind != "no-derivative":
         return
     yield Proof(
         where=cut.site or crash.site,

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import torch
 
-from stepscope.diagnose.crash.dtypes import DtypeFault, dtype_fault, source_of
-from stepscope.diagnose.crash.provenance import MAKERS
-from stepscope.diagnose.crash.tensors import short
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.watch.losses import LossCall
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.crash.dtypes import DtypeFault
 
 _SLACK = 0.02
 _CALLS = 2
@@ -32,8 +33,13 @@ def ce_float_target(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None:
         yield from _silent(run)
-    fault = None if crash is None else dtype_fault(crash)
-    if crash is None or fault is None or fault.kind != "ce-float-target":
+        return
+    from stepscope.diagnose.crash.dtypes import dtype_fault, source_of
+    from stepscope.diagnose.crash.provenance import MAKERS
+    from stepscope.diagnose.crash.tensors import short
+
+    fault = dtype_fault(crash)
+    if fault is None or fault.kind != "ce-float-target":
         return
     kind, shape = short(fault.tensor.dtype), list(fault.tensor.shape)
     made = source_of(crash, fault.tensor, *MAKERS, "float", "to", "one_hot", "int")

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stepscope.diagnose.crash.graph import no_grad_around
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.sites import site_at
@@ -87,6 +86,8 @@ def _where(cut: Cut) -> Any:
     """The line of the cut; for a `no_grad`, the block or decorator itself, seen from the outermost module inside it."""
     if cut.way != "no_grad":
         return cut.origin.place
+    from stepscope.diagnose.crash.graph import no_grad_around
+
     visit, place = cut.origin.visit, cut.origin.place
     while visit is not None and not visit.grad:
         place = visit.place or place

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from stepscope.diagnose.crash.crash import Crash
-from stepscope.diagnose.crash.provenance import made_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.watch.models import Model
 from stepscope.records.step import Site
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.crash.crash import Crash
 
 _FEW = 4
 
@@ -35,6 +37,8 @@ def bn_small_batch(run: Evidence) -> Iterator[Proof]:
         return
     if not crash.says(r"expected more than 1 value per channel", r"more than 1 spatial element"):
         return
+    from stepscope.diagnose.crash.provenance import made_at
+
     layer = crash.layer
     shape = [] if layer is None or layer.input is None else list(layer.input.shape)
     name = "a normalisation layer" if layer is None else layer.name

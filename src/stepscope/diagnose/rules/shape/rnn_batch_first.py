@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.diagnose.crash.layers import built_at
-from stepscope.diagnose.crash.recurrent import SEQUENTIAL, Turned, is_batch_first
-from stepscope.diagnose.crash.sizes import size_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.diagnose.sequence_layers import SEQUENTIAL, is_batch_first
 from stepscope.record.watch.losses import LossCall
 from stepscope.record.watch.visits import Visit
 
@@ -31,8 +29,12 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None:
         yield from _silent(run)
-    fault = None if crash is None else size_fault(crash)
-    if crash is None or fault is None or fault.kind != "rnn-batch-first":
+        return
+    from stepscope.diagnose.crash.recurrent import Turned
+    from stepscope.diagnose.crash.sizes import size_fault
+
+    fault = size_fault(crash)
+    if fault is None or fault.kind != "rnn-batch-first":
         return
     turned: Turned = fault.facts["turned"]
     first = bool(getattr(turned.module, "batch_first", False))
@@ -60,6 +62,8 @@ def _silent(run: Evidence) -> Iterator[Proof]:
         inner = visit.parent is not None and isinstance(visit.parent.module(), SEQUENTIAL)
         if inner:
             continue
+        from stepscope.diagnose.crash.layers import built_at
+
         shape = visit.shapes_in[0]
         root = visit.root.module()
         yield Proof(
