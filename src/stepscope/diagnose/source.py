@@ -116,6 +116,7 @@ class Source:
         self._files: dict[str, SourceFile | None] = {}
         self._asked: dict[str, None] = {}
         self._listed: tuple[tuple[int, int, int], list[SourceFile]] | None = None
+        self._modules: dict[str, str | None] = {}
         self._expressions: dict[Place, ast.expr | None] = {}
 
     def file(self, path: str) -> SourceFile | None:
@@ -146,12 +147,11 @@ class Source:
         return self._listed[1]
 
     def _loaded(self) -> list[str]:
-        found = []
-        for module in list(sys.modules.values()):
-            path = getattr(module, "__file__", None)
-            if isinstance(path, str) and path.endswith(".py") and is_own_file(path):
-                found.append(os.path.abspath(path))
-        return found
+        known = self._modules
+        for name, module in list(sys.modules.items()):
+            if name not in known or name == "__main__":
+                known[name] = _own_file_of(module)
+        return [path for name, path in known.items() if path is not None and name in sys.modules]
 
     def expression(self, where: Place | Site | None) -> ast.expr | None:
         """The expression that ran at a place."""
@@ -168,6 +168,13 @@ class Source:
     def call(self, where: Place | Site | None) -> ast.Call | None:
         found = self.expression(where)
         return found if isinstance(found, ast.Call) else None
+
+
+def _own_file_of(module: Any) -> str | None:
+    path = getattr(module, "__file__", None)
+    if not isinstance(path, str) or "site-packages" in path or not path.endswith(".py") or not is_own_file(path):
+        return None
+    return os.path.abspath(path)
 
 
 def dotted(node: ast.AST) -> str:

@@ -29,12 +29,14 @@ def rewrapped_loss(run: Evidence) -> Iterator[Proof]:
         loss = F.mse_loss(out, y)
         loss.backward()
     """
-    cut = [b for b in run.steps.backwards if b.accumulates and b.requires_grad and _is_cut(b)]
     parameters = list(run.models.all_parameters())
-    if len(cut) < 2 or not run.models.roots or len(run.steps.steps) < 2:
+    if not parameters or not run.models.roots or len(run.steps.steps) < 2:
         return
     # A number that is itself optimised is a leaf too: then something changes.
-    if not parameters or not all(run.models.unchanged(parameter) for parameter in parameters):
+    if not all(run.models.unchanged(parameter) for parameter in parameters):
+        return
+    cut = [b for b in run.steps.backwards if b.accumulates and b.requires_grad and _is_cut(b)]
+    if len(cut) < 2:
         return
     first = cut[0]
     wrapped = None if first.origin is None else next((o for o in first.origin.ancestors(200) if o.op in _WRAPS), None)

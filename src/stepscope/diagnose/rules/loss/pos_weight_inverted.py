@@ -32,12 +32,18 @@ def pos_weight_inverted(run: Evidence) -> Iterator[Proof]:
         pos_weight = n_negative / n_positive
     """
     for calls in run.losses.by_place("cross_entropy", "nll_loss"):
-        counts, weights = _counted(calls), calls[-1].weight
-        if weights is not None and _favours_frequent(weights, counts):
+        weights = calls[-1].weight
+        if weights is None:
+            continue
+        counts = _counted(calls)
+        if _favours_frequent(weights, counts):
             yield _proof(calls, "weight", weights, [counts.get(kind, 0) for kind in range(len(weights))])
     for calls in run.losses.by_place("binary_cross_entropy_with_logits"):
-        counts, weights = _counted(calls), calls[-1].pos_weight
-        if weights is None or set(counts) - {0, 1} or sum(counts.values()) < _ENOUGH or not counts.get(1):
+        weights = calls[-1].pos_weight
+        if weights is None:
+            continue
+        counts = _counted(calls)
+        if set(counts) - {0, 1} or sum(counts.values()) < _ENOUGH or not counts.get(1):
             continue
         odds = counts.get(0, 0) / counts[1]  # what pos_weight should be, about
         if len(set(weights)) == 1 and weights[0] > 0 and _points_away(math.log(weights[0]), odds):

@@ -41,7 +41,9 @@ def reduction_mismatch(run: Evidence) -> Iterator[Proof]:
         if loss is None:
             continue
         parts = [part for term in terms(loss, most=40) if (part := _part(term, reductions)) is not None]
-        pair = _mismatch(parts)
+        if _mismatch(parts) is None:
+            continue
+        pair = _mismatch([part for part in parts if _of_data(part.origin)])
         if pair is not None:
             pair[0].is_divergence = any(pair[0].origin in one.exponential.reductions for one in divergences(loss))
             found.setdefault(_adding(loss), []).append(pair)
@@ -81,7 +83,7 @@ def _part(term: Term, reductions: dict[Origin, str]) -> _Part | None:
         kind = {"mean": "mean", "batchmean": "mean", "sum": "sum"}.get(reductions.get(origin, ""), "")
     elif reduces_all(origin):
         kind = "sum" if origin.op == "sum" else "mean"
-    if not kind or not _of_data(origin):
+    if not kind:
         return None
     if kind == "sum" and abs(term.factor) < 0.4:
         kind = "weighted"  # a factor was chosen for it

@@ -54,6 +54,8 @@ def logdet_sign(run: Evidence) -> Iterator[Proof]:
 
 def _wrong(loss: Origin) -> Iterator[tuple[Term, Origin]]:
     whole = list(loss.ancestors(4000))
+    if not any(origin.op in ("exp", "exp_") for origin in whole):
+        return
     readers: dict[int, list[Origin]] = {}
     for origin in whole:
         for part in origin.inputs:

@@ -36,8 +36,9 @@ def reparam_std(run: Evidence) -> Iterator[Proof]:
         loss = backward.origin
         if loss is None:
             continue
-        variances = dict(_log_variances(loss))
-        for product in loss.ancestors(4000):
+        scaled = [product for product in loss.ancestors(4000) if _scale_of(product) is not None]
+        variances = dict(_log_variances(loss)) if scaled else {}
+        for product in scaled:
             said = _wrong_scale(run, product, variances)
             if said:
                 found.setdefault(product.place, []).append((product, said))

@@ -33,16 +33,14 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
     """
     switched = _switched_by_user(run)
     yield from _in_a_trainer(run, switched)
+    candidates = [f for f in run.forwards.all if f not in switched and not f.used and _evaluates(run, f)]
+    if not candidates:
+        return
     training = [f.module() for f in run.forwards.all if f.visit.grad and (f.used or (f.led and not f.followed))]
     trained = {id(p) for module in training if module is not None for p in module.parameters()}
     places: dict[Any, list[Forward]] = {}
-    for forward in run.forwards.all:
-        if (
-            forward not in switched
-            and not forward.used
-            and _evaluates(run, forward)
-            and _has_any(forward.module(), trained)
-        ):
+    for forward in candidates:
+        if _has_any(forward.module(), trained):
             places.setdefault(forward.visit.place, []).append(forward)
     for place, forwards in places.items():
         first = forwards[0]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,11 +56,13 @@ def _repeated(run: Evidence) -> Iterator[tuple[Any, Any, int]]:
     """(container, layer, how often) of layers with parameters that fill a container alone, more than once."""
     for model in run.models.roots:
         for part in model.module.modules() if model.module is not None else ():
-            children = list(part._modules.values())
-            for child in {id(c): c for c in children if c is not None}.values():
-                times = sum(other is child for other in children)
-                if times > 1 and isinstance(part, _CONTAINERS) and any(True for _ in child.parameters()):
-                    yield part, child, times
+            children = {id(child): child for child in part._modules.values() if child is not None}
+            if len(children) == len(part._modules) or not isinstance(part, _CONTAINERS):
+                continue
+            counts = Counter(map(id, part._modules.values()))
+            for key, child in children.items():
+                if counts[key] > 1 and any(True for _ in child.parameters()):
+                    yield part, child, counts[key]
 
 
 def _repetitions(file: SourceFile) -> Iterator[tuple[ast.expr, ast.expr]]:
