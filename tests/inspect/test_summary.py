@@ -300,3 +300,15 @@ def test_an_input_that_fits_nowhere_is_refused_and_on_meta_it_fits() -> None:
     with torch.device("meta"):
         model = nn.Conv2d(3, 1, 1)
     assert summary(model, input_size=(1, 3, 1_000_000, 1_000_000)).macs == 3 * 10**12
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("make", [torch.jit.script, lambda model: torch.jit.trace(model, torch.ones(2, 4))])
+def test_scripted_and_traced_models_are_left_as_they_were(make: Any) -> None:
+    scripted = make(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)).train())
+    before = {name: value.clone() for name, value in scripted.state_dict().items()}
+    found = summary(scripted, torch.ones(2, 4), mode="train")
+    assert found.error is None
+    assert found.parameters == 21
+    after = scripted.state_dict()
+    assert all(torch.equal(after[name], value) for name, value in before.items())

@@ -17,8 +17,8 @@ __all__ = ["run_eagerly"]
 def run_eagerly(installed: Installed) -> None:
     """Have code that was compiled before run eagerly until `installed` is removed.
 
-    The compiler is not imported for this, which takes a second or more: as long as nobody has, nothing is compiled. What
-    is compiled from now on runs compiled, and is not followed (`compilers.py`).
+    The compiler is not imported for this, which takes a second or more: as long as nobody has, nothing is compiled.
+    What is compiled from now on runs compiled, and is not followed (`compilers.py`).
     """
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None and _has_compiled(dynamo):
@@ -28,8 +28,8 @@ def run_eagerly(installed: Installed) -> None:
 
 def _has_compiled(dynamo: Any) -> bool:
     """Whether anything was compiled in this process; also where this torch cannot tell."""
-    backends = getattr(getattr(dynamo, "eval_frame", None), "cached_backends", True)
-    return bool(backends)
+    backends = getattr(getattr(dynamo, "eval_frame", None), "cached_backends", None)
+    return backends is None or any(backend is not None for backend in backends.values())
 
 
 def _set_stance(dynamo: Any, installed: Installed) -> None:

@@ -23,8 +23,10 @@ class OperatorFollower(Protocol):
     """Who is called around operators. What it runs itself is not followed."""
 
     who: str
-    paused: int
-    """Above 0: operators are not the script's own business now."""
+
+    @property
+    def paused(self) -> int:
+        """Above 0: operators are not the script's own business now."""
 
     def begin(self, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
         """It is about to run. What is given comes back in `end`; None: not followed."""

@@ -71,8 +71,10 @@ class MemoryObserver(Observer):
 
 
 class _Account:
-    """Adds up what `Tensors.lives` holds: five items for a storage met, a weak reference for one freed, None for an op that
-    ended."""
+    """Adds up what `Tensors.lives` holds.
+
+    Five items for a storage met, a weak reference for one that was freed, None for an op that ended.
+    """
 
     def __init__(self) -> None:
         self._sizes: dict[Any, tuple[int, int]] = {}

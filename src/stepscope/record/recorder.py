@@ -70,6 +70,7 @@ class Recorder:
         self.backward = backward
         self.functions: Functions | Tape | None = None
         self.tape: Tape | None = None
+        self._others: Any = None
         self._record: StepRecord | None = None
         self._described: Described | None = None
         self.observers = tuple(observers)

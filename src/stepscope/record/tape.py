@@ -122,7 +122,8 @@ class Tape:
         at, since, inputs, writes = begun
         self._expected = sequence = self.counter()
         if type(result) is not _Tensor or sequence != since:
-            return self._end_any(begun, result, now, sequence)
+            self._end_any(begun, result, now, sequence)
+            return
         ghost = self.known.get(id(result))
         if ghost is None or ghost.ref() is not result:
             ghost = self.make(result)
@@ -132,8 +133,9 @@ class Tape:
             else:
                 after = [tensor._version for tensor in inputs]
                 self.events += (END, at, now, sequence, None, 1, len(inputs), ghost, result._version, *after)
-        except RuntimeError:
-            return self._end_any(begun, result, now, sequence)
+        except RuntimeError:  # inference tensors have no version
+            self._end_any(begun, result, now, sequence)
+            return
         if self.lives is not None:
             self.lives.append(None)
 
