@@ -245,6 +245,8 @@ class Cadence:
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self.stride = 1
+        self.skips = False
+        """The step that follows is one of many very short ones that nothing is kept of."""
         self._clock = clock
         self._count = 0
         self._mark = 0.0
@@ -256,12 +258,8 @@ class Cadence:
         self._count += 1
         if self._count % _RECKONED_EVERY == 0:
             self._reckon()
+        self.skips = self.stride >= _SHORT and (self._count + 1) % self.stride != 0
         return self._count % self.stride == 0
-
-    @property
-    def skips(self) -> bool:
-        """Whether the running step is one of many very short ones that nothing is kept of."""
-        return self.stride >= _SHORT and (self._count + 1) % self.stride != 0
 
     def took(self, cpu_s: float) -> None:
         """What taking it once has cost."""

@@ -90,9 +90,6 @@ class Installed:
         self.add(patches.replace(place, name, value, point))
         return True
 
-    def patch(self, owner: Any, name: str, value: Any) -> None:
-        self.add(patches.replace(owner, name, value))
-
     def remove(self) -> None:
         while self._undo:
             undo = self._undo.pop()

@@ -16,6 +16,7 @@ from stepscope import fence
 from stepscope.launch.loop import Loop, Phase
 
 if TYPE_CHECKING:
+    from stepscope.events.governor import Cadence
     from stepscope.record.pulse import Beat, Pulse
 
 __all__ = ["Logbook"]
@@ -82,9 +83,9 @@ class Logbook:
         self._before = []
 
     @property
-    def skips(self) -> bool:
-        """Whether steps are so short that only one of several is looked at, and this is another."""
-        return self._pulse is not None and self._pulse.cadence.skips
+    def cadence(self) -> Cadence | None:
+        """How often the pulse is taken in full."""
+        return None if self._pulse is None else self._pulse.cadence
 
     @contextmanager
     def silent(self) -> Iterator[None]:

@@ -31,6 +31,7 @@ __all__ = ["Beat", "Pulse"]
 
 _ORDER = 40
 _cpu = time.thread_time
+_modes, _dispatch_modes = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
 _SCALERS = "torch.amp" if hasattr(torch.amp, "GradScaler") else "torch.cuda.amp"
 _HALVES = (torch.float16, torch.bfloat16)
 """Squares overflow a half long before the gradient does."""
@@ -178,6 +179,20 @@ class Pulse:
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
             return
         self._backwards += 1
+        if not self._is_usual(loss):
+            self._note_elsewhere(loss)
+            return
+        self._loss = value = loss.detach()
+        if not math.isfinite(value.item()):
+            self._say_bad(loss)
+
+    def _is_usual(self, loss: Any) -> bool:
+        """On the CPU, by itself, and with nobody to see us: then nothing is switched off for two calls into C."""
+        alone = self._unscaled is None and (self._loss is None or not self._adds_losses())
+        return type(loss) is torch.Tensor and loss.is_cpu and alone and not _modes() and not _dispatch_modes()
+
+    def _note_elsewhere(self, loss: Any) -> None:
+        """A loss on a device, scaled, summed up, or seen by modes of the script."""
         if is_capturing():
             self._loss = self._unscaled = None
             return
@@ -188,6 +203,9 @@ class Pulse:
             self._unscaled = None
             if loss.device.type != "cpu" or math.isfinite(value.item()):
                 return
+        self._say_bad(loss)
+
+    def _say_bad(self, loss: Any) -> None:
         self._is_bad = True
         if self._on_bad_loss is not None:
             self._on_bad_loss(loss)

@@ -113,7 +113,7 @@ def test_a_fault_of_the_keeper_leaves_the_script_alone(
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("stepscope.launch.capsule.keeper.pack_step", broken)
+    monkeypatch.setattr("stepscope.launch.capsule.save.pack_step", broken)
     monkeypatch.setattr("stepscope.launch.capsule.iteration.Buffers.note", broken)
     ran = run(keeping, tmp_path, data="TensorDataset(torch.full((6, 3), float('nan')))", after="print('step', step)")
     told = capsys.readouterr()

@@ -92,6 +92,7 @@ class Deep:
         self._subscription = events.subscribe(
             "keeping windows out of steps", step_begins=self._step_opens, step_ends=self._step_closes
         )
+        self._backwards: Any = events.source_of("backward_begins")
         self._loop.iterations.on_begin.append(self._begins)
         self._loop.iterations.on_end.append(self._ends)
         self._loop.iterations.on_gap.append(self.windows.pauses)
@@ -111,8 +112,7 @@ class Deep:
     @property
     def _is_inside(self) -> bool:
         """Whether a step ends inside another one or inside backward: torch's profiler would crash, or warn of both."""
-        backwards: Any = events.source_of("backward_begins")
-        self.is_kept_out = self._steps_open > 1 or backwards.is_running
+        self.is_kept_out = self._steps_open > 1 or self._backwards.is_running
         return self.is_kept_out
 
     def _begins(self, step: int) -> None:
