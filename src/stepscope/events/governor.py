@@ -118,6 +118,7 @@ class Governor:
         if self.is_training:
             return
         self.is_training = True
+        self._end_if_exhausted()
         window = self._open
         if window is None:
             self._wake("the first steps", _START_S, fewest=_FEWEST_STEPS)
@@ -166,6 +167,7 @@ class Governor:
 
     def hold(self, why: str) -> None:
         """Look closely until `rest`, whatever it costs."""
+        self._end_if_exhausted()
         if self._open is None:
             self._wake(why, 0.0, fewest=0)
         if self._open is not None:
@@ -190,6 +192,11 @@ class Governor:
 
     def _is_over(self, window: Window) -> bool:
         return window.spent_s > window.budget_s or window.cpu_s > _MARGIN * window.budget_s
+
+    def _end_if_exhausted(self) -> None:
+        """Far over its budget nothing is followed any more: what comes now needs a window of its own."""
+        if self.is_exhausted:
+            self._end("the budget")
 
     def _settle(self, window: Window) -> None:
         if window.steps >= window.most * (1 if window.most == _WAKE_STEPS else self.scale):
