@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.events.aside import is_capturing
+from stepscope.events.aside import is_capturing, transform
 from stepscope.events.quiet import quietly
 from stepscope.record import construction
 from stepscope.record.sites import site_at
@@ -135,6 +135,8 @@ class Models(Witness):
         known = (min(len(self.roots), _MOST), min(len(self.watcher.optimizers.made), _MOST))
         if known != self._known:  # a model or an optimizer is new: a stage of training begins
             self._known, self._marking = known, 3
+        if transform():  # parameters are stood in for, and what is computed has no plain values
+            return
         self._marking -= 1
         if (self._marking >= 0 or backward.index in _MARKED_AT) and not is_capturing():
             with quietly():
