@@ -106,7 +106,7 @@ def _removed(run: Evidence) -> Iterator[Proof]:
     found = re.search("|".join(_SAID), text)
     name = next((part for part in found.groups() if part), "") if found is not None else ""
     if not name and re.search(r"deprecated.*removed", text):
-        name = "" if crash.operation is None else crash.operation.op
+        name = "" if crash.operation is None else crash.operation.op.lstrip("_")  # torch.symeig is `_symeig`
     if name not in _REMOVED:
         return
     yield Proof(
