@@ -119,7 +119,7 @@ def spread(steps: list[int], parts_ns: np.ndarray[tuple[int, int], np.dtype[np.i
     wall = parts_ns.sum(1) if len(parts_ns) else np.zeros(0, np.int64)
     first_is_odd = len(wall) > 2 and bool(wall[0] > ODD_FACTOR * np.median(wall[1:]))
     rest = slice(1, None) if first_is_odd else slice(None)
-    p50, p90, p99 = np.percentile(wall[rest], [50, 90, 99]).tolist() if len(wall) else (0, 0, 0)
+    p50, p90, p99 = _percentiles(wall[rest], (50, 90, 99)) if len(wall) else (0.0, 0.0, 0.0)
     typical = np.flatnonzero(wall <= OUTLIER_FACTOR * p50) if len(wall) > 1 else np.arange(len(wall))
     typical = typical[typical > 0] if first_is_odd else typical
     outliers = len(wall) - len(typical) - first_is_odd
@@ -140,3 +140,13 @@ def spread(steps: list[int], parts_ns: np.ndarray[tuple[int, int], np.dtype[np.i
         p99_ns=round(p99),
         notes=notes,
     )
+
+
+def _percentiles(values: np.ndarray[tuple[int], np.dtype[np.int64]], percents: tuple[int, ...]) -> list[float]:
+    """As `np.percentile`, which would import numpy.ma: half of what the end of a short run takes."""
+    import numpy as np
+
+    ordered = np.sort(values)
+    wanted = [percent / 100 * (len(ordered) - 1) for percent in percents]
+    found: list[float] = np.interp(wanted, np.arange(len(ordered)), ordered).tolist()
+    return found
