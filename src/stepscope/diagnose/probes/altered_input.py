@@ -1,15 +1,17 @@
 """Do samples of a batch see each other? Does a step of a sequence see what comes after it?
 
-During a run both are tried in a fork (`record/watch/trials.py`); where forking is not possible, `check` tries them here
-on a copy of the model.
+During a run both are tried in a fork (`record/watch/trials.py`). `check` copies a model that was not tried then and
+tries it, in a fork if possible.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from stepscope.diagnose.probes import probe as probing_
 from stepscope.diagnose.probes.probe import NotChecked, Outcome, probe
+from stepscope.record.watch.forked import can_fork, in_a_fork
 from stepscope.record.watch.trials import Trial, tried
 
 __all__ = ["instance_independence", "looking_ahead"]
@@ -17,7 +19,7 @@ __all__ = ["instance_independence", "looking_ahead"]
 _ENOUGH = 1e-3
 
 
-@probe("instance-independence")
+@probe("instance-independence", apart=False)
 def instance_independence(probing: probing_.Trial) -> Outcome:
     """Replace one sample of a batch and look at the answers for the others. That they see each other can be meant
     (a contrastive model, statistics of the batch), so only a rule that knows why makes a finding of it."""
@@ -30,7 +32,7 @@ def instance_independence(probing: probing_.Trial) -> Outcome:
     return Outcome.passed(f"samples see each other: replacing one changes the others by {change:.1%}", change=change)
 
 
-@probe("looking-ahead")
+@probe("looking-ahead", apart=False)
 def looking_ahead(probing: probing_.Trial) -> Outcome:
     """Change the last step of a sequence and look at the answers for the steps before."""
     found = [one for one in _trials(probing) if one.leaks is not None]
@@ -57,12 +59,31 @@ def _on_a_copy(probing: probing_.Trial) -> tuple[dict[str, Any], Any]:
     node = probing.tape.model_call
     if node is None:
         raise NotChecked("no model with parameters was called on the way to the loss")
-    copies = probing.copied()
-    args, kwargs = copies.arguments(node)
     steps = probing.watcher.sequences.next_steps
     module = None if node.module is None else node.module()
     ahead = next((one for one in reversed(steps) if module is not None and one.visit.module() is module), None)
     visit = next((one for one in reversed(probing.watcher.visits.roots) if one.module() is module), None)
     if visit is None:
         raise NotChecked("the model is gone")
-    return tried(copies.module_of(node), args, kwargs, ahead), visit
+
+    def answer() -> dict[str, Any]:
+        copies = probing.copied()
+        args, kwargs = copies.arguments(node)
+        return tried(copies.module_of(node), args, kwargs, ahead)
+
+    if not can_fork():
+        return answer(), visit
+    found = in_a_fork(lambda: _or_why(answer), probing_.SECONDS)
+    if found is None or "raised" in found:
+        raise NotChecked("a separate process that tried it gave no answer" if found is None else found["raised"])
+    return found, visit
+
+
+def _or_why(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What comes of it, or why nothing does, as plain data."""
+    try:
+        return answer()
+    except NotChecked as why:
+        return {"raised": str(why)}
+    except Exception as fault:  # the user's own code on altered input may raise anything
+        return {"raised": f"trying it raised {type(fault).__name__}: {fault}"}

@@ -21,7 +21,7 @@ MOST_BYTES = 512 << 20
 _MOST_OBJECTS = 50_000
 
 
-@probe("dataset-determinism")
+@probe("dataset-determinism", apart=False)  # a fork would share the positions in open files
 def dataset_determinism(trial: Trial) -> Outcome:
     """The same samples of a copy of each dataset: twice with the same random numbers, then with others."""
     loaders = [fact for fact in trial.watcher.loaders.all if fact.epochs]

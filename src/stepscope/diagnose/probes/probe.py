@@ -7,8 +7,9 @@
         return Outcome.passed("two answers, equal to the last bit")
 
 Raise `NotChecked("why")` where it cannot be tried. Rules of `needs="probe"` ask `run.probes.outcome("...")`, and the
-verdict of `check` shows it. While a probe runs nothing is witnessed, the user's prints are held back, and every random
-number generator is put back after it.
+verdict of `check` shows it. A probe runs in a forked process where that is possible, so that the user's own counters,
+patches and hooks do not notice. Elsewhere, and with `@probe("...", apart=False)`, it runs here: nothing is witnessed,
+the user's prints are held back, and every random number generator is put back after it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pkgutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -33,6 +34,10 @@ __all__ = ["NotChecked", "Outcome", "Probes", "Trial", "all_probes", "probe"]
 
 SECONDS = 6.0
 """The most one probe may take; it is asked to stop, not killed."""
+_PATIENCE = 4.0
+"""Seconds more that a forked probe may take, because it is asked to stop only between its steps."""
+_NO_BACKWARD = "fork-based multiprocessing"
+"""In torch's message where a forked process cannot run backward (a device other than the CPU has been found)."""
 MOST_OUTPUT = 1 << 20
 
 State = Literal["passed", "suspicious", "not checked"]
@@ -95,13 +100,17 @@ class Trial:
 
 Probe = Callable[[Trial], Outcome]
 _probes: dict[str, Probe] = {}
+_here: set[str] = set()
+"""Probes that are not run in a fork."""
 
 
-def probe(name: str) -> Callable[[Probe], Probe]:
-    """Make a function a probe."""
+def probe(name: str, *, apart: bool = True) -> Callable[[Probe], Probe]:
+    """Make a function a probe; `apart`: it runs in a forked process where that is possible."""
 
     def register(function: Probe) -> Probe:
         _probes[name] = function
+        if not apart:
+            _here.add(name)
         return function
 
     return register
@@ -148,6 +157,21 @@ class Probes:
         function = all_probes().get(name)
         if function is None:
             return Outcome("not checked", f"there is no probe {name}")
+        found = None if name in _here else self._apart(function)
+        return self._tried(function) if found is None else found
+
+    def _apart(self, function: Probe) -> Outcome | None:
+        """What comes of it in a forked process; None where it has to be tried in this one."""
+        from stepscope.record.watch.forked import can_fork, in_a_fork
+
+        if not can_fork():
+            return None
+        found = in_a_fork(lambda: asdict(self._tried(function)), SECONDS + _PATIENCE)
+        if found is None:
+            return Outcome("not checked", "a separate process that tried it gave no answer")
+        return None if _NO_BACKWARD in found["said"] else Outcome(**found)
+
+    def _tried(self, function: Probe) -> Outcome:
         try:
             with undisturbed(self._watcher):
                 return function(Trial(self._watcher))
@@ -189,9 +213,10 @@ def undisturbed(watcher: Watcher) -> Iterator[None]:
             watcher.trail.pause(),
             redirect_stdout(StringIO()),
             redirect_stderr(StringIO()),
-            _seen_by_torch_functions(),
+            torch._C.DisableTorchFunction(),  # so that the script's modes do not see the next two come and go
             torch.inference_mode(False),
             torch.enable_grad(),
+            _seen_by_torch_functions(),
         ):
             yield
     finally:
