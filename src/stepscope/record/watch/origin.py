@@ -39,7 +39,12 @@ class Origin:
         """The name of the op (`linear`, `softmax`); "" for a tensor that no watched op has made."""
         self.inputs = inputs
         self.place = place
-        self.shape: tuple[int, ...] = () if is_lazy(tensor) else tuple(tensor.shape)
+        self.shape: tuple[int, ...] = ()
+        try:
+            if not is_lazy(tensor):
+                self.shape = tuple(tensor.shape)
+        except RuntimeError:
+            pass  # a nested tensor of the strided layout has no sizes
         self.dtype = tensor.dtype
         self.device = tensor.device
         self.requires_grad: bool = tensor.requires_grad

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.arguments import tensors_in
+from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ MOST_BYTES = 256 << 20
 _MOST_NODES = 4000
 _MOST_TAPES = 4
 _LAST_STEP = 3
+_NO_VALUES = "a tensor on the way to the loss has no values of its own (vmap, nested, a subclass)"
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class Node:
     """What it gave, where that is one number on a CPU."""
     writes_first: bool = False
     """An op in place that gives nothing back: its first argument is what it makes."""
+    kept: Any = None
+    """The module itself where it is a loss function of torch's, which scripts make and forget in one line."""
 
 
 @dataclass
@@ -145,6 +149,8 @@ class Tapes(Witness):
         if self._is_over or not visit.grad:
             return
         node = Node(None, weakref.ref(module), None, None, visit.type, visit.place, visit.training)
+        if type(module).__module__ == torch.nn.modules.loss.__name__:
+            node.kept = module
         if self._described(node, args, kwargs):
             self._open = node
 
@@ -195,6 +201,9 @@ class Tapes(Witness):
         if len(self._nodes) >= _MOST_NODES:
             self._broken = f"more than {_MOST_NODES} ops lie between the model and the loss"
             return
+        if not all(map(_can_be_kept, outputs)):
+            self._broken = _NO_VALUES
+            return
         for tensor in outputs:
             self._slots[id(tensor)] = (weakref.ref(tensor), self._count)
             node.makes.append(self._count)
@@ -213,7 +222,7 @@ class Tapes(Witness):
         if type(value) in (list, tuple) and depth < 6:
             return type(value)(self._template(item, depth + 1) for item in value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)(*(self._template(item, depth + 1) for item in value))
+            return type(value)._make(self._template(item, depth + 1) for item in value)  # not through its __new__
         if type(value) is dict and depth < 6:
             return {key: self._template(item, depth + 1) for key, item in value.items()}
         if isinstance(value, slice):
@@ -223,6 +232,8 @@ class Tapes(Witness):
         return value
 
     def _stand_in(self, tensor: Any) -> Any:
+        if not _can_be_kept(tensor):
+            raise Unreplayable(_NO_VALUES)
         slot = self._slot_of(tensor)
         if slot is not None:
             return Slot(slot)
@@ -239,6 +250,10 @@ class Tapes(Witness):
         constant = Constant(tensor.detach().clone())
         self._constants[id(tensor)] = (weakref.ref(tensor), _version(tensor), constant)
         return constant
+
+
+def _can_be_kept(tensor: Any) -> bool:
+    return not tensor.is_nested and not is_transformed(tensor)
 
 
 def _version(tensor: Any) -> int:
@@ -262,7 +277,7 @@ def filled(template: Any, fill: Callable[[Any], Any]) -> Any:
     if type(template) in (list, tuple):
         return type(template)(filled(item, fill) for item in template)
     if isinstance(template, tuple) and hasattr(template, "_fields"):
-        return type(template)(*(filled(item, fill) for item in template))
+        return type(template)._make(filled(item, fill) for item in template)
     if type(template) is dict:
         return {key: filled(item, fill) for key, item in template.items()}
     if isinstance(template, slice):
