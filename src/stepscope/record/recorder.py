@@ -15,6 +15,7 @@ from stepscope import fence
 from stepscope.errors import UsageError
 from stepscope.events import Installed, aside, follow, on_fork
 from stepscope.events.compiled import run_eagerly
+from stepscope.events.warning_places import place_warnings
 from stepscope.record import transforms
 from stepscope.record.autograd import Nodes
 from stepscope.record.backward import Backward
@@ -100,6 +101,7 @@ class Recorder:
         try:
             self._rest_collector()
             run_eagerly(self.installed)
+            place_warnings(self.installed)
             self._aside = aside.noted.copy()
             tell(self.watchers("start"), self.drafts)
             self._listen()

@@ -81,8 +81,8 @@ class Facts:
 
     @fence.fenced(_WHO)
     def install(self, torch: Any) -> None:
+        from stepscope.events.warning_places import place_warnings
         from stepscope.profile.collect.facts_look import Look
-        from stepscope.record.watch.warning_places import place_warnings
 
         self._torch = torch
         self.look = Look()

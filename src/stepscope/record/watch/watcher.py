@@ -14,6 +14,7 @@ from stepscope.events import Installed, aside
 from stepscope.events.aside import is_capturing
 from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
+from stepscope.events.warning_places import place_warnings
 from stepscope.record.sites import Place
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.attention import Attention
@@ -58,7 +59,6 @@ from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.trainer import Trainer
 from stepscope.record.watch.trials import Trials
 from stepscope.record.watch.visits import Visits
-from stepscope.record.watch.warning_places import place_warnings
 from stepscope.record.watch.witness import Witness
 from stepscope.record.watch.wraps import Wraps
 
