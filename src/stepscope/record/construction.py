@@ -65,7 +65,7 @@ def _remember(module: Any, frame: Any) -> None:
 def construction_sites(root: Any) -> dict[str, Site]:
     """Path -> where in the user's source that module, parameter or buffer was made; unknown ones are left out."""
     found: dict[str, Site] = {}
-    for path, module in root.named_modules():
+    for path, module in root.named_modules() if _places else ():
         place = _places.get(module)
         if place is not None:
             found[path] = site_at(place)

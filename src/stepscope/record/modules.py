@@ -14,6 +14,7 @@ from stepscope.record.arguments import tensors_in
 from stepscope.record.drafts import CallDraft
 from stepscope.record.observer import tell
 from stepscope.record.sites import Place, place_of
+from stepscope.record.structure import module_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +80,7 @@ class ModuleHooks:
 
     def add_root(self, module: Any) -> ModuleEntry:
         """Learn the names of a whole tree of modules, its parameters and buffers."""
-        tree = list(module.named_modules(remove_duplicate=False))
+        tree = module_tree(module)
         number = self._number_for(module, tree)
         while len(self.roots) <= number:
             self.roots.append(None)

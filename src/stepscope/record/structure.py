@@ -10,10 +10,25 @@ import torch
 from stepscope import fence
 from stepscope.records.step import ModuleInfo
 
-__all__ = ["describe_model"]
+__all__ = ["describe_model", "module_tree"]
 
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
+
+
+def module_tree(root: Any) -> list[tuple[str, Any]]:
+    """All modules with their paths, a shared one under each: `named_modules(remove_duplicate=False)`, but faster."""
+    found: list[tuple[str, Any]] = []
+
+    def walk(path: str, module: Any, above: tuple[int, ...]) -> None:
+        found.append((path, module))
+        above = (*above, id(module))
+        for name, child in module._modules.items():
+            if child is not None and id(child) not in above:  # a module inside itself would never end
+                walk(f"{path}.{name}" if path else name, child, above)
+
+    walk("", root, ())
+    return found
 
 
 def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = None) -> list[ModuleInfo]:
@@ -23,7 +38,7 @@ def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = N
     """
     places: dict[int, list[str]] = {}
     objects: dict[int, Any] = {}
-    for path, module in root.named_modules(remove_duplicate=False):
+    for path, module in module_tree(root):
         objects[id(module)] = module
         places.setdefault(id(module), []).append(".".join(part for part in (prefix, path) if part))
     counted: set[int] = set()
