@@ -88,6 +88,8 @@ def _overview(out: Console, run: RunFolder) -> None:
 
 def _troubles(out: Console, run: RunFolder) -> None:
     """What went wrong comes before the numbers."""
+    from stepscope.launch.coverage import coverage_text
+
     standing = run.standing
     if standing.error or standing.traceback:
         _heading(out, "error")
@@ -99,6 +101,9 @@ def _troubles(out: Console, run: RunFolder) -> None:
         _heading(out, "alerts")
         for alert in run.alerts:
             out.print(f"{alert.level}: {clean(alert.title)}  {clean(alert.text)}")
+    watched = "" if run.coverage is None else coverage_text(run.coverage)
+    if watched:
+        out.print(f"\n{watched}")
     if run.dropped:
         out.print(f"\n{run.dropped} values could not be written and are missing", style="yellow")
     if run.holes:

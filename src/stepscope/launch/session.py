@@ -13,6 +13,7 @@ from stepscope.diagnose.settings import load_settings
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.children import Children
+from stepscope.launch.coverage import keep_coverage, wake_on_bad_values
 from stepscope.launch.crash_story import story_of
 from stepscope.launch.detect_nan import DetectNan
 from stepscope.launch.heard import Hub, watch_trackers
@@ -170,7 +171,6 @@ class Session:
         self.loop.on_batch.append(lambda iterator, batch: status.tick())
 
     def _loaders_came(self, module: Any) -> None:
-        """`module` is `torch.utils.data.dataloader`."""
         self.limiter.install_loaders(module)
 
     def _torch_came(self, torch: Any) -> None:
@@ -213,8 +213,7 @@ class Session:
         watcher.on_moment = self.engine.moment
         self.children.install(self._installed)
         self.rank_notes.begin(watcher)
-        self.logbook.on_bad_loss.append(lambda loss: watcher.governor.alarm("the loss is not finite"))
-        self.logbook.on_beat.append(lambda beat: None if beat.ok else watcher.governor.alarm("a value is not finite"))
+        wake_on_bad_values(self.logbook, watcher.governor)
         self.watcher = watcher.start()
 
     def _found(self, finding: Finding) -> None:
@@ -313,6 +312,7 @@ class Session:
             fence.fenced("removing the status line")(self.status.remove)()
         fence.fenced("the last look")(self._ask_last)(error if crashed else None)
         self._take_away()
+        fence.call("keeping what was looked at", keep_coverage, self)
         self.judged = fence.call("judging the script", judge, self, error)
         self.reporter.close(self.judged)
         self._sum_up(crashed)
@@ -405,7 +405,8 @@ class Session:
         if shown or (StatusLine.is_wanted() and self.loop.steps):
             said = f"{counted(shown) or 'no findings'} in {self.loop.steps or self.children.steps} steps"
             where = "" if run is None or run.path is None else f"; see the run with: stepscope show {run.name}"
-            self.reporter.note(f"{self.script.name}: {said}{where}")
+            watched = f"; {self.judged.watched}" if self.judged is not None and self.judged.watched else ""
+            self.reporter.note(f"{self.script.name}: {said}{watched}{where}")
 
     def close(self, error: BaseException | None) -> None:
         """The process is about to end this way. Hooks of the run usually have said so; this makes sure."""

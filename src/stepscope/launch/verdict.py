@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from stepscope.launch.coverage import coverage_of, coverage_text
 from stepscope.launch.reporting import counted
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
@@ -138,12 +139,14 @@ def judge(session: Session, error: BaseException | None) -> ScriptVerdict:
     if without is not None and unseen:
         why = f"{without}; all checks look at PyTorch's tensors, models and steps"
         given = [Answer(why, "not checked")] if is_check else []
+    coverage = coverage_of(session)
     grave = any(one.severity != "info" for one in findings) or any(one.state == "suspicious" for one in given)
     return ScriptVerdict(
         script=session.script.path,
         verdict="failed" if ended else "not checked" if unseen else "suspicious" if grave else "passed",
         headline="nothing could be checked" if unseen else _headline(findings, given, _ended(ended, crashed)),
         tried=_tried(session, _ended(ended, crashed)),
+        watched="" if coverage is None else coverage_text(coverage),
         steps=session.loop.steps or session.children.steps,
         exit_code=session.exit_code if ended is None else ended.exit_code or 1,
         answers=given,
@@ -153,6 +156,7 @@ def judge(session: Session, error: BaseException | None) -> ScriptVerdict:
 def verdict_text(judged: ScriptVerdict, name: str, findings: list[Finding], quiet: bool = False) -> str:
     """The whole verdict of a check, for people; `quiet` leaves out what is in order, for hooks and logs."""
     lines = [f"stepscope check {name}: {judged.headline}", f"  tried        {judged.tried}"]
+    lines += [f"  watched      {judged.watched.removeprefix('watched ')}"] if judged.watched else []
     for state in ("suspicious",) if quiet else ("passed", "suspicious", "not checked"):
         for number, answer in enumerate(one for one in judged.answers if one.state == state):
             head = state if number == 0 else ""

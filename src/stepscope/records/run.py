@@ -17,6 +17,7 @@ __all__ = [
     "ArtifactFile",
     "ConfigUpdate",
     "Console",
+    "Coverage",
     "Dropped",
     "End",
     "Environment",
@@ -290,6 +291,19 @@ class FaultNote(_Event, frozen=True, kw_only=True, tag="fault"):
     traceback: str = ""
 
 
+class Coverage(_Event, frozen=True, kw_only=True, tag="coverage"):
+    """Which steps of a training were looked at closely; the rules can only have seen those."""
+
+    steps: int
+    """How many there were."""
+    closely: list[tuple[int, int]] = []
+    """First and last of each stretch, counted from 1."""
+    closed: str = ""
+    """Why nothing could be looked at closely from some step on: compiled code."""
+    aside: dict[str, int] = {}
+    """What Stepscope stepped aside for (tracing, export, modes of the script), and how often."""
+
+
 class End(_Event, frozen=True, kw_only=True, tag="end"):
     """A process said goodbye. Without this event a run is running, killed or lost, never finished."""
 
@@ -312,5 +326,6 @@ Event = (
     | FindingEvent
     | Dropped
     | FaultNote
+    | Coverage
     | End
 )

@@ -31,6 +31,8 @@ class ScriptVerdict(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict = "running"
     headline: str = ""
     tried: str = ""
+    watched: str = ""
+    """Which of its steps were looked at closely; empty for all of them."""
     steps: int = 0
     exit_code: int | None = None
     answers: list[Answer] = []

@@ -16,6 +16,7 @@ from stepscope.records import (
     Alert,
     Artifact,
     Console,
+    Coverage,
     Dropped,
     Event,
     FaultNote,
@@ -170,6 +171,11 @@ class RunFolder:
     def faults(self) -> list[FaultNote]:
         """What went wrong inside Stepscope while it recorded."""
         return list(self._story.faults)
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """Which steps were looked at closely; None where nothing was watched."""
+        return self._story.coverage
 
     # -- how it stands -----------------------------------------------------------------------------------------
 

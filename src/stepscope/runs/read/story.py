@@ -12,6 +12,7 @@ from stepscope.records import (
     Alert,
     Artifact,
     ConfigUpdate,
+    Coverage,
     Dropped,
     Environment,
     Event,
@@ -47,6 +48,7 @@ class Story:
     findings: list[Finding] = field(default_factory=list)
     faults: list[FaultNote] = field(default_factory=list)
     drops: list[Dropped] = field(default_factory=list)
+    coverage: Coverage | None = None
 
 
 def tell(meta: RunMeta, events: Iterable[Event]) -> Story:
@@ -81,6 +83,8 @@ def _add(story: Story, event: Event) -> None:
         story.faults.append(event)
     elif isinstance(event, Dropped):
         story.drops.append(event)
+    elif isinstance(event, Coverage):
+        story.coverage = event
     elif isinstance(event, Environment):
         story.meta = _completed(story.meta, event)
 
