@@ -18,8 +18,12 @@ _MT19937_BYTES = _WORDS * 4
 
 
 def taken() -> dict[str, Any]:
-    """The state of Python's, numpy's (if it is in use), torch's and each CUDA device's generator."""
-    state: dict[str, Any] = {"python": _pythons.taken(), "torch": torch.default_generator.get_state()}
+    """The state of Python's, numpy's (if it is in use), torch's and each CUDA device's generator.
+
+    Torch's as bytes, not as a tensor: it is kept for a whole step, in which a script may count the tensors alive.
+    """
+    own = torch.default_generator.get_state()
+    state: dict[str, Any] = {"python": _pythons.taken(), "torch": ctypes.string_at(own.data_ptr(), own.numel())}
     if "numpy" in sys.modules:
         state["numpy"] = _numpys.taken(sys.modules["numpy"].random)
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
@@ -86,9 +90,18 @@ _pythons = _Pythons()
 
 def put_back(state: dict[str, Any]) -> None:
     random.setstate(state["python"])
-    torch.set_rng_state(state["torch"])
+    own = state["torch"]  # a tensor in capsules that were written before it was kept as bytes
+    torch.default_generator.set_state(own if isinstance(own, torch.Tensor) else _as_tensor(own))
     if "numpy" in state:
         _numpys.seen = None
         sys.modules["numpy"].random.set_state(state["numpy"])
     if "cuda" in state:
         torch.cuda.set_rng_state_all(state["cuda"])
+
+
+def _as_tensor(state: bytes) -> torch.Tensor:
+    made = torch.default_generator.get_state()  # `torch.empty` may be the script's own, or a mode of it may be on
+    if made.numel() != len(state):
+        raise ValueError(f"the state of torch's generator has {made.numel()} bytes here, {len(state)} were saved")
+    ctypes.memmove(made.data_ptr(), state, len(state))
+    return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import and_
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -31,8 +32,8 @@ class Activation:
         self.path = path
         """Of the module it runs in."""
         self.calls = 0
-        self.idle: Any = None
-        """By unit: has it been zero for every sample so far?"""
+        self.idle: list[bool] | None = None
+        """By unit: has it been zero for every sample so far? No tensor: a script may count those that are alive."""
         self.shares: list[float] = []
         """Of each call: the share of values that are zero (relu), or at an end (tanh, sigmoid)."""
         self.inside = False
@@ -43,7 +44,7 @@ class Activation:
     @property
     def dead(self) -> float:
         """The share of units that were never anything but zero."""
-        return 0.0 if self.idle is None else float(self.idle.double().mean())
+        return sum(self.idle) / len(self.idle) if self.idle else 0.0
 
 
 class Activations(Witness):
@@ -97,5 +98,7 @@ class Activations(Witness):
         zero = values == 0
         known.shares.append(float(zero.double().mean()))
         axis = 1 if values.ndim > 3 or (values.ndim == 3 and path and "conv" in path.lower()) else values.ndim - 1
-        idle = zero.movedim(axis, 0).flatten(1).all(dim=1) if values.ndim > 1 else zero
-        known.idle = idle if known.idle is None or known.idle.shape != idle.shape else known.idle & idle
+        idle: list[bool] = zero.movedim(axis, 0).flatten(1).all(dim=1).tolist()
+        before = known.idle
+        is_alike = before is not None and len(before) == len(idle)
+        known.idle = list(map(and_, before, idle)) if before is not None and is_alike else idle

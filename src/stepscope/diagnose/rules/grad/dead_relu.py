@@ -25,7 +25,7 @@ def dead_relu(run: Evidence) -> Iterator[Proof]:
         nn.init.zeros_(layer.bias)
     """
     for one in run.activations.all.values():
-        if not one.op.startswith("relu") or one.calls < _ENOUGH or one.idle is None or one.idle.numel() < 4:
+        if not one.op.startswith("relu") or one.calls < _ENOUGH or one.idle is None or len(one.idle) < 4:
             continue
         if one.dead <= 0.9 or (one.dead < 1 and not run.over):
             continue
@@ -36,7 +36,7 @@ def dead_relu(run: Evidence) -> Iterator[Proof]:
             message=f"{what} of this ReLU layer is zero for every sample"
             + (": nothing before it can learn" if all_of_them else ""),
             label=f"zero in {one.calls} batches",
-            evidence={"dead": one.dead, "units": one.idle.numel(), "batches": one.calls, "module": one.path},
+            evidence={"dead": one.dead, "units": len(one.idle), "batches": one.calls, "module": one.path},
             fix="start biases at zero, use a lower learning rate, or a leaky ReLU",
             severity=None if all_of_them else "info",
         )
