@@ -19,16 +19,16 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter}
 def module_tree(root: Any) -> list[tuple[str, Any]]:
     """All modules with their paths, a shared one under each: `named_modules(remove_duplicate=False)`, but faster."""
     found: list[tuple[str, Any]] = []
-
-    def walk(path: str, module: Any, above: tuple[int, ...]) -> None:
-        found.append((path, module))
-        above = (*above, id(module))
-        for name, child in module._modules.items():
-            if child is not None and id(child) not in above:  # a module inside itself would never end
-                walk(f"{path}.{name}" if path else name, child, above)
-
-    walk("", root, ())
+    _walk("", root, (), found)
     return found
+
+
+def _walk(path: str, module: Any, above: tuple[int, ...], found: list[tuple[str, Any]]) -> None:
+    found.append((path, module))
+    above = (*above, id(module))
+    for name, child in module._modules.items():
+        if child is not None and id(child) not in above:  # a module inside itself would never end
+            _walk(f"{path}.{name}" if path else name, child, above, found)
 
 
 def describe_model(root: Any, prefix: str = "", sites: dict[str, int] | None = None) -> list[ModuleInfo]:
