@@ -22,12 +22,14 @@ BARE = "# untouched: without dynamo"
 """The first line of scripts that never make an optimizer: they run where dynamo was not imported."""
 ONLY = "# untouched: only "
 """The first or second line of a slow script: the arms it runs in, with commas."""
+KNOWN = re.compile(r"# untouched: known in ([\w, ]+): (.+)")
+"""A header line: the arms in which the script is known to differ, and why that is so."""
 
 # A line of ours on stderr: a notice, a finding as compilers print them, or a part of the verdict of `check`.
 # A fault of ours ("failed and was skipped") is not to be there.
 _OURS = re.compile(
     r"^(stepscope\b(?!.*failed and was skipped)|\S+:\d+(:\d+(-\d+)?)?: (error|warning|info|note|hint)\b"
-    r"|  (tried|passed|suspicious|not checked|hints)\b| {15}\S)"
+    r"|  (tried|passed|suspicious|not checked|hints|watched)\b| {15}\S)"
 )
 
 _STORY = re.compile(r"^(what failed: |in the layer |the way through the layers:|tensors at )")
@@ -92,6 +94,12 @@ def arms_of(script: Path, every: Iterable[str]) -> list[str]:
         if line.startswith(ONLY):
             return line.removeprefix(ONLY).split(", ")
     return list(every)
+
+
+def known_in(script: Path) -> dict[str, str]:
+    """The arms in which it is known to differ -> why."""
+    found = (KNOWN.fullmatch(line) for line in script.read_text().splitlines()[:4])
+    return {arm: line[2] for line in found if line is not None for arm in line[1].split(", ")}
 
 
 def environment(folder: Path, source: Path | None = None) -> dict[str, str]:

@@ -1,4 +1,5 @@
 # untouched: without dynamo
+# untouched: known in run, check, record: has_torch_function() of plain tensors is True while operations are followed
 """A class with __torch_function__ that is no tensor, beside real tensors, and has_torch_function."""
 import torch
 import torch.nn.functional as F

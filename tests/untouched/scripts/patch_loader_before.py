@@ -1,3 +1,4 @@
+# untouched: known in run, check, profile: the user's patches are under ours, so they are not what the attributes hold
 """Patches of loaders and optimizers made before the script: once a call, still there at the end."""
 import torch
 import users_site
