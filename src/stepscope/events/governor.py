@@ -25,7 +25,7 @@ PRICES = {"op": 45e-6, "module": 35e-6, "model": 100e-6, "backward": 600e-6, "st
 """CPU seconds that the watch takes for one event, on an ordinary machine (bench/overhead.py measures them)."""
 _VALUES_A_SECOND = 4e8
 """Values of tensors that are read in a second."""
-_SETUP_S = 0.08
+_SETUP_S = 0.05
 """Before anything trains: models are built, data is prepared; a script that only evaluates stays in this."""
 _START_S = 0.30
 """The first steps of a training."""

@@ -101,6 +101,7 @@ class Evaluations(Witness):
         self._asked += call.result.numel()
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
+        self._evaluating = False
         if self._count or self._asked:
             self._tell()
 

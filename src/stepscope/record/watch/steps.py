@@ -153,7 +153,8 @@ class Steps(Witness):
         if not self.watcher.listens():
             return
         governor = self.watcher.governor
-        if not governor.is_deep and self.backward_count % _LIGHTLY and governor.is_training:
+        after_evaluation = self.watcher.visits.evaluated_at == self.backward_count
+        if not governor.is_deep and self.backward_count % _LIGHTLY and governor.is_training and not after_evaluation:
             self.backward_count += 1
             return
         backward = Backward(self.backward_count, self.watcher.step, self._place(frame))
@@ -284,6 +285,8 @@ class Steps(Witness):
     def _stand(self, *, down: bool) -> None:
         """An optimizer's own operations are not followed; what its closure calls is."""
         self.watcher.trail.paused += 1 if down else -1
+        if not self.watcher.governor.is_deep:
+            return
         if down:
             stand_down()
         elif not self.watcher.trail.paused:

@@ -8,6 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.modules.loss import _Loss
 
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.origin import OUTPUT, Origin
@@ -75,11 +76,19 @@ class Visits:
         self.latest: list[Visit] = []
         """All visits of the root call that ran last (or is running), in order: the way a shape took."""
         self.count = 0
+        self.evaluated_at = -1
+        """How many backwards had run when a model was last called without gradients."""
         self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 
     @property
     def innermost(self) -> Visit | None:
         return self.stack[-1] if self.stack else None
+
+    def _is_known_evaluation(self, module: Any) -> bool:
+        """Whether this is one more call of an evaluation or a generation that goes on; a loss is always new."""
+        now = self._watcher.steps.backward_count
+        known, self.evaluated_at = self.evaluated_at == now, now
+        return known and not isinstance(module, _Loss)
 
     # Root modules
 
@@ -87,10 +96,13 @@ class Visits:
         watcher = self._watcher
         if not watcher.listens() or watcher.steps.in_backward:  # there a checkpoint runs its modules again
             return
-        if not watcher.governor.is_deep and torch.is_grad_enabled():
-            if watcher.on_call is not None:
-                watcher.on_call(call)
-            return
+        if not watcher.governor.is_deep:
+            if torch.is_grad_enabled():
+                if watcher.on_call is not None:
+                    watcher.on_call(call)
+                return
+            if self._is_known_evaluation(call.module):
+                return
         visit = Visit(call.module, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
         self.count += 1
