@@ -1,3 +1,4 @@
+# untouched: known in check: the loss is computed again from copies of the first batches, which are tensors that live
 """A user who hunts a leak counts the tensors and modules that are alive, and references to the model."""
 
 import gc

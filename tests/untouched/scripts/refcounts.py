@@ -1,3 +1,5 @@
+# untouched: known in run: a failing step is kept in a capsule, so the arguments of the model are held until the step ends
+# untouched: known in check: what is tried with a model is tried at its backward, so its arguments are held until then
 """Reference counts and referrers of inputs, outputs, gradients and losses in the middle of a step."""
 import sys
 
