@@ -30,7 +30,7 @@ def test_there_are_enough_scripts_to_mean_something() -> None:
     assert len(NAMES) >= 90
 
 
-@pytest.mark.parametrize(("name", "arm"), _cases())
+@pytest.mark.parametrize(("name", "arm"), list(_cases()))
 def test_a_script_cannot_tell_that_it_is_watched(run_script: Callable[[str, str], Done], name: str, arm: str) -> None:
     plain = run_script(name, "plain")
     assert plain.code is not None, f"{name} took too long: {plain.out}{plain.err}"
