@@ -387,3 +387,12 @@ def test_optimizer_state_that_was_bad_before_the_step_is_named() -> None:
     assert first is not None
     assert first.kind == "state"
     assert str(first).startswith("NaN in the optimizer state weight/momentum_buffer, before the step")
+
+
+def test_a_gradient_that_an_earlier_step_left_behind_is_no_birth() -> None:
+    model, x = nn.Linear(2, 1), torch.ones(1, 2)
+    (model(x).sum() * float("nan")).backward()
+    with trace_values(model=model) as tracer:
+        model(x).sum().backward()
+    first = tracer.check().first
+    assert first is None or not first.harmful

@@ -19,7 +19,7 @@ _python_threads: dict[int, Any] = threading.__dict__["_active"]
 
 
 class Backwards(Source):
-    """One door for every version of torch: since 2.2 a function of `torch.autograd`, before that the engine itself."""
+    """One door for every version of torch: since 2.3 a function of `torch.autograd`, before that the engine itself."""
 
     kinds: ClassVar[tuple[str, ...]] = ("backward_asked", "backward_begins", "backward_ends")
     closing: ClassVar[frozenset[str]] = frozenset({"backward_ends"})
@@ -71,7 +71,7 @@ class Backwards(Source):
 
 
 class _Engine:
-    """The execution engine with our door in front of it (before torch 2.2)."""
+    """The execution engine with our door in front of it (before torch 2.3)."""
 
     def __init__(self, engine: Any, layer: Any) -> None:
         self._engine = engine

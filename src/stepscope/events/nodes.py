@@ -54,7 +54,7 @@ def follow_nodes(follower: NodeFollower) -> Callable[[], None]:
     layer = partial(_layer, follower)
     if "_engine_run_backward" in vars(torch.autograd):
         return patches.install(torch.autograd, "_engine_run_backward", layer, "autograd.backward")
-    variable = torch.autograd.Variable  # before torch 2.2 the door is a method of the engine itself
+    variable = torch.autograd.Variable  # before torch 2.3 the door is a method of the engine itself
     engine = _Engine(variable._execution_engine, layer)
     return patches.replace(variable, "_execution_engine", engine, "autograd.backward")
 
@@ -101,7 +101,7 @@ def _hook(follower: NodeFollower, roots: Any, handles: list[Any]) -> None:
 
 
 class _Engine:
-    """The execution engine with a door in front of it (before torch 2.2)."""
+    """The execution engine with a door in front of it (before torch 2.3)."""
 
     def __init__(self, engine: Any, layer: Any) -> None:
         self._engine = engine

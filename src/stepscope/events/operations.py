@@ -32,6 +32,9 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 _plans: dict[Any, Plan] = {}
 _modes: dict[int, _Mode] = {}
+_DEFAULT_IS_LOWEST = torch.torch_version.TorchVersion(torch.__version__) >= (2, 5)
+"""Since torch 2.5 a default device finds itself when it ends; before that it takes off whatever is on top."""
+_TENSOR_BASE: Any = torch.Tensor.__mro__[1]
 _stale: list[_Mode] = []
 _patched: dict[Any, Any] = {}
 """Wrappers that a script has put around C methods of tensors -> the methods: torch hands over the wrapper, by name,
@@ -197,7 +200,7 @@ def _patched_method(function: Any) -> Any:
         return function
     for name, value in vars(torch.Tensor).items():
         if value is function:
-            method = getattr(torch._C.TensorBase, name, None)
+            method = getattr(_TENSOR_BASE, name, None)
             if method is not None and method is not function:
                 _patched[function] = method
                 return method
@@ -229,7 +232,7 @@ def _put_on(mode: Any) -> None:
     pop, push = torch.overrides.__dict__["_pop_mode"], torch.overrides.__dict__["_push_mode"]
     default = getattr(torch.__dict__.get("_GLOBAL_DEVICE_CONTEXT"), "device_context", None)
     theirs = [pop() for _ in range(_other_modes())]
-    if theirs and theirs[-1] is default:
+    if theirs and theirs[-1] is default and _DEFAULT_IS_LOWEST:
         push(theirs.pop())
     push(mode)
     for other in reversed(theirs):

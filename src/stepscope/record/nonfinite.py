@@ -154,7 +154,7 @@ class _Trail:
             (ref, self._gradient_name(op, ref))
             for op in backward
             for ref in (*op.outputs, *op.inputs)
-            if ref in self.bad
+            if ref in self.bad and not self._was_bad_before(op)
         ]
         if found:  # a parameter's gradient says more than one on the way to it
             return sorted(found, key=lambda one: not one[1].startswith(_OF_PARAMETER))
@@ -164,6 +164,10 @@ class _Trail:
             for ref in self.unread
             if ref in self.maker and self.maker[ref].phase in late
         ]
+
+    def _was_bad_before(self, op: Op) -> bool:
+        """Whether a finite gradient was added to a bad one from an earlier step: nothing was born here."""
+        return op.name == "AccumulateGrad" and not any(ref in self.bad for ref in op.inputs)
 
     def _gradient_name(self, op: Op, ref: TensorRef) -> str:
         tensor = self.tensors.get(ref.id)
