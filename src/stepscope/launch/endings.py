@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import threading
+import traceback
+from types import SimpleNamespace
 
 from stepscope.events.process import remember_uncaught
 from stepscope.events.signals import die_of
@@ -64,7 +66,22 @@ def wait_for_threads() -> None:
         return
     import concurrent.futures.thread  # noqa: F401  # asks to be told of the end when it is imported: not possible after
 
-    threading.__dict__["_shutdown"]()
+    try:
+        threading.__dict__["_shutdown"]()
+    except BaseException as error:  # Ctrl-C while it waits, or a handler that fails: the interpreter goes on, too
+        _say_ignored(error)
+
+
+def _say_ignored(error: BaseException) -> None:
+    """As the interpreter does at its end. Its own hook takes only what it has made itself."""
+    without_our_frames(error)
+    if sys.unraisablehook is not sys.__unraisablehook__:
+        facts = {"exc_type": type(error), "exc_value": error, "exc_traceback": error.__traceback__}
+        sys.unraisablehook(SimpleNamespace(**facts, err_msg=None, object=threading))  # type: ignore[arg-type]
+        return
+    _flush(sys.stdout)
+    sys.stderr.write(f"Exception ignored in: {threading!r}\n")
+    traceback.print_exception(error)
 
 
 class LastWord:
