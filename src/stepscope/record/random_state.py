@@ -22,8 +22,10 @@ def taken() -> dict[str, Any]:
 
     Torch's as bytes, not as a tensor: it is kept for a whole step, in which a script may count the tensors alive.
     """
-    own = torch.default_generator.get_state()
-    state: dict[str, Any] = {"python": _pythons.taken(), "torch": ctypes.string_at(own.data_ptr(), own.numel())}
+    with torch._C.DisableTorchFunction():  # a function mode of the script's must not see what is asked of the tensor
+        own = torch.default_generator.get_state()
+        words = ctypes.string_at(own.data_ptr(), own.numel())
+    state: dict[str, Any] = {"python": _pythons.taken(), "torch": words}
     if "numpy" in sys.modules:
         state["numpy"] = _numpys.taken(sys.modules["numpy"].random)
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
@@ -100,8 +102,9 @@ def put_back(state: dict[str, Any]) -> None:
 
 
 def _as_tensor(state: bytes) -> torch.Tensor:
-    made = torch.default_generator.get_state()  # `torch.empty` may be the script's own, or a mode of it may be on
-    if made.numel() != len(state):
-        raise ValueError(f"the state of torch's generator has {made.numel()} bytes here, {len(state)} were saved")
-    ctypes.memmove(made.data_ptr(), state, len(state))
+    with torch._C.DisableTorchFunction():
+        made = torch.default_generator.get_state()  # not `torch.empty`, which may be the script's own
+        if made.numel() != len(state):
+            raise ValueError(f"the state of torch's generator has {made.numel()} bytes here, {len(state)} were saved")
+        ctypes.memmove(made.data_ptr(), state, len(state))
     return made

@@ -222,7 +222,8 @@ class Tapes(Witness):
         if type(value) in (list, tuple) and depth < 6:
             return type(value)(self._template(item, depth + 1) for item in value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)._make(self._template(item, depth + 1) for item in value)  # not through its __new__
+            made: Any = type(value)
+            return made._make(self._template(item, depth + 1) for item in value)  # not through its __new__
         if type(value) is dict and depth < 6:
             return {key: self._template(item, depth + 1) for key, item in value.items()}
         if isinstance(value, slice):
@@ -277,7 +278,8 @@ def filled(template: Any, fill: Callable[[Any], Any]) -> Any:
     if type(template) in (list, tuple):
         return type(template)(filled(item, fill) for item in template)
     if isinstance(template, tuple) and hasattr(template, "_fields"):
-        return type(template)._make(filled(item, fill) for item in template)
+        made: Any = type(template)
+        return made._make(filled(item, fill) for item in template)
     if type(template) is dict:
         return {key: filled(item, fill) for key, item in template.items()}
     if isinstance(template, slice):
