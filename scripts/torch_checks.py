@@ -1,6 +1,6 @@
 """The checks that scripts/torch-versions runs with each version of torch: one JSON line per check on stdout.
 
-    .versions/torch-2.1-py3.10/bin/python scripts/torch_checks.py [CHECK,...]
+    .versions/torch-2.2-py3.12/bin/python scripts/torch_checks.py [CHECK,...]
 
 A check runs small scripts as a user would, in processes of their own, and asserts what must come out; `untouched` runs
 the scripts of tests/untouched plain and watched. A fault that Stepscope reports of itself fails the check.
