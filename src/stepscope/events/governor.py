@@ -21,7 +21,15 @@ from typing import Any
 
 __all__ = ["PRICES", "Cadence", "Governor", "Window"]
 
-PRICES = {"op": 45e-6, "module": 35e-6, "model": 100e-6, "backward": 600e-6, "step": 1.2e-3, "batch": 150e-6}
+PRICES = {
+    "op": 45e-6,
+    "module": 35e-6,
+    "model": 100e-6,
+    "backward": 600e-6,
+    "step": 1.2e-3,
+    "batch": 150e-6,
+    "read": 60e-6,
+}
 """CPU seconds that the watch takes for one event, on an ordinary machine (bench/overhead.py measures them)."""
 _VALUES_A_SECOND = 4e8
 """Values of tensors that are read in a second."""
@@ -107,6 +115,11 @@ class Governor:
         """So many values of a tensor were looked at."""
         if self._open is not None:
             self._open.spent_s += values / _VALUES_A_SECOND
+
+    def fetched(self, reads: int) -> None:
+        """So many values were read from a device, which was waited for each time."""
+        if self._open is not None:
+            self._open.spent_s += reads * PRICES["read"]
 
     def spent(self, cpu_s: float) -> None:
         """Measured: a part of the watch took so long."""

@@ -99,6 +99,7 @@ class Watcher:
         self.governor = Governor(self._deepen)
         self._tired = False
         self._asking_s = 0.0
+        self._reads = 0
         self.compiled: Place | None = None
         """Where the script first called torch.compile."""
         self.muted = 0
@@ -315,6 +316,9 @@ class Watcher:
         """An optimizer has stepped; `step` is None when it was not looked at."""
         self.step += 1
         was_deep = self.governor.is_deep
+        if was_deep:
+            reads, self._reads = patience.reads - self._reads, patience.reads
+            self.governor.fetched(reads)
         if step is not None:
             self.tell("step_done", step, optimizer)
         elif not self.muted:
