@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.touching import touches_of
 
 ROOT = Path(__file__).parent.parent

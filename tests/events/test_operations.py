@@ -78,8 +78,6 @@ CALLS: dict[str, tuple[Any, str, Callable[[], torch.Tensor]]] = {
 }
 
 
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_what_a_user_has_wrapped_is_applied_once(
     name: str, followed: Following, monkeypatch: pytest.MonkeyPatch

@@ -32,7 +32,7 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 _plans: dict[Any, Plan] = {}
 _modes: dict[int, _Mode] = {}
-_DEFAULT_IS_LOWEST = torch.torch_version.TorchVersion(torch.__version__) >= (2, 5)
+_DEFAULT_IS_LOWEST = bool(torch.torch_version.TorchVersion(torch.__version__) >= "2.5")
 """Since torch 2.5 a default device finds itself when it ends; before that it takes off whatever is on top."""
 _TENSOR_BASE: Any = torch.Tensor.__mro__[1]
 _stale: list[_Mode] = []

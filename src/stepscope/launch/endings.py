@@ -77,7 +77,7 @@ def _say_ignored(error: BaseException) -> None:
     without_our_frames(error)
     if sys.unraisablehook is not sys.__unraisablehook__:
         facts = {"exc_type": type(error), "exc_value": error, "exc_traceback": error.__traceback__}
-        sys.unraisablehook(SimpleNamespace(**facts, err_msg=None, object=threading))  # type: ignore[arg-type]
+        sys.unraisablehook(SimpleNamespace(**facts, err_msg=None, object=threading))
         return
     _flush(sys.stdout)
     sys.stderr.write(f"Exception ignored in: {threading!r}\n")
