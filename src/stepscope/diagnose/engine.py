@@ -17,7 +17,7 @@ from stepscope.records.step import Site
 
 __all__ = ["Engine", "Silencer"]
 
-_ASKED_AT = frozenset((3, 8, 20))
+_ASKED_AT = frozenset((3, 8, 20, 50))
 """Steps at which rules are asked while a window of close looking is open; they are asked again when it ends."""
 _MOST_OF_A_RULE = 5
 
