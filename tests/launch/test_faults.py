@@ -11,6 +11,7 @@ from .conftest import Done, launch_all
 from .test_training import TRAIN
 
 PARTS = [
+    "events.imports:Imports.when",
     "tracking:Tracking",
     "reporting:Reporter.take",
     "reporting:Reporter.say",
@@ -23,7 +24,6 @@ PARTS = [
     "logbook:Logbook",
     "hyperparameters:Hyperparameters",
     "evaluations:Evaluations",
-    "imports:Imports.when",
     "session:Session._stepped",
     "session:Session._torch_came",
     "session:Session._loaders_came",
@@ -46,7 +46,7 @@ WRITERS = [
     "diagnose.outputs.json:write",
     "diagnose.outputs.sarif:write",
     "diagnose.outputs.github:write",
-    "launch.reporting:render",
+    "diagnose.show:render",
     "diagnose.engine:Engine._take",
     "diagnose.crash.crash:crash_of",
     "diagnose.crash.explain:explain",
@@ -68,6 +68,10 @@ CRASH = """
     """
 
 
+def _address(part: str) -> str:
+    return f"stepscope.{part}" if part.startswith("events.") else f"stepscope.launch.{part}"
+
+
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
     cases = []
@@ -75,7 +79,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Done]:
         folder = tmp_path_factory.mktemp("fault")
         (folder / "train.py").write_text(textwrap.dedent(TRAIN).replace("epochs = 0.1, 3", "epochs = 0.1, 1"))
         args = ["run", "--dir", "runs", "--limit-val-batches", "2", "train.py"]
-        cases.append({"args": args, "cwd": str(folder), "break": [f"stepscope.launch.{part}"] if part else []})
+        cases.append({"args": args, "cwd": str(folder), "break": [_address(part)] if part else []})
     return dict(zip(["", *PARTS], launch_all(cases, torch=True), strict=True))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import torch
-import torch.utils.data.dataloader as dataloader
 from torch.utils.data import DataLoader, IterableDataset, TensorDataset
 
 from stepscope.launch.loop import Loop
@@ -27,8 +26,7 @@ class Clock:
 @pytest.fixture
 def followed() -> Iterator[tuple[Loop, Told]]:
     loop, told = Loop(Clock()), []
-    loop.install(torch)
-    loop.install_loaders(dataloader)
+    loop.install()
     loop.iterations.on_begin.append(lambda step: told.append(("begin", step)))
     loop.iterations.on_end.append(lambda step: told.append(("end", step)))
     yield loop, told

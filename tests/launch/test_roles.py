@@ -44,8 +44,7 @@ def test_the_function_that_iterates_gives_a_name() -> None:
 def limited(limits: Limits) -> Iterator[Limiter]:
     loop = Loop()
     limiter = Limiter(limits, loop)
-    loop.install(torch)
-    loop.install_loaders(torch.utils.data.dataloader)
+    loop.install()
     limiter.install_loaders(torch.utils.data.dataloader)
     try:
         yield limiter

@@ -20,7 +20,7 @@ CASES = [
     ("generate_loop", "check"),
     ("no_optimizer_modules", "run"),
     ("autograd_grad_only", "run"),
-    ("env_and_argv", "check"),
+    ("schedulers", "check"),
     ("train_mlp", "run"),
     ("conv_train_eval", "profile"),
     ("patch_relu_after", "check"),

@@ -67,7 +67,8 @@ def test_one_document_has_the_worst_verdict_the_counts_and_all_fields(tmp_path: 
     assert (told["version"], told["command"], told["verdict"]) == (1, "check", "suspicious")
     assert told["counts"] == {"error": 1, "warning": 0, "info": 1}
     assert told["scripts"][0] == {
-        "script": "good.py", "verdict": "passed", "headline": "", "tried": "", "steps": 3, "exit_code": 0,
+        "script": "good.py", "verdict": "passed", "headline": "", "tried": "", "watched": "",
+        "steps": 3, "exit_code": 0,
         "answers": [{"question": "one batch can be learnt by heart", "state": "passed", "said": "loss 2 -> 0.1"}],
     }  # fmt: skip
     again = read(target)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.record.watch.models import Model
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
@@ -19,10 +20,15 @@ class Layers(Witness):
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
-        self.calls: weakref.WeakKeyDictionary[Any, list[Visit]] = weakref.WeakKeyDictionary()
-        """Root module -> the visits of its last training call that was followed, its own first."""
+        self._calls: dict[Model, list[Visit]] = {}
         self.ever: weakref.WeakSet[Any] = weakref.WeakSet()
         """Every module that was seen running."""
+
+    @property
+    def calls(self) -> dict[Any, list[Visit]]:
+        """Root module -> the visits of its last training call that was followed, its own first."""
+        found = ((model.module, visits) for model, visits in self._calls.items())
+        return {module: visits for module, visits in found if module is not None}
 
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self.watcher.trail.on:
@@ -33,4 +39,6 @@ class Layers(Witness):
             if called is not None:
                 self.ever.add(called)
         if visit.grad and len(visits) > 1 and visits[0] is visit:
-            self.calls[module] = visits
+            model = self.watcher.models.known(module)
+            if model is not None:
+                self._calls[model] = visits

@@ -178,6 +178,10 @@ class Models(Witness):
 
     # What rules ask
 
+    def known(self, module: Any) -> Model | None:
+        """The root module that this is, if it has been called."""
+        return self._by_id.get(module)
+
     def all_parameters(self) -> Iterator[Any]:
         """Every parameter of every live root module and optimizer (and loose tensors that are trained), each once."""
         seen: set[int] = set()
