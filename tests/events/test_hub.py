@@ -23,7 +23,7 @@ def surfaces() -> dict[str, Any]:
         "init": vars(loaders.DataLoader)["__init__"],
         "iter": vars(loaders.DataLoader)["__iter__"],
         "next": vars(loaders._BaseDataLoaderIter)["__next__"],
-        "engine": vars(torch.autograd).get("_engine_run_backward"),
+        "engine": vars(torch.autograd).get("_engine_run_backward", vars(torch.autograd.Variable)["_execution_engine"]),
         "compile": torch.compile,
         "pre": dict(torch_optimizer._global_optimizer_pre_hooks),
         "post": dict(torch_optimizer._global_optimizer_post_hooks),

@@ -163,17 +163,24 @@ def _random(torch: Any) -> dict[str, Any]:
     return found
 
 
+def _autocast(torch: Any) -> bool:
+    try:
+        return bool(torch.is_autocast_enabled("cpu"))
+    except TypeError:  # before torch 2.4
+        return bool(torch.is_autocast_cpu_enabled())
+
+
 def _torch_state(torch: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         "function modes": torch._C._len_torch_function_stack(),
         "dispatch modes": torch._C._len_torch_dispatch_stack(),
         "grad enabled": [torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.is_anomaly_enabled()],
         "default dtype": str(torch.get_default_dtype()),
-        "default device": str(torch.get_default_device()),
+        "default device": str(torch.empty(0).device),
         "deterministic": [torch.are_deterministic_algorithms_enabled(), torch.get_deterministic_debug_mode()],
         "threads of torch": torch.get_num_threads(),
-        "autocast": [torch.is_autocast_enabled("cpu"), torch.is_autocast_cache_enabled()],
-        "saved tensor hooks": str(torch._C._autograd._top_saved_tensors_default_hooks(False)),
+        "autocast": [_autocast(torch), torch.is_autocast_cache_enabled()],
+        "saved tensor hooks": str(getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", bool)(False)),
         "sharing": torch.multiprocessing.get_sharing_strategy(),
         "profiler": str(torch._C._autograd._profiler_type()),
         "jit state": torch._C._get_tracing_state() is not None,
