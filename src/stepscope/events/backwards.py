@@ -12,7 +12,7 @@ import torch
 from stepscope.events import patches
 from stepscope.events.source import Source, ask, tell
 
-__all__ = ["Backwards"]
+__all__ = ["Backwards", "EngineDoor"]
 
 _python_threads: dict[int, Any] = threading.__dict__["_active"]
 """Threads of Python's; the engine has others for devices, in which a checkpoint may run backward within backward."""
@@ -34,7 +34,7 @@ class Backwards(Source):
         if "_engine_run_backward" in vars(torch.autograd):
             self._undo = patches.install(torch.autograd, "_engine_run_backward", self._layer, "autograd.backward")
         else:
-            engine = _Engine(torch.autograd.Variable._execution_engine, self._layer)
+            engine = EngineDoor(torch.autograd.Variable._execution_engine, self._layer)
             self._undo = patches.replace(torch.autograd.Variable, "_execution_engine", engine, "autograd.backward")
 
     def remove(self) -> None:
@@ -70,7 +70,7 @@ class Backwards(Source):
         return door
 
 
-class _Engine:
+class EngineDoor:
     """The execution engine with our door in front of it (before torch 2.3)."""
 
     def __init__(self, engine: Any, layer: Any) -> None:

@@ -14,6 +14,7 @@ import torch
 
 from stepscope import fence
 from stepscope.events import patches
+from stepscope.events.backwards import EngineDoor
 from stepscope.events.operations import seen_again
 
 __all__ = ["NodeFollower", "follow_nodes"]
@@ -55,7 +56,7 @@ def follow_nodes(follower: NodeFollower) -> Callable[[], None]:
     if "_engine_run_backward" in vars(torch.autograd):
         return patches.install(torch.autograd, "_engine_run_backward", layer, "autograd.backward")
     variable = torch.autograd.Variable  # before torch 2.3 the door is a method of the engine itself
-    engine = _Engine(variable._execution_engine, layer)
+    engine = EngineDoor(variable._execution_engine, layer)
     return patches.replace(variable, "_execution_engine", engine, "autograd.backward")
 
 
@@ -98,14 +99,3 @@ def _hook(follower: NodeFollower, roots: Any, handles: list[Any]) -> None:
             if early:
                 handles.append(node.register_prehook(partial(begin, mine)))
             handles.append(node.register_hook(partial(end, mine)))
-
-
-class _Engine:
-    """The execution engine with a door in front of it (before torch 2.3)."""
-
-    def __init__(self, engine: Any, layer: Any) -> None:
-        self._engine = engine
-        self.run_backward = layer(engine.run_backward)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
