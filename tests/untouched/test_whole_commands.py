@@ -50,7 +50,7 @@ def whole_command(script: Path, arm: str, folder: Path) -> Done:
     (folder / "work").mkdir(parents=True)
     line = [str(script)] if arm == "plain" else ["-m", "stepscope", *command(arm, str(script))]
     env = environment(folder)
-    env["PYTHONPATH"] = os.pathsep.join([f"{HERE}/site", env.get("PYTHONPATH", "")])
+    env["PYTHONPATH"] = os.pathsep.join([f"{HERE}/startup", env.get("PYTHONPATH", "")])
     env["UNTOUCHED_STATE"] = str(folder / "state.json")
     with open(folder / "out", "wb") as out, open(folder / "err", "wb") as err:
         streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
