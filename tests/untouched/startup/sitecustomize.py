@@ -1,4 +1,4 @@
-"""For whole commands (test_whole_commands.py): registered first, so run last, it writes what a warm child would write."""
+"""For whole commands: registered first, so run last, it writes what a child of the warm process would write."""
 
 import atexit
 import json
