@@ -3,8 +3,8 @@
 `make setup` has usually built it already. Otherwise it is built here with npm from the PATH; where there is none the
 build stops with what to do, rather than shipping a package without its pages.
 
-Where there is a C compiler the wheel also has the compiled trace scanner, and is one for this platform; else it is for
-every platform, and reads traces with msgspec alone.
+Where there is a C compiler the wheel also has what `scripts/build-compiled` builds, and is one for this platform and,
+with Python's headers, this version of Python. Else it is for all of them, and Python does the same work more slowly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import runpy
 import shutil
 import subprocess
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
             return
         root = Path(self.root)
         if self.target_name == "wheel":
-            self.add_scanner(root, build_data)
+            self.add_compiled(root, build_data)
         if (root / "src/stepscope/server/static/index.html").exists():
             return
         npm = shutil.which("npm")
@@ -40,16 +39,17 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
         for arguments in (["install", "--no-save", "--no-audit", "--no-fund"], ["run", "build"]):
             subprocess.run([npm, *arguments], cwd=root / "web", check=True)
 
-    def add_scanner(self, root: Path, build_data: dict[str, Any]) -> None:
-        script = root / "scripts/build-scanner"
+    def add_compiled(self, root: Path, build_data: dict[str, Any]) -> None:
+        script = root / "scripts/build-compiled"
         if not script.exists():
             return
-        made = runpy.run_path(str(script))
-        self.folder = tempfile.TemporaryDirectory(prefix="stepscope-scanner-")  # gone with the hook, after the build
-        built = Path(self.folder.name) / f"_scanner{made['SUFFIX']}"
-        if not made["build"](built):
+        compiled = runpy.run_path(str(script))
+        self.folder = tempfile.TemporaryDirectory(prefix="stepscope-compiled-")  # gone with the hook, after the build
+        built: dict[Path, str] = compiled["build_all"](compiled["ALL"], Path(self.folder.name))
+        if not built:
             return
-        build_data["force_include"][str(built)] = f"stepscope/profile/trace/{built.name}"
+        for path, source in built.items():
+            inside = Path(source).relative_to("src").with_name(path.name)
+            build_data["force_include"][str(path)] = inside.as_posix()
         build_data["pure_python"] = False
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"py3-none-{platform}"
+        build_data["tag"] = compiled["wheel_tag"](built.values())

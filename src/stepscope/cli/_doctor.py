@@ -111,7 +111,7 @@ def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
         tell("STEPSCOPE_MODE is off: nothing is recorded", "unset it to record runs", "hint")
     if not found["compiled"]["trace scanner"]:
         what = "the compiled trace scanner is missing: large traces open slowly"
-        tell(what, "install a wheel for this platform, or run scripts/build-scanner", "hint")
+        tell(what, "install a wheel for this platform, or run scripts/build-compiled", "hint")
     devices = found["cuda"]["torch_devices"]
     if devices == [] and found["cuda"]["driver_devices"] and found["cuda"]["CUDA_VISIBLE_DEVICES"] != "":
         tell("there is a GPU, but torch does not see it", "install a CUDA build of torch that fits the driver")

@@ -36,7 +36,7 @@ Ints = npt.NDArray[Any]
 _VERSION = 7
 _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = Path(__file__).parent / f"_scanner{_SUFFIX}"
-"""Made by scripts/build-scanner, or shipped in a wheel for a platform."""
+"""Made by scripts/build-compiled, or shipped in a wheel for a platform."""
 
 
 class State(ctypes.Structure):

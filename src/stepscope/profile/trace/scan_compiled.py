@@ -53,7 +53,7 @@ class CompiledScanner:
         code = library()
         if code is None:
             raise StepscopeError(
-                "the compiled trace scanner is not built; run scripts/build-scanner, or read with scanner='wheel'"
+                "the compiled trace scanner is not built; run scripts/build-compiled, or read with scanner='wheel'"
             )
         self._code = code
         self._memory = _Memory(code)
