@@ -19,6 +19,7 @@ from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Line, SeriesData, SeriesRequest
 from stepscope.views.context import Context
+from stepscope.views.formula.series import is_formula, series_named
 from stepscope.views.route import route
 
 __all__ = ["LineCache", "Wanted", "check_window", "draw", "draw_buckets", "series", "wanted_lines"]
@@ -101,20 +102,23 @@ def check_window(buckets: int, most: int, *edges: float | None) -> None:
 def _of_run(folder: RunFolder, version: int, request: SeriesRequest, missing: list[str]) -> Iterator[Wanted]:
     names = set(folder.metrics())
     by_series = request.x not in AXES
-    if by_series and request.x not in names:
+    if by_series and request.x not in names and not is_formula(request.x):
         missing.append(f"{folder.name} ({folder.id}) has no series {request.x!r} to draw over")
         return
     for key in dict.fromkeys(request.keys):
-        if key not in names:
+        if key not in names and not is_formula(key):
             continue
         for rank in folder.ranks if request.ranks else [None]:
             try:
-                found = folder.series(key, rank)
-                axis = folder.series(request.x, found.rank) if by_series else None
+                found = series_named(folder, key, rank)
+                axis = series_named(folder, request.x, found.rank) if by_series else None
             except NotFound:  # not of this rank
                 continue
+            except UsageError as error:  # a wrong formula takes its own panel away, and no other
+                missing.append(f"{key}: {str(error).splitlines()[0]}")
+                break
             yield Wanted(found, axis, version, False)
-            if request.superseded and (old := _superseded(folder, found)) is not None:
+            if request.superseded and key in names and (old := _superseded(folder, found)) is not None:
                 yield Wanted(old, axis, version, True)
 
 

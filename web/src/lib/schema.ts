@@ -678,6 +678,19 @@ export interface FindingsRequest {
   run: string;
 }
 
+export interface FormulaCheck {
+  /** What is wrong with it; None when it can be drawn. */
+  error: string | null;
+  /** The character that is wrong, counted from 0. */
+  position: number | null;
+}
+
+export interface FormulaRequest {
+  /** The formula, with or without the `=` before it. */
+  text: string;
+  runs?: string[];
+}
+
 export interface FoundEvents {
   total: number;
   /** Which of them `hit` is, from 0, by time. */
@@ -2656,6 +2669,7 @@ export interface Routes {
   "POST /api/distributions": { request: DistributionsRequest; response: Distributions };
   "POST /api/files": { request: FilesRequest; response: RunFiles };
   "POST /api/findings": { request: FindingsRequest; response: RunFindings };
+  "POST /api/formula": { request: FormulaRequest; response: FormulaCheck };
   "POST /api/histograms": { request: HistogramsRequest; response: Histograms };
   "POST /api/importance": { request: ParametersRequest; response: Importance };
   "POST /api/lines": { request: SeriesRequest; response: Blob };

@@ -15,6 +15,7 @@ from stepscope.runs.points.series import Series
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.charts import Line, SeriesData, Smoothing
 from stepscope.views.context import Context
+from stepscope.views.formula.series import series_named
 from stepscope.views.route import route
 from stepscope.views.series import check_window
 
@@ -96,9 +97,9 @@ def _members(folders: Sequence[RunFolder], key: str, x: str) -> list[tuple[Serie
     found: list[tuple[Series, str | Series]] = []
     for folder in folders:
         try:
-            series = folder.series(key)
-            found.append((series, x if x in AXES else folder.series(x, series.rank)))
-        except NotFound:  # this run did not log it, or not over this axis
+            series = series_named(folder, key)
+            found.append((series, x if x in AXES else series_named(folder, x, series.rank)))
+        except (NotFound, UsageError):  # this run did not log it, or not over this axis
             continue
     return found
 

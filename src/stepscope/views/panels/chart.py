@@ -9,6 +9,7 @@ from stepscope.runs.query.fields import RUN_FIELDS, Field, field_key
 from stepscope.views.charts import Smoothing
 from stepscope.views.compare.columns import Compared, CompareRequest, columns_of
 from stepscope.views.compare.lines import GroupLinesRequest, LineGroup, compare_lines
+from stepscope.views.formula.series import is_formula, read_formula, series_named
 from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.lines import packed_group, smoothing_of
@@ -41,10 +42,12 @@ class ChartOptions(Options, kw_only=True):
 def check(bound: Bound) -> None:
     options: ChartOptions = bound.options
     known = keys_of(bound)
-    need_keys(bound, names(options), known)
+    for key in filter(is_formula, names(options)):
+        read_formula(key)
+    need_keys(bound, [key for key in names(options) if not is_formula(key)] or known[:1], known)
     if len(names(options)) > MOST_KEYS:
         raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}")
-    if options.x not in ("step", "relative", "wall") and options.x not in known:
+    if options.x not in ("step", "relative", "wall", *known) and not is_formula(options.x):
         raise UsageError(f"x cannot be {options.x!r}; it is step, relative, wall, or a metric the runs have")
     smooth_words(options.smooth)
     if options.group:
@@ -102,8 +105,9 @@ def _drawn(bound: Bound, key: str, out: Pictures) -> list[DrawnLine]:
     used: set[int] = set()
     for folder in folders(bound):
         try:
-            series = folder.series(key)
-            axis = options.x if options.x in ("step", "relative", "wall") else folder.series(options.x, series.rank)
+            series = series_named(folder, key)
+            by_name = options.x not in ("step", "relative", "wall")
+            axis = series_named(folder, options.x, series.rank) if by_name else options.x
         except NotFound:
             continue
         hue = _free(out.hues.get(folder.id, 0), used)

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from stepscope.errors import NotFound
+from stepscope.errors import NotFound, UsageError
 from stepscope.report.page import packed_bytes
 from stepscope.runs.points.downsample import Buckets, Floats
 from stepscope.runs.points.series import Series
 from stepscope.views.charts import Line, SeriesRequest, Smoothing
 from stepscope.views.context import Context
+from stepscope.views.formula.series import series_named
 from stepscope.views.series import draw
 
 __all__ = ["LineWish", "PackedLine", "packed_group", "packed_lines", "smoothing_of"]
@@ -128,10 +129,10 @@ def _lines(ctx: Context, wishes: Sequence[LineWish], buckets: int) -> list[Packe
         place = (wish.run, wish.key, wish.axis)
         line = found.get(place)
         try:
-            series = ctx.runs.get(wish.run).series(wish.key)
+            series = series_named(ctx.runs.get(wish.run), wish.key)
             places = _places(series, buckets)
-            axis = None if wish.axis == "step" else ctx.runs.get(wish.run).series(wish.axis, series.rank)
-        except NotFound:
+            axis = None if wish.axis == "step" else series_named(ctx.runs.get(wish.run), wish.axis, series.rank)
+        except (NotFound, UsageError):
             continue
         if line is None:
             line = found[place] = _packed(series, axis, wish.axis, places)
