@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "records": set(),
     "plain_text": set(),
     "_callable": set(),
+    "files": {"errors"},
     "events": GROUND,
     "runs": GROUND,
     "track": GROUND | {"runs"},

@@ -9,6 +9,7 @@
     ├── Conflict                   exit 3, HTTP 409   somebody else changed the same thing meanwhile
     ├── Forbidden                  exit 4, HTTP 403   refused by a safety rule
     ├── BadData                    exit 5, HTTP 422   a file that is not what it claims to be
+    │   └── UnsafeFile             exit 5, HTTP 422   a pipe, a device, a link out of its folder, too large; an OSError too
     ├── StorageError               exit 6, HTTP 507   the disk or folder cannot take what we write
     └── MissingExtra               exit 7, HTTP 501   an optional package is needed; names its install line
 
@@ -17,6 +18,8 @@ value; what was expected; and what to do next.
 """
 
 from __future__ import annotations
+
+from errno import EINVAL
 
 __all__ = [
     "Ambiguous",
@@ -29,6 +32,7 @@ __all__ = [
     "QueryError",
     "StepscopeError",
     "StorageError",
+    "UnsafeFile",
     "UsageError",
 ]
 
@@ -85,6 +89,16 @@ class Forbidden(StepscopeError):
 class BadData(StepscopeError):
     exit_code = 5
     http_status = 422
+
+
+class UnsafeFile(BadData, OSError):
+    """A file that must not be opened or read whole. An `OSError` too, so that code that passes over such files does."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(EINVAL, message)
+
+    def __str__(self) -> str:
+        return str(self.strerror)
 
 
 class StorageError(StepscopeError):

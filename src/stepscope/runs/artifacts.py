@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 
 from stepscope.errors import BadData, NotFound, StorageError, UsageError
+from stepscope.files.opening import open_file, read_window
 from stepscope.records import Artifact, ArtifactFile, FileHeader
 from stepscope.runs.format.blobs import blob_path
 from stepscope.runs.format.frames import Kind, decode_at
@@ -61,7 +62,7 @@ def read_artifacts(run: Path, *, but_of: Process | None = None) -> list[Artifact
     for path, sections in logs:
         if ".media." in path.name or (but_of is not None and not sections and _process(path) == but_of):
             continue
-        for batch in LogReader(path, sections=sections).poll():
+        for batch in LogReader(path, sections=sections, within=run).poll():
             for _seq, event in batch.events:
                 if isinstance(event, Artifact):
                     found[event.time, event.name, event.digest] = event
@@ -71,8 +72,8 @@ def read_artifacts(run: Path, *, but_of: Process | None = None) -> list[Artifact
 def _process(path: Path) -> Process | None:
     """Who writes a log, from its first frame alone: the rest may be large."""
     try:
-        with open(path, "rb") as stream:
-            frame = decode_at(memoryview(stream.read(_LARGEST_HEADER)), 0)
+        with open_file(path, within=path.parent) as stream:
+            frame = decode_at(memoryview(read_window(stream, 0, _LARGEST_HEADER)), 0)
         if frame is None or frame.kind != Kind.HEADER:
             return None
         header = _header_decoder.decode(frame.payload)
@@ -148,12 +149,12 @@ def restore(
         except UsageError as fault:
             raise BadData(f"artifact '{artifact.name}' is not to be trusted: {fault}") from None
         source = blob_path(folder, file.sha256)
-        _write_out(source, target, root, file, overwrite)
+        _write_out(folder, source, target, root, file, overwrite)
         written.append(target)
     return written
 
 
-def _write_out(source: Path, target: Path, root: Path, file: ArtifactFile, overwrite: bool) -> None:
+def _write_out(run: Path, source: Path, target: Path, root: Path, file: ArtifactFile, overwrite: bool) -> None:
     folder = target.parent
     if not folder.resolve().is_relative_to(root):  # before anything is made
         raise BadData(f"'{target}' leads out of '{root}' through a symbolic link; choose an empty dest")
@@ -164,7 +165,7 @@ def _write_out(source: Path, target: Path, root: Path, file: ArtifactFile, overw
     if not overwrite and os.path.lexists(target):
         raise UsageError(f"'{target}' exists already; choose another dest, or overwrite=True")
     try:
-        stream = open(source, "rb")  # noqa: SIM115
+        stream = open_file(source, within=run)
     except FileNotFoundError:
         raise NotFound(f"the content of '{file.path}' is missing: there is no blob {file.sha256}") from None
     temporary = target.with_name(f".{new_run_id()}.tmp")

@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import NotFound, StepscopeError, StorageError
+from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.format.layout import read_meta, write_file
@@ -188,8 +189,7 @@ def _read(home: Path, folder: str) -> Trashed | None:
     """A folder of the trash; one without its note is still a run that somebody may want back."""
     path = home / TRASH / folder
     try:
-        with open(_note_of(path), "rb") as stream:
-            note = _note_decoder.decode(stream.read(_LARGEST_NOTE))
+        note = _note_decoder.decode(read_file(_note_of(path), _LARGEST_NOTE, within=path.parent))
         return Trashed(note.id, note.name, note.project, note.deleted, note.bytes, str(home), folder)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         pass

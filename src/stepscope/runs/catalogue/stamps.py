@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from zlib import crc32
 
+from stepscope.files.opening import open_file
 from stepscope.runs.format.frames import HEADER, Kind, decode_at
 from stepscope.runs.format.layout import COMPACT
 
@@ -34,7 +35,7 @@ def listing_stamp(path: Path) -> str:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     if entry.name.endswith((".log", ".json")):
-                        found = entry.stat()
+                        found = entry.stat(follow_symlinks=False)
                         parts.append(f"{entry.name}\0{found.st_size}\0{found.st_mtime_ns}")
         except OSError:
             continue  # no such folder, or a file that went away meanwhile: then the stamp differs next time
@@ -58,7 +59,7 @@ def may_settle(path: Path, found: os.stat_result, now: float | None = None) -> b
 def is_sealed(path: str | Path) -> bool:
     """Whether a log file ends with a `SEAL` frame: its writer will add nothing more."""
     try:
-        with open(path, "rb") as file:
+        with open_file(path, within=os.path.dirname(path) or os.curdir, buffering=0) as file:
             file.seek(-HEADER.size, os.SEEK_END)
             tail = file.read(HEADER.size)
     except OSError:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stepscope.errors import BadData
+from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.stamps import is_sealed
 from stepscope.runs.compact.source import Source, read_sections, read_source
 from stepscope.runs.format.chunks import CHUNK_POINTS, encode_chunk
@@ -33,6 +34,9 @@ __all__ = ["CompactResult", "compact", "covered_files"]
 
 _FILE_BYTES = 64 << 20
 """About how much of the sources goes into one compacted file, so that verifying it needs little memory."""
+
+LARGEST_COMPACTED = 1 << 30
+"""No file of ours is larger: a batch ends with the source that brings it over `_FILE_BYTES`, and gets smaller."""
 
 _ABANDONED_S = 3600.0
 """A half-written file that is older belongs to no compaction that still goes on."""
@@ -76,7 +80,7 @@ def covered_files(run: Path) -> dict[str, Path]:
     covered: dict[str, Path] = {}
     for path in log_files(run / COMPACT):
         try:
-            for section in read_sections(path.read_bytes()):
+            for section in read_sections(read_file(path, LARGEST_COMPACTED, within=run)):
                 covered[section.header.file_id] = path
         except (BadData, OSError):
             continue  # sections before the damage are sound
@@ -103,7 +107,10 @@ def _same_section(path: Path, covered: dict[str, Path]) -> bool:
     try:
         source = read_source(path)
         where = covered.get(source.header.file_id)
-        return where is not None and any(section.is_same(source) for section in read_sections(where.read_bytes()))
+        if where is None:
+            return False
+        sections = read_sections(read_file(where, LARGEST_COMPACTED, within=path.parent))
+        return any(section.is_same(source) for section in sections)
     except (BadData, OSError):
         return False
 
@@ -119,7 +126,7 @@ def _batches(run: Path, done: set[Path], gone: bool, result: CompactResult) -> I
             result.skipped[path.name] = "it is still open"
             continue
         batch.append(path)
-        size += path.stat().st_size
+        size += path.lstat().st_size
         if size >= _FILE_BYTES:
             yield batch
             batch, size = [], 0
@@ -208,7 +215,7 @@ def _section(source: Source) -> Iterator[tuple[int, bytes]]:
 
 def _verify(temporary: Path, paths: list[Path]) -> None:
     """Read both sides again from the disk and compare everything."""
-    sections = read_sections(temporary.read_bytes())
+    sections = read_sections(read_file(temporary, LARGEST_COMPACTED, within=temporary.parent))
     for path in paths:
         section = next(sections, None)
         if section is None or not section.is_same(read_source(path)):

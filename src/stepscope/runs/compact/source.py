@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.errors import BadData
+from stepscope.files.opening import read_file
 from stepscope.records import FileHeader
 from stepscope.runs.format.chunks import decode_chunk
 from stepscope.runs.format.frames import Frame, Kind, decode_at
@@ -23,6 +24,8 @@ __all__ = ["Points", "Source", "read_sections", "read_source"]
 _define_decoder = msgspec.msgpack.Decoder(tuple[int, list[str]])
 _WINDOW = 64 << 10
 _WIDEST = 8 << 20
+LARGEST_SOURCE = 512 << 20
+"""A log file that is compacted is read whole. Segments end at 16 MiB; a larger file is not one of ours, and stays."""
 _MALFORMED = (msgspec.MsgspecError, ValueError, OverflowError)
 
 
@@ -71,7 +74,7 @@ class Source:
 
 def read_source(path: Path) -> Source:
     """Everything in a log file; `BadData` if any byte of it is not accounted for."""
-    data = path.read_bytes()
+    data = read_file(path, LARGEST_SOURCE, within=path.parent)
     first = decode_at(memoryview(data), 0)
     if first is None or first.kind != Kind.HEADER:
         raise BadData("it does not begin with a header")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from stepscope.errors import NotFound, UsageError
+from stepscope.files.opening import open_file
 from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_data, sync_folder
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import BLOBS
@@ -39,10 +40,10 @@ def put_bytes(run: Path, data: bytes, *, sync: bool = True) -> str:
     return sha256
 
 
-def put_file(run: Path, source: Path, *, sync: bool = True) -> tuple[str, int]:
-    """Keep a copy of a file, hashed while it is copied; its hash and size."""
+def put_file(run: Path, source: Path, *, sync: bool = True, within: Path | None = None) -> tuple[str, int]:
+    """Keep a copy of a file, hashed while it is copied; its hash and size. `within`: the folder it must not leave."""
     try:
-        stream = open(source, "rb")  # noqa: SIM115
+        stream = open_file(source, within=within)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"there is no file {str(source)!r} to keep") from None
     except (IsADirectoryError, PermissionError) as fault:

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import BadData, Forbidden, NotFound
+from stepscope.files.opening import read_file
 from stepscope.records import FORMAT, RunMeta
 from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id, new_run_id
@@ -32,7 +33,7 @@ __all__ = [
 META = "meta.json"
 BLOBS = "blobs"
 COMPACT = "compact"
-_LARGEST_META = 16 << 20
+LARGEST_META = 16 << 20
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9-]+")
 
 
@@ -86,14 +87,11 @@ def read_meta(path: Path) -> RunMeta:
     """What a run is, from its folder."""
     file = path / META
     try:
-        with open(file, "rb") as stream:
-            data = stream.read(_LARGEST_META + 1)
+        data = read_file(file, LARGEST_META, within=path)
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(f"{path} is no run folder: it has no {META}") from None
     except PermissionError:
         raise Forbidden(f"{file} may not be read by this user; its owner can open it up with: chmod -R a+rX") from None
-    if len(data) > _LARGEST_META:
-        raise BadData(f"{file} is larger than {_LARGEST_META >> 20} MiB; a run's {META} never is")
     try:
         meta = _meta_decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:

@@ -8,12 +8,14 @@ again for a while, because a network file system may show zeros first and the tr
 from __future__ import annotations
 
 from collections.abc import Callable
-from os import PathLike, fstat
+from os import PathLike, curdir, fstat
+from os.path import dirname
 from typing import Any
 
 import msgspec
 
 from stepscope.errors import BadData
+from stepscope.files.opening import open_file
 from stepscope.records import FORMAT, Console, Event, FileHeader, Media
 from stepscope.runs.format.chunks import chunk_head
 from stepscope.runs.format.frames import HEADER, Frame, Hole, Kind, decode_at
@@ -53,8 +55,12 @@ class LogReader:
     `sections=True` reads a compacted file, which holds several segments one after the other.
     """
 
-    def __init__(self, path: str | PathLike[str], *, sections: bool = False) -> None:
+    def __init__(
+        self, path: str | PathLike[str], *, sections: bool = False, within: str | PathLike[str] | None = None
+    ) -> None:
         self.path = path
+        self.within = within if within is not None else dirname(path) or curdir
+        """The folder that the file must be in: that of the run, for a compacted one."""
         self.sections = sections
         self.header: FileHeader | None = None
         self.offset = 0
@@ -90,7 +96,7 @@ class LogReader:
         if self.unsupported is not None:
             return []
         try:
-            with open(self.path, "rb", buffering=0) as file:
+            with open_file(self.path, within=self.within, buffering=0) as file:
                 size = fstat(file.fileno()).st_size
                 if size <= self.offset and not self.holes:
                     self.tail = 0

@@ -8,12 +8,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stepscope.errors import BadData, Forbidden, NotFound
+from stepscope.files.opening import open_file, read_file, read_window
 from stepscope.runs.format.layout import BLOBS
 from stepscope.runs.read.logs import LogReader
 
 __all__ = ["MediaStore"]
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+LARGEST = 4 << 30
+"""Of a blob that is read whole; larger ones are streamed from their file."""
 
 
 class MediaStore:
@@ -33,7 +36,7 @@ class MediaStore:
                 f"run {self._path.name} has no bytes with the hash {sha256[:12]}…; they were dropped or lost"
             )
         try:
-            data = blob.read_bytes() if where is None else _piece(*where)
+            data = read_file(blob, LARGEST, within=self._path) if where is None else _piece(*where)
         except OSError as fault:
             raise NotFound(f"the bytes with the hash {sha256[:12]}… cannot be read: {fault}") from fault
         if hashlib.sha256(data).hexdigest() != sha256:
@@ -67,6 +70,5 @@ class MediaStore:
 
 
 def _piece(path: Path, offset: int, length: int) -> bytes:
-    with open(path, "rb") as file:
-        file.seek(offset)
-        return file.read(length)
+    with open_file(path, within=path.parent) as file:
+        return read_window(file, offset, length)

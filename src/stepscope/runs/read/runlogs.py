@@ -118,7 +118,7 @@ class RunLogs:
         reader = self.readers.get(path)
         first = reader is None
         if reader is None:
-            reader = self.readers[path] = LogReader(path, sections=sections)
+            reader = self.readers[path] = LogReader(path, sections=sections, within=self.path)
         elif reader.sealed and not reader.tail and not reader.holes and not sections:
             return False
         before = (reader.offset, len(reader.holes), reader.held_rows)
@@ -182,7 +182,7 @@ class RunLogs:
         self.trim()  # a question about a long run brings back one segment after the other
         for path in (part.path, *self._compacted()):
             fresh = Segment(part.header)
-            for batch in LogReader(path, sections=path.parent.name == COMPACT).poll(final=True):
+            for batch in LogReader(path, sections=path.parent.name == COMPACT, within=self.path).poll(final=True):
                 if batch.header is not None and batch.header.file_id == name:
                     fresh.add(batch)
             if fresh.points:

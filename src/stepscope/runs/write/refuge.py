@@ -6,8 +6,9 @@ import errno
 import tempfile
 from pathlib import Path
 
+from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder
-from stepscope.runs.format.layout import META, write_file
+from stepscope.runs.format.layout import LARGEST_META, META, write_file
 
 __all__ = ["Refuge", "in_words"]
 
@@ -37,7 +38,7 @@ class Refuge:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._meta: bytes | None = (path / META).read_bytes()
+            self._meta: bytes | None = read_file(path / META, LARGEST_META, within=path)
         except OSError:
             self._meta = None
 

@@ -200,9 +200,9 @@ class RunWriter:
     def _note(self, kind: Kind, payload: bytes, **more: Any) -> None:
         self._delivery.submit(Note(kind, payload, time.monotonic(), **more))
 
-    def blob_file(self, source: Path) -> tuple[str, int]:
+    def blob_file(self, source: Path, *, within: Path | None = None) -> tuple[str, int]:
         """Keep a copy of a file as a blob; its hash and size. This one waits for the disk and raises what it says."""
-        return blobs.put_file(self.path, Path(source))
+        return blobs.put_file(self.path, Path(source), within=within)
 
     def flush(self, fsync: bool = True, timeout: float = 30.0) -> bool:
         """Have everything on the disk; False if that could not be done."""

@@ -1,0 +1,62 @@
+"""SQLite files of other tools, opened so that nothing is written to them.
+
+Read tables only, never views: a view can hold a query that never ends, and `sqlite_master` says which is which.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from stepscope.errors import BadData, UnsafeFile
+from stepscope.files.opening import PathLike, open_file, read_window
+
+__all__ = ["is_database", "open_database"]
+
+_MAGIC = b"SQLite format 3\0"
+_BUSY_S = 10.0
+_LARGEST_CELL = 256 << 20
+
+
+def is_database(path: PathLike, *, within: PathLike | None = None) -> bool:
+    """Whether a file begins as a SQLite database; False where it cannot be read."""
+    try:
+        with open_file(path, within=within) as file:
+            return read_window(file, 0, len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+@contextmanager
+def open_database(path: Path, *, within: PathLike | None = None) -> Iterator[sqlite3.Connection]:
+    """The database, read only; `BadData` for what goes wrong while it is read."""
+    with open_file(path, within=within) as file:
+        expected = os.fstat(file.fileno())
+    for beside in ("-wal", "-shm", "-journal"):
+        _check_beside(Path(f"{path}{beside}"))
+    try:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_S, check_same_thread=False)) as database:
+            if not os.path.samestat(expected, os.stat(path)):
+                raise UnsafeFile(f"{path} was replaced while it was opened; try again")
+            _limit(database)
+            yield database
+    except sqlite3.Error as fault:
+        raise BadData(f"{path} cannot be read as a SQLite database: {fault}") from None
+
+
+def _check_beside(path: Path) -> None:
+    """SQLite opens the journal beside a database by its name: it must be a plain file."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise UnsafeFile(f"{path} is not a regular file, so the database beside it was not opened")
+
+
+def _limit(database: sqlite3.Connection) -> None:
+    database.text_factory = lambda data: data.decode("utf-8", "backslashreplace")
+    if hasattr(database, "setlimit"):  # Python 3.11 and later
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_CELL)
+    database.execute("PRAGMA trusted_schema = OFF")

@@ -1,0 +1,187 @@
+"""Open and read files that may be hostile: regular files only, inside their folder, never more than a limit.
+
+    with open_file(run / "meta.json", within=run) as file: ...
+    data = read_file(run / "meta.json", 16 << 20, within=run)
+
+`within` is the folder that a path must not leave. No link out of it is followed, also not one that is put there while we
+look: below that folder every step of the path is opened by its own, from the folder before it. Without `within` the
+path is one that the user named, and its links are the user's own. In both cases a pipe, a device or a socket is refused
+without waiting for it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections import deque
+from typing import BinaryIO, cast
+
+from stepscope.errors import UnsafeFile
+
+__all__ = ["open_file", "open_writable", "plain_size", "read_file", "read_text", "read_window"]
+
+PathLike = str | os.PathLike[str]
+
+_FLAGS = (
+    getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+_BY_FOLDER = os.open in os.supports_dir_fd and os.readlink in os.supports_dir_fd and bool(_NOFOLLOW)
+_IS_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
+"""What systems answer when the last part of a path is a link and links are not to be followed."""
+_MOST_LINKS = 16
+_KINDS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def open_file(path: PathLike, *, within: PathLike | None = None, buffering: int = -1) -> BinaryIO:
+    """A regular file, open for reading in binary. Raises `OSError` as `open` does, and `UnsafeFile`, which is one too."""
+    return _opened(path, os.O_RDONLY, "rb", within, buffering)
+
+
+def open_writable(path: PathLike, *, within: PathLike | None = None) -> BinaryIO:
+    """A regular file that is there already, open for reading and writing in place."""
+    return _opened(path, os.O_RDWR, "r+b", within, -1)
+
+
+def _opened(path: PathLike, access: int, mode: str, within: PathLike | None, buffering: int) -> BinaryIO:
+    text = os.fspath(path)
+    flags = access | _FLAGS
+    fd = os.open(text, flags) if within is None else _open_within(text, os.fspath(within), flags)
+    try:
+        found = os.fstat(fd).st_mode
+        if not stat.S_ISREG(found):
+            raise _refusal(text, found)
+        return cast(BinaryIO, open(fd, mode, buffering))
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def read_file(path: PathLike, limit: int, *, within: PathLike | None = None) -> bytes:
+    """The whole of a file that has at most `limit` bytes; a larger one is refused before it is in memory."""
+    with open_file(path, within=within, buffering=0) as file:
+        return read_window(file, 0, limit, whole=os.fspath(path))
+
+
+def read_text(path: PathLike, limit: int, *, within: PathLike | None = None) -> str:
+    """The same as text; bytes that are not UTF-8 become replacement characters."""
+    return read_file(path, limit, within=within).decode("utf-8", "replace")
+
+
+def read_window(file: BinaryIO, start: int, count: int, *, whole: str = "") -> bytes:
+    """Up to `count` bytes from `start`. `whole` names a file that must end there, and is refused if it does not."""
+    size = os.fstat(file.fileno()).st_size
+    if whole and size - start > count:
+        raise _too_large(whole, size, count)
+    if start:
+        file.seek(start)
+    # Files of /proc have no size: what comes is read in pieces, and counted.
+    parts: list[bytes] = []
+    left = count + bool(whole)
+    guess = max(size - start, 0) + 1
+    while left > 0 and (part := file.read(min(left, max(guess, 1 << 16)))):
+        parts.append(part)
+        left -= len(part)
+    if whole and not left:
+        raise _too_large(whole, count + 1, count)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def plain_size(path: PathLike) -> int | None:
+    """The size of a regular file, or None where there is none; a link is none."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _open_within(path: str, root: str, flags: int) -> int:
+    base = root.rstrip(os.sep)
+    inner = path[len(base) + 1 :] if path.startswith(base + os.sep) else ""
+    if root == os.curdir and not os.path.isabs(path):
+        inner = path
+    if not inner:
+        raise UnsafeFile(f"{path} lies outside of {root}; only files inside that folder are read")
+    if not _BY_FOLDER:
+        return _open_resolved(path, root, flags)
+    if os.sep not in inner and inner != "..":
+        try:
+            return os.open(path, flags | _NOFOLLOW)
+        except OSError as fault:
+            if fault.errno not in _IS_LINK:
+                raise
+    return _walk(path, root, deque(inner.split(os.sep)), flags)
+
+
+def _walk(path: str, root: str, parts: deque[str], flags: int) -> int:
+    """Open each part of the path from the folder before it; a link is read and taken apart the same way."""
+    folders = [os.open(root, os.O_RDONLY | _DIRECTORY | _FLAGS)]
+    links = 0
+    try:
+        while parts:
+            name = parts.popleft()
+            if name in ("", "."):
+                continue
+            if name == "..":
+                if len(folders) == 1:
+                    raise _leaves(path, root)
+                os.close(folders.pop())
+                continue
+            wanted = flags if not parts else os.O_RDONLY | _DIRECTORY | _FLAGS
+            try:
+                fd = os.open(name, wanted | _NOFOLLOW, dir_fd=folders[-1])
+            except OSError as fault:
+                target = _target(name, folders[-1], fault)
+                links += 1
+                if links > _MOST_LINKS or os.path.isabs(target):
+                    raise _leaves(path, root) from None
+                parts.extendleft(reversed(target.split(os.sep)))
+                continue
+            if not parts:
+                return fd
+            folders.append(fd)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    finally:
+        for folder in folders:
+            os.close(folder)
+
+
+def _target(name: str, folder: int, fault: OSError) -> str:
+    """Where a link leads that could not be opened; raises the fault again if it was about something else."""
+    if fault.errno not in _IS_LINK:
+        raise fault
+    try:
+        return os.readlink(name, dir_fd=folder)
+    except OSError:
+        raise fault from None
+
+
+def _open_resolved(path: str, root: str, flags: int) -> int:
+    """Where a system cannot open from a folder: look where the path leads, then open that."""
+    real, base = os.path.realpath(path), os.path.realpath(root)
+    if os.path.commonpath([real, base]) != base:
+        raise _leaves(path, root)
+    return os.open(real, flags | _NOFOLLOW)
+
+
+def _leaves(path: str, root: str) -> UnsafeFile:
+    return UnsafeFile(f"{path} leads out of {root} through a link, which is not followed; copy the file there instead")
+
+
+def _refusal(path: str, mode: int) -> OSError:
+    if stat.S_ISDIR(mode):
+        return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "a special file")
+    return UnsafeFile(f"{path} is {kind}; expected a regular file, so it was not opened")
+
+
+def _too_large(path: str, size: int, limit: int) -> UnsafeFile:
+    return UnsafeFile(f"{path} has {size:,} bytes or more; at most {limit:,} are read here, so it was not opened")

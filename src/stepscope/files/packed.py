@@ -1,0 +1,77 @@
+"""Archives and compressed bytes that may unfold to far more than they are: counted before, and while, they unfold."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+
+from stepscope.errors import BadData, UnsafeFile
+from stepscope.files.opening import PathLike, open_file, read_window
+
+__all__ = ["check_zip", "gunzipped_head", "inflated", "is_zip"]
+
+_MOST_ENTRIES = 1_000_000
+_LARGEST_DIRECTORY = 256 << 20
+"""A zip's list of entries is read whole: as much as a million long names take."""
+
+
+def is_zip(path: PathLike) -> bool:
+    """Whether a file ends as a zip archive does."""
+    with open_file(path) as file:
+        return zipfile.is_zipfile(file)
+
+
+def check_zip(path: PathLike, *, ratio: float, free: int) -> None:
+    """Refuse an archive whose entries unfold to more than `ratio` times its size plus `free` bytes.
+
+    The sizes are those the archive claims; a reader that gets more than an entry claims stops there.
+    """
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if _directory_bytes(file, size) > _LARGEST_DIRECTORY:
+            raise UnsafeFile(f"{path} lists too many files for an archive of {size:,} bytes, so it was not opened")
+        try:
+            with zipfile.ZipFile(file) as archive:
+                entries = archive.infolist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError) as fault:
+            raise BadData(f"{path} is not a sound zip archive: {fault}") from None
+    total = sum(entry.file_size for entry in entries)
+    if len(entries) > _MOST_ENTRIES or total > ratio * size + free:
+        raise UnsafeFile(
+            f"{path} has {size:,} bytes and would unfold to {total:,} in {len(entries):,} files; "
+            f"at most {ratio:g} times its size is unpacked. If you trust it, unpack it yourself first"
+        )
+
+
+def _directory_bytes(file: object, size: int) -> int:
+    """How long the list of entries claims to be; the list itself is not read for that."""
+    find = getattr(zipfile, "_EndRecData", None)
+    found = find(file) if find is not None else None
+    return min(size, int(found[5])) if found else 0
+
+
+def inflated(data: bytes | memoryview, limit: int, what: str, *, wbits: int = zlib.MAX_WBITS) -> bytes:
+    """Deflated bytes unfolded, to at most `limit` bytes. `what` names them in the error."""
+    unfold = zlib.decompressobj(wbits)
+    try:
+        plain = unfold.decompress(data, limit + 1)
+    except zlib.error as fault:
+        raise BadData(f"{what} cannot be unpacked: {fault}") from None
+    if len(plain) > limit:
+        raise UnsafeFile(f"{what} unpacks to more than {limit:,} bytes, so it was not read")
+    if not unfold.eof:
+        raise BadData(f"{what} is cut off: it ends after {len(plain):,} unpacked bytes")
+    return plain
+
+
+def gunzipped_head(path: PathLike, count: int) -> bytes:
+    """The first bytes of a file, unpacked where it is gzipped; `BadData` if it only looks so."""
+    with open_file(path) as file:
+        raw = read_window(file, 0, max(count, 1 << 16))
+    if raw[:2] != b"\x1f\x8b":
+        return raw[:count]
+    try:
+        return zlib.decompressobj(31).decompress(raw, count)
+    except zlib.error as fault:
+        raise BadData(f"{path} looks gzipped but cannot be unpacked: {fault}") from None
