@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stepscope.events.governor import PRICES, Cadence, Governor
+from stepscope.events.cadence import Cadence
+from stepscope.events.governor import PRICES, Governor
 
 
 def governor(cpu_s: float = 0.0) -> tuple[Governor, list[bool]]:

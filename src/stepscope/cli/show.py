@@ -215,5 +215,6 @@ def _as_json(run: RunFolder) -> dict[str, Any]:
         "findings": msgspec.to_builtins(run.findings),
         "alerts": msgspec.to_builtins(run.alerts),
         "artifacts": msgspec.to_builtins(run.artifacts),
+        "coverage": msgspec.to_builtins(run.coverage),
         "dropped": run.dropped,
     }

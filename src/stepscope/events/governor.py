@@ -8,6 +8,8 @@ than their event's price. Wall time decides nothing.
     deep    from the start, until the evidence of a few steps is complete or the budget is spent
     pulse   after that: loss, gradient norm, learning rate, phases, data wait, memory
     wake    deep again for a few steps, when something is new or looks wrong, or somebody asks
+
+What the clock or the user asks for only adds windows: it never takes the place of one that comes by steps and values.
 """
 
 from __future__ import annotations
@@ -19,7 +21,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["PRICES", "Cadence", "Governor", "Window"]
+from stepscope.events.cadence import LONGEST_STRIDE
+from stepscope.events.triggers import LossTrigger, StepTimeTrigger
+
+__all__ = ["PRICES", "Governor", "Window"]
 
 PRICES = {
     "op": 45e-6,
@@ -42,10 +47,6 @@ _FEWEST_STEPS, _MOST_STEPS = 4, 100
 _WAKE_STEPS, _WAKE_BATCHES = 2, 4
 _MARGIN = 4.0
 _SCHEDULE = (1, 2, 5)
-_RECKONED_EVERY = 100
-_LONGEST_STRIDE = 16
-_SHORT = 8
-_SHARE = 0.008
 
 
 @dataclass
@@ -69,6 +70,10 @@ class Window:
     steps: int = 0
     ended: str = ""
     """Why: complete, or the budget."""
+    is_alarm: bool = False
+    """Something looked wrong, or somebody asked."""
+    is_extra: bool = False
+    """The clock or the user wanted it: it makes way for a window that comes by steps and values."""
 
 
 @dataclass
@@ -87,9 +92,15 @@ class Governor:
     """Why nothing can be looked at closely any more."""
     _open: Window | None = None
     is_training: bool = False
-    _mark: float = 0.0
     _due: int = 0
     _passes: dict[Any, int] = field(default_factory=dict)
+    _late: tuple[int, str] | None = None
+    """The step after which a window is to open, and why: what was seen on a device is known some steps later."""
+    _losses: LossTrigger = field(default_factory=LossTrigger)
+    _times: StepTimeTrigger = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._times = StepTimeTrigger(self.cpu)
 
     # What happens
 
@@ -146,8 +157,31 @@ class Governor:
         if window is not None:
             window.steps += 1
             self._settle(window)
-        elif self.step >= self._due:
+        elif self.step % LONGEST_STRIDE < 2:
+            slower = self._times.stepped(self.step)
+            if slower is not None:
+                self.alarm(slower, "step time", is_extra=True)
+        if self.step >= self._due and self._is_free:
             self._wake(f"step {self.step}", _WAKE_S, fewest=_WAKE_STEPS, most=_WAKE_STEPS)
+        if self._late is not None and self.step >= self._late[0]:
+            why, self._late = self._late[1], None
+            self.alarm(why, "loss")
+
+    def felt(self, loss: float) -> None:
+        """The loss of the step that is being made."""
+        why = self._losses.saw(self.step + 1, loss)
+        if why is not None:
+            self.alarm(why, "loss")
+
+    def felt_late(self, step: int, loss: float) -> None:
+        """The loss of an earlier step has come from a device; those that are always sent (`LONGEST_STRIDE`) count.
+
+        When it comes depends on how busy the device is, so the window opens a fixed number of steps after the loss.
+        """
+        if step % LONGEST_STRIDE == 0:
+            why = self._losses.saw(step, loss)
+            if why is not None:
+                self._late = step + 2 * LONGEST_STRIDE, why
 
     def at_rest(self) -> None:
         """A model has returned, or a batch has come: a window that is over its budget and takes no steps ends here."""
@@ -165,13 +199,33 @@ class Governor:
     def new(self, what: str, key: Any) -> None:
         """Something is there for the first, second, fifth, tenth ... time: a loader's pass, an optimizer."""
         seen = self._passes[key] = self._passes.get(key, 0) + 1
-        if _is_round(seen) and self._open is None:
+        if _is_round(seen) and self._is_free:
             self._wake(what, _WAKE_S, batches=_WAKE_BATCHES, fewest=0, most=_WAKE_STEPS)
 
-    def alarm(self, why: str) -> None:
-        """Something looks wrong, or somebody asks: the next steps are looked at."""
-        if self._open is None:
+    def alarm(self, why: str, kind: str = "value", *, is_extra: bool = False) -> None:
+        """Something looks wrong: the next steps are looked at, the first, second, fifth, tenth ... time."""
+        if self._open is not None and (is_extra or not self._open.is_extra):
+            return
+        seen = self._passes[kind] = self._passes.get(kind, 0) + 1
+        if _is_round(seen):
             self._wake(why, _WAKE_S, fewest=_WAKE_STEPS + 1, most=_WAKE_STEPS + 1)
+            self._mark_alarm(is_extra)
+
+    def asked(self, why: str) -> None:
+        """Somebody wants the next steps looked at."""
+        window = self._open
+        if window is None:
+            self._wake(why, _WAKE_S, fewest=_WAKE_STEPS + 1, most=_WAKE_STEPS + 1)
+            self._mark_alarm(is_extra=True)
+        else:
+            window.why = f"{window.why}; {why}"
+            window.is_alarm = True
+            window.fewest = max(window.fewest, window.steps + _WAKE_STEPS + 1)
+            window.most = max(window.most, window.fewest)
+
+    def _mark_alarm(self, is_extra: bool) -> None:
+        if self._open is not None:
+            self._open.is_alarm, self._open.is_extra = True, is_extra
 
     def rest(self) -> None:
         """End the window that is open, whatever it has left."""
@@ -197,11 +251,18 @@ class Governor:
     def _wake(self, why: str, budget_s: float, *, fewest: int, most: int = _MOST_STEPS, batches: Any = None) -> None:
         if self.closed is not None:
             return
+        if self._open is not None:
+            self._end("another")
         self._open = Window(why, self.step + 1, budget_s=budget_s * self.scale, fewest=fewest, most=most)
         self._open.batches = batches
         self.windows.append(self._open)
         self.is_deep = True
         self.deepen(True)
+
+    @property
+    def _is_free(self) -> bool:
+        """Whether a window may open by steps or values."""
+        return self._open is None or self._open.is_extra
 
     def _is_over(self, window: Window) -> bool:
         return window.spent_s > window.budget_s or window.cpu_s > _MARGIN * window.budget_s
@@ -221,7 +282,9 @@ class Governor:
         window, self._open = self._open, None
         if window is not None:
             window.last, window.ended = max(self.step, window.first), ended
-            self._due = _after(self.step)
+            if not window.is_extra:
+                self._due = _after(self.step)
+            self._times.forget()
             self.is_deep = False
             self.deepen(False)
 
@@ -254,46 +317,3 @@ def _after(step: int) -> int:
     while due <= step + 10:
         due *= 10
     return due
-
-
-class Cadence:
-    """How often the pulse of a step is taken in full, so that it stays a small part of the step.
-
-    Every step at first. Then, by CPU time of the thread: every second, fourth, eighth or sixteenth step where steps are
-    so short that the pulse would be more than a hundredth of them. A loss that is not finite is seen at every step.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
-        self.stride = 1
-        self.skips = False
-        """The step that follows is one of many very short ones that nothing is kept of."""
-        self._clock = clock
-        self._count = 0
-        self._mark = 0.0
-        self._cost_s = 0.0
-        self._felt = 0
-
-    def is_due(self) -> bool:
-        """Whether this step's pulse is taken; asked once a step."""
-        self._count += 1
-        if self._count % _RECKONED_EVERY == 0:
-            self._reckon()
-        self.skips = self.stride >= _SHORT and (self._count + 1) % self.stride != 0
-        return self._count % self.stride == 0
-
-    def took(self, cpu_s: float) -> None:
-        """What taking it once has cost."""
-        self._cost_s += cpu_s
-        self._felt += 1
-
-    def _reckon(self) -> None:
-        now = self._clock()
-        if self._count > _RECKONED_EVERY and self._felt:
-            step_s = (now - self._mark) / _RECKONED_EVERY
-            cost_s = self._cost_s / self._felt
-            wanted = 1
-            while wanted < _LONGEST_STRIDE and cost_s / wanted > _SHARE * step_s:
-                wanted *= 2
-            if wanted > self.stride or wanted * 4 <= self.stride:  # not to and fro
-                self.stride = wanted
-        self._mark, self._cost_s, self._felt = now, 0.0, 0

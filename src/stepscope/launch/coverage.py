@@ -6,19 +6,15 @@ import time
 from typing import TYPE_CHECKING
 
 from stepscope.records import Coverage
+from stepscope.records.run import WatchedSteps
 
 if TYPE_CHECKING:
     from stepscope.events.governor import Governor
-    from stepscope.launch.logbook import Logbook
     from stepscope.launch.session import Session
 
-__all__ = ["coverage_of", "coverage_text", "keep_coverage", "wake_on_bad_values"]
+__all__ = ["coverage_of", "coverage_text", "keep_coverage"]
 
-
-def wake_on_bad_values(logbook: Logbook, governor: Governor) -> None:
-    """Have the next steps looked at when the pulse sees a loss or a gradient that is not finite."""
-    logbook.on_bad_loss.append(lambda loss: governor.alarm("the loss is not finite"))
-    logbook.on_beat.append(lambda beat: None if beat.ok else governor.alarm("a value is not finite"))
+_MOST_WINDOWS = 200
 
 
 def coverage_of(session: Session) -> Coverage | None:
@@ -33,9 +29,24 @@ def coverage_of(session: Session) -> Coverage | None:
         time=time.time(),
         steps=watcher.step,
         closely=governor.coverage(),
+        windows=_windows(governor),
         closed=governor.closed or "",
         aside=dict(aside.noted),
     )
+
+
+def _windows(governor: Governor) -> list[WatchedSteps]:
+    return [
+        WatchedSteps(
+            first=one.first,
+            last=governor.step if one.last is None else one.last,
+            steps=one.steps,
+            why=one.why,
+            ended=one.ended,
+            alarm=one.is_alarm,
+        )
+        for one in governor.windows[:_MOST_WINDOWS]
+    ]
 
 
 def keep_coverage(session: Session) -> None:
@@ -50,13 +61,23 @@ def coverage_text(coverage: Coverage) -> str:
 
     >>> coverage_text(Coverage(time=0.0, steps=500, closely=[(1, 40), (100, 101)]))
     'watched closely for steps 1 to 40 and 100 to 101; the other steps by their pulse only'
+    >>> spike = WatchedSteps(first=413, last=415, steps=3, why="the loss jumped", alarm=True)
+    >>> coverage_text(Coverage(time=0.0, steps=500, closely=[(1, 40), (413, 415)], windows=[spike]))
+    'watched closely for steps 1 to 40 and 413 to 415 (the loss jumped); the other steps by their pulse only'
     """
     if sum(last - first + 1 for first, last in coverage.closely) >= coverage.steps:
         return ""
     why = f" ({coverage.closed})" if coverage.closed else ""
     if not coverage.closely:
         return f"no step was watched closely{why}; all by their pulse only"
-    spans = [f"{first} to {last}" if last > first else str(first) for first, last in coverage.closely]
+    spans = [_span_text(first, last, coverage.windows) for first, last in coverage.closely]
     listed = spans[0] if len(spans) == 1 else f"{', '.join(spans[:-1])} and {spans[-1]}"
-    noun = "step" if len(spans) == 1 and "to" not in spans[0] else "steps"
+    noun = "step" if coverage.closely[0][0] == coverage.closely[-1][1] else "steps"
     return f"watched closely for {noun} {listed}{why}; the other steps by their pulse only"
+
+
+def _span_text(first: int, last: int, windows: list[WatchedSteps]) -> str:
+    """With the reason, where it is more than the schedule."""
+    reasons = [one.why for one in windows if one.alarm and one.steps and first <= one.first <= last]
+    span = f"{first} to {last}" if last > first else str(first)
+    return f"{span} ({'; '.join(reasons)})" if reasons else span

@@ -16,14 +16,16 @@ from stepscope import fence
 from stepscope.launch.loop import Loop, Phase
 
 if TYPE_CHECKING:
-    from stepscope.events.governor import Cadence
+    from stepscope.events.cadence import Cadence
     from stepscope.record.pulse import Beat, Pulse
 
 __all__ = ["Logbook"]
 
 SPEED_EVERY_S = 1.0
-RATIO_EVERY = 25
-"""Odd, so that two optimizers that take turns are both looked at."""
+RATIO_EVERY, RATIO_RARELY = 25, 125
+"""Odd, so that two optimizers that take turns are both looked at; rarely where steps are very short."""
+_SHORT = 4
+"""A stride of the pulse from which on steps are short."""
 _SAMPLE = 1 << 16
 _TENSORS = 16
 
@@ -53,7 +55,6 @@ class Logbook:
         self._pulse: Pulse | None = None
         self._ratios: Any = None
         self._before: list[tuple[Any, Any]] = []
-        loop.before_step.append(self._remember_weights)
         loop.on_step.append(self._after_step)
 
     def start(self) -> None:
@@ -68,6 +69,7 @@ class Logbook:
             on_bad_loss=self._bad_loss,
             adds_losses=lambda: self._loop.losses_add_up,
         ).start()
+        self._loop.before_update = self._copy
 
     def _bad_loss(self, loss: Any) -> None:
         for listener in self.on_bad_loss:
@@ -86,6 +88,11 @@ class Logbook:
     def cadence(self) -> Cadence | None:
         """How often the pulse is taken in full."""
         return None if self._pulse is None else self._pulse.cadence
+
+    def listen_to_losses(self, listener: Callable[[float], None]) -> None:
+        """Have it told of every loss on a CPU, before its backward."""
+        if self._pulse is not None:
+            self._pulse.on_loss = listener
 
     @contextmanager
     def silent(self) -> Iterator[None]:
@@ -115,12 +122,8 @@ class Logbook:
         if values:
             self._log(values, number)
 
-    def _remember_weights(self, optimizer: Any) -> None:
-        """Now and then: a part of the weights before the step, to see how far the step moved them."""
-        if self._loop.steps % RATIO_EVERY == 0 and self._pulse is not None:
-            fence.call("measuring updates", self._copy, optimizer)
-
     def _copy(self, optimizer: Any) -> None:
+        """Now and then: a part of the weights before the step, to see how far the step moved them."""
         import torch
 
         from stepscope.events.aside import is_capturing
@@ -136,14 +139,18 @@ class Logbook:
             self._before = [(p, _some_of(p).clone()) for p in plain]
 
     def _after_step(self, optimizer: Any) -> None:
-        before, self._before = self._before, []
-        if before:
+        loop, pulse = self._loop, self._pulse
+        if self._before:
+            before, self._before = self._before, []
             self._send_ratio(before)
-        if self._ratios:
-            self._receive(wait=False)
-        if self._loop.steps == 1:  # speeds are of the training, without what came before it
+        if pulse is not None:
+            if self._ratios.queue:
+                self._receive(wait=False)
+            if loop.steps % (RATIO_EVERY if pulse.cadence.stride < _SHORT else RATIO_RARELY) == 0:
+                loop.before_update = self._copy
+        if loop.steps == 1:  # speeds are of the training, without what came before it
             self._set_mark()
-        elif self._clock() - self._mark[0] >= SPEED_EVERY_S:
+        elif loop.mark - self._mark[0] >= SPEED_EVERY_S:
             self._log_speed()
 
     @fence.fenced("measuring updates")

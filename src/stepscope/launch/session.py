@@ -13,7 +13,7 @@ from stepscope.diagnose.settings import load_settings
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.children import Children
-from stepscope.launch.coverage import keep_coverage, wake_on_bad_values
+from stepscope.launch.coverage import keep_coverage
 from stepscope.launch.crash_story import story_of
 from stepscope.launch.detect_nan import DetectNan
 from stepscope.launch.heard import Hub, watch_trackers
@@ -21,7 +21,7 @@ from stepscope.launch.heard.target import RunTarget
 from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.limits import Limiter
 from stepscope.launch.logbook import Logbook
-from stepscope.launch.loop import Loop, samples_in
+from stepscope.launch.loop import Loop
 from stepscope.launch.nothing_saved import NothingSaved
 from stepscope.launch.options import Options, Profiling
 from stepscope.launch.rank_notes import RankNotes, is_lost_connection
@@ -32,6 +32,7 @@ from stepscope.launch.switches import apply_switches
 from stepscope.launch.tracking import BESIDE, Tracking
 from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
 from stepscope.launch.verdict import judge, verdict_text
+from stepscope.launch.wakes import wake_on_request, wake_on_values
 from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.moves import Moves
 from stepscope.track import ranks
@@ -138,7 +139,7 @@ class Session:
         if self.is_dry:
             self.saved = NothingSaved(self.imports, self.reporter.note)
         self.loop.on_step.append(self._stepped)
-        self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
+        self.hyperparameters.follow(self.loop)
         if self.options.check:
             self.loop.on_exhausted.append(self._probe_data)
         self.imports.when("torch", self._torch_came)
@@ -213,7 +214,9 @@ class Session:
         watcher.on_moment = self.engine.moment
         self.children.install(self._installed)
         self.rank_notes.begin(watcher)
-        wake_on_bad_values(self.logbook, watcher.governor)
+        wake_on_values(self.logbook, watcher)
+        if self.deep is not None:
+            wake_on_request(self.deep, watcher)
         self.watcher = watcher.start()
 
     def _found(self, finding: Finding) -> None:
@@ -255,7 +258,9 @@ class Session:
     # -- while it runs --------------------------------------------------------------------------------------------
 
     def _stepped(self, optimizer: Any) -> None:
-        self.hyperparameters.look_at_optimizer(optimizer)
+        """In the first steps."""
+        if self.loop.steps >= PROBE_AT_STEP:
+            self.loop.on_step = [one for one in self.loop.on_step if one != self._stepped]
         if self.loop.steps == 1:
             fence.fenced("timing moves to a device")(self.moves.install)(sys.modules["torch"])
             self.tracking.ensure()

@@ -22,7 +22,7 @@ import torch
 from stepscope import events, fence
 from stepscope.events import Installed
 from stepscope.events.aside import is_capturing
-from stepscope.events.governor import Cadence
+from stepscope.events.cadence import Cadence
 from stepscope.events.optimizers import closure_in
 from stepscope.events.quiet import quietly
 from stepscope.record.arrivals import Arrivals
@@ -111,6 +111,8 @@ class Pulse:
         self._unscaled: tuple[weakref.ref[Any], Any] | None = None
         self._waiting: weakref.ref[Any] | None = None
         self.cadence = cadence or Cadence()
+        self.on_loss: Callable[[float], None] | None = None
+        """Told of every loss on a CPU before its backward, whatever the cadence."""
         self._is_bad = False
         """The loss of this step is not finite: its pulse is taken whatever the cadence."""
 
@@ -183,8 +185,13 @@ class Pulse:
             self._note_elsewhere(loss)
             return
         self._loss = value = loss.detach()
-        if not math.isfinite(value.item()):
+        self._judge(loss, value.item())
+
+    def _judge(self, loss: Any, value: float) -> None:
+        if not math.isfinite(value):
             self._say_bad(loss)
+        elif self.on_loss is not None and self._on:
+            self.on_loss(value)
 
     def _is_usual(self, loss: Any) -> bool:
         """On the CPU, by itself, and with nobody to see us: then nothing is switched off for two calls into C."""
@@ -201,9 +208,9 @@ class Pulse:
             value: Any = before if scaled is not None and scaled() is loss else loss.detach()
             self._loss = value if self._loss is None or not self._adds_losses() else self._loss + value
             self._unscaled = None
-            if loss.device.type != "cpu" or math.isfinite(value.item()):
-                return
-        self._say_bad(loss)
+            number = value.item() if loss.device.type == "cpu" else None
+        if number is not None:
+            self._judge(loss, number)
 
     def _say_bad(self, loss: Any) -> None:
         self._is_bad = True
@@ -236,7 +243,7 @@ class Pulse:
     def _feel(self, optimizer: Any) -> None:
         if not self._on:
             return
-        if self._is_bad or self.cadence.is_due():
+        if self.cadence.is_due() or self._is_bad:
             began = _cpu()
             self._feel_in_full(optimizer)
             self.cadence.took(_cpu() - began)
@@ -246,7 +253,7 @@ class Pulse:
             self._loss = self._clipped = None
 
     def _feel_in_full(self, optimizer: Any) -> None:
-        if self._arrivals:
+        if self._arrivals.queue:
             self._read(wait=False)
         self._is_bad = False
         groups = optimizer.param_groups

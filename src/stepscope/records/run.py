@@ -291,6 +291,21 @@ class FaultNote(_Event, frozen=True, kw_only=True, tag="fault"):
     traceback: str = ""
 
 
+class WatchedSteps(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of steps that was looked at closely, and why."""
+
+    first: int
+    last: int
+    steps: int = 0
+    """How many an optimizer made in it; 0 for an evaluation."""
+    why: str = ""
+    """the first steps; step 100; a loader's pass; the loss jumped from 1.2 to 9 at step 412; asked for"""
+    ended: str = ""
+    """complete; the budget; the reason why nothing may be looked at any more"""
+    alarm: bool = False
+    """Something looked wrong, or somebody asked."""
+
+
 class Coverage(_Event, frozen=True, kw_only=True, tag="coverage"):
     """Which steps of a training were looked at closely; the rules can only have seen those."""
 
@@ -298,6 +313,8 @@ class Coverage(_Event, frozen=True, kw_only=True, tag="coverage"):
     """How many there were."""
     closely: list[tuple[int, int]] = []
     """First and last of each stretch, counted from 1."""
+    windows: list[WatchedSteps] = []
+    """The stretches one by one, those without a step too."""
     closed: str = ""
     """Why nothing could be looked at closely from some step on: compiled code."""
     aside: dict[str, int] = {}

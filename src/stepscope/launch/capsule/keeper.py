@@ -23,7 +23,7 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
-    from stepscope.events.governor import Cadence
+    from stepscope.events.cadence import Cadence
     from stepscope.events.modules import ModuleCall
     from stepscope.launch.capsule.manifest import Why
     from stepscope.record.pulse import Beat

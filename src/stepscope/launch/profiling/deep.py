@@ -49,6 +49,9 @@ class Deep:
         self.theirs = TheirProfiler(self._make_way)
         self.is_disturbed: Callable[[], bool] = lambda: False
         """Asked at the beginning of each step: does something else of ours slow it down?"""
+        self.on_asked: list[Callable[[str], None]] = []
+        """Told why the user wanted a window, when it is recorded or could not begin: what they do is not in it."""
+        self._asked = ""
         self._loop, self._options, self._run = loop, options, run
         self._rank, self._world, self._say = rank, world, say
         self._auto = auto
@@ -124,6 +127,7 @@ class Deep:
             request = None if source is None else source.due()
             if request is not None:
                 windows.ask(request)
+                self._asked = request.why
         if self._wants_own():
             self._auto = False
             windows.ask(Request("the training had found its pace"))
@@ -131,6 +135,10 @@ class Deep:
             if one.reading is not None and not one.reading.is_done:
                 one.reading.look()
         windows.begins(step)
+        if self._asked and not windows.is_busy:
+            why, self._asked = self._asked, ""
+            for listener in self.on_asked:
+                fence.call("looking closely on request", listener, why)
         if windows.is_busy or self.is_disturbed():
             self._loop.iterations.disturbed = True
 

@@ -79,6 +79,8 @@ class Visits:
         self.evaluated_at = -1
         """How many backwards had run when a model was last called without gradients."""
         self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
+        self._classes: set[str] = set()
+        """Names of those of models that were looked at closely."""
 
     @property
     def innermost(self) -> Visit | None:
@@ -90,6 +92,13 @@ class Visits:
         known, self.evaluated_at = self.evaluated_at == now, now
         return known and not isinstance(module, _Loss)
 
+    def _is_new_class(self, module: Any) -> bool:
+        """The script calls a model of a class that was never looked at: whether it is looked at now."""
+        name = type(module).__qualname__
+        self._classes.add(name)
+        self._watcher.governor.new(f"the first call of {name}", name)
+        return self._watcher.governor.is_deep
+
     # Root modules
 
     def model_begins(self, call: ModuleCall) -> None:
@@ -98,10 +107,11 @@ class Visits:
             return
         if not watcher.governor.is_deep:
             if torch.is_grad_enabled():
-                if watcher.on_call is not None:
-                    watcher.on_call(call)
-                return
-            if self._is_known_evaluation(call.module):
+                if type(call.module).__qualname__ in self._classes or not self._is_new_class(call.module):
+                    if watcher.on_call is not None:
+                        watcher.on_call(call)
+                    return
+            elif self._is_known_evaluation(call.module):
                 return
         visit = Visit(call.module, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
@@ -109,6 +119,7 @@ class Visits:
         call.notes["visit"] = visit
         if watcher.governor.is_deep:
             watcher.governor.charge("model")
+            self._classes.add(type(call.module).__qualname__)
             self.roots.append(visit)
             self.latest = [visit]
             with torch._C.DisableTorchFunction():

@@ -1,0 +1,57 @@
+"""The cadence of the pulse: how often its numbers are taken in full."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+__all__ = ["LONGEST_STRIDE", "Cadence"]
+
+LONGEST_STRIDE = 16
+"""Every sixteenth step has a pulse whatever the steps cost: strides are powers of two."""
+_RECKONED_EVERY = 100
+_SHORT = 8
+_SHARE = 0.008
+
+
+class Cadence:
+    """How often the pulse of a step is taken in full, so that it stays a small part of the step.
+
+    Every step at first. Then, by CPU time of the thread: every second, fourth, eighth or sixteenth step where steps are
+    so short that the pulse would be more than a hundredth of them. A loss that is not finite is seen at every step.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self.stride = 1
+        self.skips = False
+        """The step that follows is one of many very short ones that nothing is kept of."""
+        self._clock = clock
+        self._count = 0
+        self._mark = 0.0
+        self._cost_s = 0.0
+        self._felt = 0
+
+    def is_due(self) -> bool:
+        """Whether this step's pulse is taken; asked once a step."""
+        self._count += 1
+        if self._count % _RECKONED_EVERY == 0:
+            self._reckon()
+        self.skips = self.stride >= _SHORT and (self._count + 1) % self.stride != 0
+        return self._count % self.stride == 0
+
+    def took(self, cpu_s: float) -> None:
+        """What taking it once has cost."""
+        self._cost_s += cpu_s
+        self._felt += 1
+
+    def _reckon(self) -> None:
+        now = self._clock()
+        if self._count > _RECKONED_EVERY and self._felt:
+            step_s = (now - self._mark) / _RECKONED_EVERY
+            cost_s = self._cost_s / self._felt
+            wanted = 1
+            while wanted < LONGEST_STRIDE and cost_s / wanted > _SHARE * step_s:
+                wanted *= 2
+            if wanted > self.stride or wanted * 4 <= self.stride:  # not to and fro
+                self.stride = wanted
+        self._mark, self._cost_s, self._felt = now, 0.0, 0
