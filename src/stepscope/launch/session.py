@@ -32,7 +32,7 @@ from stepscope.launch.switches import apply_switches
 from stepscope.launch.tracking import BESIDE, Tracking
 from stepscope.launch.trainers import Boundaries, Stage, follow_trainers
 from stepscope.launch.verdict import judge, verdict_text
-from stepscope.launch.wakes import wake_on_request, wake_on_values
+from stepscope.launch.wakes import wake_on_signs
 from stepscope.launch.without_torch import needs_torch
 from stepscope.profile.collect.moves import Moves
 from stepscope.track import ranks
@@ -201,7 +201,7 @@ class Session:
         from stepscope.record.watch import Watcher
 
         watcher = Watcher()
-        evaluations = Evaluations(watcher, self._evaluated)
+        evaluations = Evaluations(watcher, self.logbook.evaluated)
         watcher.add(evaluations)
         self.boundaries.facts = watcher.trainer
         self.boundaries.on_enter.append(evaluations.begin)
@@ -214,9 +214,7 @@ class Session:
         watcher.on_moment = self.engine.moment
         self.children.install(self._installed)
         self.rank_notes.begin(watcher)
-        wake_on_values(self.logbook, watcher)
-        if self.deep is not None:
-            wake_on_request(self.deep, watcher)
+        wake_on_signs(watcher, self.logbook, self.deep)
         self.watcher = watcher.start()
 
     def _found(self, finding: Finding) -> None:
@@ -285,12 +283,9 @@ class Session:
         with self.loop.silent():
             self.engine.evidence.probes.outcome("dataset-determinism", again=True)
 
-    def _evaluated(self, values: dict[str, float]) -> None:
-        self.logbook.evaluated(values)
-
     def _log_trainers(self, values: Any, step: int | None) -> None:
-        if os.getpid() != self._pid:  # a forked rank logs what its trainer says by itself
-            return
+        if os.getpid() != self._pid:
+            return  # a forked rank logs what its trainer says by itself
         self.tracking.ensure()
         at = self.loop.last_number if step is None else step
         self.tracking.log(self.hub.known(self.boundaries.trainer or "trainer", values, at), at)

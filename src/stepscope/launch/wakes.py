@@ -10,11 +10,18 @@ if TYPE_CHECKING:
     from stepscope.record.pulse import Beat
     from stepscope.record.watch import Watcher
 
-__all__ = ["wake_on_request", "wake_on_values"]
+__all__ = ["wake_on_signs"]
 
 
-def wake_on_values(logbook: Logbook, watcher: Watcher) -> None:
-    """Have the next steps looked at when a loss or a gradient is not finite, or the loss jumps or no longer falls."""
+def wake_on_signs(watcher: Watcher, logbook: Logbook, deep: Deep | None) -> None:
+    """Have the next steps looked at when the pulse looks wrong, and when the user asks."""
+    _wake_on_values(logbook, watcher)
+    if deep is not None:
+        _wake_on_request(deep, watcher)
+
+
+def _wake_on_values(logbook: Logbook, watcher: Watcher) -> None:
+    """A loss or a gradient is not finite, or the loss jumps or no longer falls."""
     governor = watcher.governor
     seen_here = False
 
@@ -41,6 +48,6 @@ def wake_on_values(logbook: Logbook, watcher: Watcher) -> None:
     logbook.on_beat.append(beat)
 
 
-def wake_on_request(deep: Deep, watcher: Watcher) -> None:
-    """Have the next steps looked at when the user asks: `stepscope profile --now`, the signal, the page's button."""
+def _wake_on_request(deep: Deep, watcher: Watcher) -> None:
+    """`stepscope profile --now`, the signal, the page's button."""
     deep.on_asked.append(lambda why: watcher.governor.asked(why) if watcher.listens() else None)
