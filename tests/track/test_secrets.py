@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepscope.track import secrets
-from stepscope.track.secrets import MASK, mask_argv, mask_shapes, mask_text, mask_value
+from stepscope.track.secrets import MASK, mask_argv, mask_text, mask_value
+from stepscope.track.secrets.known import MOST_OVERHEARD, known_values
 
 
 @pytest.fixture(autouse=True)
-def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secrets, "_known", {})
-    monkeypatch.setattr(secrets, "_overheard", {})
-    monkeypatch.setattr(secrets, "_longest_first", ())
+def nothing_known() -> Iterator[None]:
+    secrets.forget_all()
+    yield
+    secrets.forget_all()
 
 
 SECRET_NAMES = [
@@ -74,7 +75,7 @@ SHAPES = [
 @pytest.mark.parametrize("secret", SHAPES, ids=lambda secret: secret[:12])
 @pytest.mark.parametrize("around", ["{}", "before {} after", 'x = "{}"', "({})", "url?q={}&r=1"])
 def test_well_known_shapes_are_masked_anywhere(secret: str, around: str) -> None:
-    shown = mask_shapes(around.format(secret))
+    shown = mask_text(around.format(secret))
     assert secret[5:15] not in shown
     assert MASK in shown
 
@@ -137,7 +138,7 @@ def test_what_is_overheard_is_bounded_and_what_was_given_is_not_forgotten() -> N
     for number in range(1000):
         mask_text(f"password = 'heard-{number}x'")
     assert mask_text("x given-secret-1 heard-999x y") == "x *** *** y"
-    assert len(secrets._overheard) == secrets.MOST_OVERHEARD
+    assert len(known_values()) <= MOST_OVERHEARD + 5
 
 
 def test_a_plain_word_is_not_remembered() -> None:

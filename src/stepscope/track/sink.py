@@ -15,7 +15,7 @@ from stepscope.records import Dropped
 from stepscope.runs.write.writer import Keyset, RunWriter
 from stepscope.track.background import Worker
 from stepscope.track.messages import say_once
-from stepscope.track.secrets import mask_shapes, mask_text
+from stepscope.track.secrets import mask_text
 
 __all__ = ["RunSink"]
 
@@ -43,7 +43,7 @@ class RunSink:
         for name, value in values.items():
             is_text = isinstance(value, str)
             try:
-                made = to_media(mask_shapes(value) if is_text else value)
+                made = to_media(mask_text(value) if is_text else value)
             except StepscopeError as reason:
                 self.refused(name, type(value).__name__, str(reason))
                 continue

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stepscope.errors import UsageError
-from stepscope.track.secrets import mask_shapes
+from stepscope.track.secrets import mask_text
 
 __all__ = ["checked_boxes", "corners_of"]
 
@@ -41,7 +41,7 @@ def _checked(given: Any, at: int) -> dict[str, Any]:
     box: dict[str, Any] = {"box": [x0, y0, x1, y1]}
     if isinstance(given, Mapping):
         if given.get("label") is not None:
-            box["label"] = mask_shapes(str(given["label"]))[:MAX_LABEL]
+            box["label"] = mask_text(str(given["label"]))[:MAX_LABEL]
         if given.get("score") is not None:
             box["score"] = float(given["score"])
     return box

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 from stepscope.errors import StepscopeError
 from stepscope.fence import fenced
 from stepscope.records import Media
-from stepscope.track.secrets import mask_shapes
+from stepscope.track.secrets import mask_text
 
 __all__ = ["Encoded", "Loggable", "captioned", "comes_from", "harmless", "one"]
 
@@ -79,7 +79,7 @@ def one(
 
 def captioned(meta: dict[str, Any], caption: str | None) -> dict[str, Any]:
     """The meta with the caption, secrets masked, if there is one."""
-    return meta if caption is None else {**meta, "caption": mask_shapes(str(caption))}
+    return meta if caption is None else {**meta, "caption": mask_text(str(caption))}
 
 
 def comes_from(value: object, package: str, *names: str) -> bool:

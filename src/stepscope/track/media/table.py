@@ -12,7 +12,7 @@ import msgspec
 from stepscope.errors import UsageError
 from stepscope.track.media.arrays import is_tensor
 from stepscope.track.media.loggable import Encoded, comes_from, harmless, one
-from stepscope.track.secrets import mask_shapes
+from stepscope.track.secrets import mask_text
 
 __all__ = ["Table", "cell", "is_frame"]
 
@@ -172,5 +172,5 @@ def cell(value: Any) -> str | int | float | bool | None:
 
 
 def _short(text: str) -> str:
-    text = mask_shapes(text)
+    text = mask_text(text)
     return text if len(text) <= MAX_CELL else text[: MAX_CELL - 1] + "…"

@@ -7,7 +7,7 @@ import os
 from stepscope.errors import UsageError
 from stepscope.track.media.loggable import Encoded, harmless, one
 from stepscope.track.media.sniff import read_file
-from stepscope.track.secrets import mask_shapes
+from stepscope.track.secrets import mask_text
 
 __all__ = ["Html", "Markdown", "Text"]
 
@@ -67,4 +67,4 @@ def _checked(text: str, what: str) -> str:
 
 
 def _encoded(text: str) -> bytes:
-    return mask_shapes(text).encode("utf-8", errors="backslashreplace")  # lone surrogates stay visible
+    return mask_text(text).encode("utf-8", errors="backslashreplace")  # lone surrogates stay visible

@@ -1,0 +1,72 @@
+"""Secrets' values that were seen before: masked wherever they turn up again, also encoded."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from urllib.parse import quote, quote_plus
+
+from stepscope.track.secrets.names import is_secret_name
+from stepscope.track.secrets.values import is_opaque, is_place
+
+__all__ = ["MOST_OVERHEARD", "forget_all", "hides", "known_values", "learn", "learn_from"]
+
+MOST_OVERHEARD = 256
+"""Secrets seen in passing (in a diff, on the console) are remembered up to this many, the newest: a search for each of
+thousands would cost the training its time."""
+
+_known: dict[str, None] = {}
+_overheard: dict[str, None] = {}
+_longest_first: tuple[str, ...] = ()
+
+
+def known_values() -> tuple[str, ...]:
+    """All of them, the longest first."""
+    return _longest_first
+
+
+def learn(value: str, in_passing: bool = False) -> None:
+    """Remember a secret's value, so that it is masked wherever it turns up later."""
+    global _longest_first
+    if len(value) < 8 or value in _known or not re.search(r"[A-Za-z]", value) or not re.search(r"[^A-Za-z\s]", value):
+        return  # a plain word or number would blank out half the console
+    if in_passing:
+        _overheard[value] = None
+        for old in list(_overheard)[:-MOST_OVERHEARD]:
+            _overheard.pop(old, None)
+    else:
+        _known.update(dict.fromkeys(_forms(value)))
+    _longest_first = tuple(sorted({*list(_known), *list(_overheard)}, key=len, reverse=True))
+
+
+def _forms(value: str) -> list[str]:
+    """The value as it is, in a URL, in JSON, and in base64."""
+    raw = value.encode("utf-8", "surrogatepass")
+    encoded = base64.b64encode(raw).decode().rstrip("=")
+    forms = [value, quote(raw, safe=""), quote_plus(raw), json.dumps(value)[1:-1], encoded]
+    return [form for form in dict.fromkeys(forms) if len(form) >= 8]
+
+
+def learn_from(variables: Mapping[str, str]) -> None:
+    """Remember the secrets among environment variables."""
+    for name, value in variables.items():
+        if hides(name, value):
+            learn(value)
+
+
+def hides(name: str, value: str) -> bool:
+    """Whether a variable, setting or field of this name holds a secret."""
+    verdict = is_secret_name(name)
+    if verdict == "no" or not value or is_place(name, value):
+        return False
+    return verdict != "maybe" or is_opaque(value)
+
+
+def forget_all() -> None:
+    """Start over; for tests."""
+    global _longest_first
+    _known.clear()
+    _overheard.clear()
+    _longest_first = ()

@@ -1,0 +1,55 @@
+"""Settings, records and other nested values without their secrets."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from stepscope.track.secrets.known import hides, learn
+from stepscope.track.secrets.text import MASK, mask_text
+
+__all__ = ["mask_nested", "mask_record", "mask_value"]
+
+Record = TypeVar("Record", bound=msgspec.Struct)
+
+
+def mask_value(name: str, value: Any) -> Any:
+    """The value as it may be written: masked whole under a secret name, else in its secret parts. Numbers stay.
+
+    >>> mask_value("hf_token", "hf_abcdefghijklmnop"), mask_value("pad_token", "<pad>"), mask_value("token", 3)
+    ('***', '<pad>', 3)
+    >>> mask_value("dsn", "host=db password=hunter2")
+    'host=db password=***'
+    """
+    if isinstance(value, bytes | bytearray):
+        value = bytes(value).decode("utf-8", "replace")
+    if not isinstance(value, str):
+        return value
+    if hides(name, value):
+        learn(value)
+        return MASK
+    return mask_text(value)
+
+
+def mask_nested(name: str, value: Any) -> Any:
+    """The same for lists and dicts, by the keys inside."""
+    if isinstance(value, list | tuple):
+        return [mask_nested(name, each) for each in value]
+    if isinstance(value, dict):
+        return {key: mask_nested(str(key), each) for key, each in value.items()}
+    if isinstance(value, msgspec.Struct):
+        return mask_record(value)
+    return mask_value(name, value) if isinstance(value, str) else value
+
+
+def mask_record(record: Record) -> Record:
+    """A record of a run as it may be written; the same object where there is nothing to mask."""
+    changed = {}
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if isinstance(value, str | list | tuple | dict | msgspec.Struct) and value:
+            shown = mask_nested("", value)
+            if shown != value:
+                changed[name] = tuple(shown) if isinstance(value, tuple) else shown
+    return msgspec.structs.replace(record, **changed) if changed else record

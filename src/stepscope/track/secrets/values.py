@@ -1,0 +1,129 @@
+"""Is a value under a telling name the secret itself, or a reference, a setting, a type, a piece of code?"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections import Counter
+from typing import Literal
+
+from stepscope.track.secrets.names import Verdict
+
+__all__ = ["Style", "is_opaque", "is_place", "is_secret_value"]
+
+Style = Literal["quoted", "equals", "colon", "line", "flag", "space", "tag", "pair"]
+"""How a value stands beside its name: `x = "v"`, `x=v`, `x: v`, `x: v` alone on its line, `--x v`, `x v`, `<x>v<`,
+`("x", "v")`."""
+
+_REFERENCE = re.compile(
+    r"""\$?\{\{?[^{}]*\}?\}$ | \$[A-Z_][A-Z0-9_]*$ | \$\( | %\(\w+\)[sdr]$ | %[A-Z_a-z]%?$ | %\w+%$
+      | <[\w/|. -]*>$ | \[[\w/|. -]*\]$ | \*{3} | \.{3} | …| [xX]{3,}$
+      | !vault | !ENV | !secret | ENC\[ | op:// | vault:
+      | (?:self|args|cfg|config|opts?|os|settings|env|process|secrets|params|kwargs|context|request|parser)[.\[]""",
+    re.VERBOSE,
+)
+_KEYWORDS = {
+    "none", "null", "nil", "true", "false", "yes", "no", "on", "off", "str", "string", "int", "integer", "bytes",
+    "bool", "boolean", "float", "number", "any", "object", "optional", "required", "unset", "missing", "redacted", "masked",
+    "hidden", "empty", "default", "disabled", "enabled", "invalid", "expired", "unknown", "undefined", "changed",
+    "incorrect", "wrong", "accepted", "rejected", "prompt", "dict", "list", "tuple", "self", "auto", "lambda", "type",
+    "iterator", "callable", "session", "basic", "digest", "bearer", "kerberos", "ntlm", "netrc", "failed",
+    "authentication",
+}  # fmt: skip
+_WORD = re.compile(r"[A-Za-z_]+$")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.?$")
+_CODE = re.compile(r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|\w+\]|lambda\b|-?\d+\.\d*(?:e-?\d+)?$")
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[A-Z]{3,}$")
+_PROSE = re.compile(r"(?:[A-Za-z'’`,.()<>\[\]%{}/:-]+\s+){2,}")
+
+
+def is_secret_value(name: str, value: str, verdict: Verdict, style: Style) -> bool:
+    """Whether the text is to be masked."""
+    if verdict == "no" or not value or _is_harmless(name, value):
+        return False
+    if verdict == "maybe":
+        return is_opaque(value) and not _CODE.match(value)
+    if style in ("quoted", "tag"):
+        return _quoted(value, verdict)
+    if _CODE.match(value):
+        return False
+    if is_opaque(value):
+        return True
+    if style in ("space", "pair"):
+        return verdict == "password" and len(value) >= 6 and _is_mixed(value)
+    if value.lstrip("+-").isdigit():
+        return len(value) >= {"password": 4, "yes": 6}.get(verdict, 8) and style != "colon"
+    if _WORD.match(value):
+        return _word(value, verdict, style)
+    return _bare(value, verdict, style)
+
+
+def _is_harmless(name: str, value: str) -> bool:
+    low = value.lower().strip("'\" ")
+    return (
+        low in _KEYWORDS
+        or low.rstrip(":") == name.lower()
+        or _REFERENCE.match(value) is not None
+        or _CONSTANT.match(value) is not None
+        or is_place(name, value)
+    )
+
+
+def _quoted(value: str, verdict: Verdict) -> bool:
+    if verdict == "password":
+        return len(value) >= 3 and not _PROSE.match(value)
+    if _PROSE.match(value) or _CODE.match(value) or len(value) < 3:
+        return False
+    if verdict == "yes":
+        return not _DOTTED.match(value) or any(letter.isdigit() for letter in value) or len(value) >= 12
+    return (any(letter.isdigit() for letter in value) and len(value) >= 4) or (len(value) >= 16 and " " not in value)
+
+
+def _word(value: str, verdict: Verdict, style: Style) -> bool:
+    """A value of letters only is more often a variable or a word than a password; told apart by where it stands."""
+    if verdict != "password" or style not in ("equals", "line"):
+        return False
+    low = value.lower()
+    return len(value) >= 5 and "_" not in value and not any(part in low for part in ("pass", "pwd", "secret", "token"))
+
+
+def _bare(value: str, verdict: Verdict, style: Style) -> bool:
+    if not any(letter.isalpha() for letter in value):
+        return False
+    if verdict == "password":
+        return len(value) >= 4
+    digits = any(letter.isdigit() for letter in value)
+    if style in ("colon", "line"):
+        return digits and len(value) >= 8
+    return len(value) >= 4 and (digits or not _DOTTED.match(value))
+
+
+def _is_mixed(value: str) -> bool:
+    """Letters and something else that is not the end of a sentence."""
+    core = value.rstrip(".,;:!?)")
+    return any(letter.isalpha() for letter in core) and not re.search(r"[/=]", core) and any(map(str.isdigit, core))
+
+
+def is_opaque(text: str) -> bool:
+    """Long, unbroken, letters mixed with digits: no word of a language, no path, no number.
+
+    >>> [is_opaque(text) for text in ("3f786850e387550fdab836ed", "/data/imagenet/v2/train", "bert-base-uncased")]
+    [True, False, False]
+    """
+    if len(text) < 16 or not any(map(str.isdigit, text)) or not any(map(str.isalpha, text)):
+        return False
+    if re.search(r"[\s\\()\[\]{}<>,;]|://", text):
+        return False
+    return "/" not in text or (text[0] not in "/.~" and entropy(text) >= 4.2)
+
+
+def entropy(text: str) -> float:
+    """Bits per letter: English words have about 3, random base64 of 40 letters about 5."""
+    total = len(text)
+    return -sum(count / total * math.log2(count / total) for count in Counter(text).values())
+
+
+def is_place(name: str, value: str) -> bool:
+    """A folder or file under a name that sounds secret: PWD, SSH_AUTH_SOCK, credentials=/home/me/key.json."""
+    return os.path.isabs(value) and (name.upper() in ("PWD", "OLDPWD") or os.path.exists(value))
