@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,7 +25,8 @@ _tracing = torch._C._get_tracing_state
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _functorch: Any = torch._C._functorch
 _level: Callable[[], Any] = _functorch.peek_interpreter_stack
-_fx: Any = None
+_fx_flag: Callable[[], Any] | None = None
+"""Asks torch.fx whether it traces, once it is imported."""
 AWAY: list[str] = []
 """The blocks of `outside` that are running."""
 noted: Counter[str] = Counter()
@@ -48,7 +50,7 @@ def reason(*, under_modes: bool = False) -> str | None:
         return _note("torch.jit.trace")
     if not under_modes and _dispatch_modes() > own_dispatch_modes:
         return _note("a dispatch mode of the script")
-    if _is_fx_tracing():
+    if (_fx_flag or _find_fx)():
         return _note("torch.fx")
     return _note(AWAY[-1]) if AWAY else None
 
@@ -63,15 +65,15 @@ def is_capturing() -> bool:
     return bool(torch.cuda.is_initialized()) and torch.cuda.is_current_stream_capturing()  # type: ignore[no-untyped-call]
 
 
-def _is_fx_tracing() -> bool:
+def _find_fx() -> Any:
     """By torch's own flag; `is_fx_tracing()` warns when it is called."""
-    global _fx
-    if _fx is None:
-        _fx = sys.modules.get("torch.fx._symbolic_trace")
-    if _fx is None:
+    global _fx_flag
+    module = sys.modules.get("torch.fx._symbolic_trace")
+    if module is None:
         return False
-    asked = getattr(_fx, "_get_is_fx_tracing", None)  # since torch 2.14
-    return bool(getattr(_fx, "_is_fx_tracing_flag", False) if asked is None else asked())
+    asked = getattr(module, "_get_is_fx_tracing", None)  # since torch 2.14
+    _fx_flag = partial(vars(module).get, "_is_fx_tracing_flag") if asked is None else asked
+    return _fx_flag()
 
 
 def _note(why: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from functools import wraps
 from threading import get_ident
 from typing import Any, ClassVar
 
@@ -32,7 +33,8 @@ class Backwards(Source):
 
     def install(self) -> None:
         if "_engine_run_backward" in vars(torch.autograd):
-            self._undo = patches.install(torch.autograd, "_engine_run_backward", self._layer, "autograd.backward")
+            door = self._layer(torch.autograd._engine_run_backward)
+            self._undo = patches.replace(torch.autograd, "_engine_run_backward", door, "autograd.backward")
         else:
             engine = EngineDoor(torch.autograd.Variable._execution_engine, self._layer)
             self._undo = patches.replace(torch.autograd.Variable, "_execution_engine", engine, "autograd.backward")
@@ -49,11 +51,13 @@ class Backwards(Source):
     def _layer(self, run: Any) -> Any:
         inside = self.inside
 
+        @wraps(run)
         def door(roots: Any, *args: Any, **kwargs: Any) -> Any:
             thread = get_ident()
             if thread in inside or thread not in _python_threads:
                 return run(roots, *args, **kwargs)
-            ask(self.backward_asked, roots, kwargs)
+            if self.backward_asked:
+                ask(self.backward_asked, roots, kwargs)
             tell(self.backward_begins, roots, args, kwargs, sys._getframe(1))
             inside.add(thread)
             error: BaseException | None = None

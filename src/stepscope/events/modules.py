@@ -49,6 +49,10 @@ class Modules(Source):
         self.stacks: dict[int, list[ModuleCall]] = {}
         self.inner = False
         """Modules inside models are followed too."""
+        self.wanted = False
+        """Somebody listens."""
+        self.ends_all = False
+        """Somebody wants to hear of the end of every model's call, also of those that nobody left a note in."""
         self.closes_fused = False
         """A function mode of ours is on: torch would leave its fused inference path, whose last bits differ."""
         self.tidies: Any = None
@@ -74,6 +78,8 @@ class Modules(Source):
 
     def changed(self) -> None:
         self.inner = bool(self.module_begins or self.module_ends)
+        self.wanted = bool(self.inner or self.model_begins or self.model_ends)
+        self.ends_all = not all(getattr(one.handler, "only_noted", False) for one in self.model_ends)
 
     def _away(self, yes: bool) -> None:
         if yes and self._undo is not None:
@@ -101,13 +107,13 @@ class Modules(Source):
 
     def begin(self, module: Any, args: Any, kwargs: Any, running: Any, frame: Any) -> ModuleCall | None:
         """A module is called; None where nobody wants to know, or must not."""
-        if not (self.model_begins or self.model_ends or self.inner) or aside.reason(under_modes=self.under_modes > 0):
+        if not self.wanted or aside.reason(under_modes=self.under_modes > 0):
             return None
         if running is None:
             running = self.stacks.setdefault(get_ident(), [])
         parent = running[-1] if running else None
         call = ModuleCall(module, args, kwargs, parent, frame)
-        if parent is None:
+        if parent is None and self.model_begins:
             tell(self.model_begins, call)
         if self.module_begins:
             tell(self.module_begins, call)
@@ -130,7 +136,7 @@ class Modules(Source):
             self.tidies()
         if self.module_ends:
             tell(self.module_ends, call)
-        if call.parent is None:
+        if call.parent is None and (call.notes or self.ends_all):
             tell(self.model_ends, call)
 
     @property

@@ -48,9 +48,12 @@ class Optimizers(Source):
         try:
             if self.step_asked:
                 ask(self.step_asked, optimizer)
-            tell(self.step_begins, optimizer, args, kwargs, sys._getframe(1))
+            if self.step_begins:
+                tell(self.step_begins, optimizer, args, kwargs, sys._getframe(1))
         finally:
             self._inside -= 1
+        if len(args) < 2 and not kwargs:
+            return None
         return self._through_closure(optimizer, args, kwargs)
 
     def end(self, optimizer: Any, args: Any = (), kwargs: Any = None) -> None:

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from stepscope import fence
 
-__all__ = ["Handler", "Listener", "Source", "ask", "tell"]
+__all__ = ["Handler", "Listener", "Source", "ask", "only_noted", "tell"]
 
 Handler = Callable[..., Any]
+
+
+def only_noted(handler: Handler) -> Handler:
+    """Marks a handler of `model_ends` that has nothing to do for calls without notes: it is then not called."""
+    handler.only_noted = True  # type: ignore[attr-defined]
+    return handler
 
 
 class Listener(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any
 from stepscope import fence
 from stepscope.events import Installed
 from stepscope.events.imports import Imports
+from stepscope.launch.loop import Loop, samples_in
 from stepscope.track.assigned import assigned
 
 __all__ = ["Hyperparameters", "constants_of", "optimizer_settings"]
@@ -43,6 +44,18 @@ class Hyperparameters:
         self._installed.after(point, "reading parsed arguments", self._parsed, kind)
         imports.when("click", self._hook_click)
         imports.when("omegaconf", self._hook_omegaconf)
+
+    def follow(self, loop: Loop) -> None:
+        """Look at every optimizer when it first steps, and at the first batch."""
+
+        def first_batch(iterator: Any, batch: Any) -> None:
+            size = samples_in(batch)
+            if size:
+                loop.on_batch = [one for one in loop.on_batch if one is not first_batch]
+                self.look_at_batch(size)
+
+        loop.on_optimizer.append(self.look_at_optimizer)
+        loop.on_batch.append(first_batch)
 
     def remove(self) -> None:
         self._installed.remove()

@@ -15,7 +15,6 @@ import sys
 from pathlib import Path
 
 from stepscope import fence
-from stepscope.launch.loop import samples_in
 from stepscope.launch.options import Options
 from stepscope.launch.script import Script
 from stepscope.launch.session import Session
@@ -50,7 +49,7 @@ class Inside(Session):
         self.is_on = True
         self.tracking.ensure()
         self.loop.on_step.append(self._stepped)
-        self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
+        self.hyperparameters.follow(self.loop)
         self._torch_came(sys.modules["torch"])
         self._follow_trainers()
 

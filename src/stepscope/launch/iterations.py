@@ -8,6 +8,7 @@ Without a loader a turn reaches from one optimizer step to the next.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import sub
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet, ref
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Iterations"]
 
+_LOOK_S = 0.1
+
 
 class Iterations:
     """Turns of the loop as they come: told to listeners, and kept by phase."""
@@ -28,6 +31,10 @@ class Iterations:
         self.phases = PhaseTable()
         self.on_begin: list[Callable[[int], None]] = []
         """Called with the number of the step that begins (as `loop.steps` counts)."""
+        self.on_look: list[Callable[[int], None]] = []
+        """As `on_begin`, but only about ten times a second."""
+        self.looked = 0.0
+        """When they were last called, by the loop's clock."""
         self.on_end: list[Callable[[int], None]] = []
         self.on_gap: list[Callable[[int], None]] = []
         """Called with the number of the last step when something else follows it: a validation, the end of an epoch."""
@@ -70,7 +77,6 @@ class Iterations:
 
     # -- stations -------------------------------------------------------------------------------------------------
 
-    @fence.fenced("following the turns of the loop")
     def batch_is_asked(self, iterator: Any) -> None:
         if self.is_aside:
             return
@@ -103,7 +109,6 @@ class Iterations:
         if self._iterator() is not iterator:
             self._look_at(iterator)
 
-    @fence.fenced("following the turns of the loop")
     def backward_begins(self) -> None:
         if self.is_aside:
             return
@@ -120,7 +125,6 @@ class Iterations:
             self._training.add(loader)
             self._is_training = True
 
-    @fence.fenced("following the turns of the loop")
     def step_is_made(self) -> None:
         if self.is_aside:
             return
@@ -128,7 +132,6 @@ class Iterations:
         if not self._fetched:
             self.begin()
 
-    @fence.fenced("following the turns of the loop")
     def pass_is_over(self) -> None:
         """The loader has no more; if a step has been made, what follows is no part of it."""
         if self.is_aside:
@@ -142,11 +145,17 @@ class Iterations:
     # -- turns ----------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        self.end()
+        loop = self._loop
+        if self.number is not None:
+            self.end()
         self._stepped, self._fetched = False, 0
-        self.number = self._loop.steps
-        self._before = [*self._loop.phase_s.values()]
-        self._tell(self.on_begin, self.number)
+        self.number = loop.steps
+        self._before = [*loop.phase_s.values()]
+        if self.on_begin:
+            self._tell(self.on_begin, self.number)
+        if self.on_look and loop.mark - self.looked >= _LOOK_S:
+            self.looked = loop.mark
+            self._tell(self.on_look, self.number)
 
     def end(self) -> None:
         number, self.number = self.number, None
@@ -156,11 +165,12 @@ class Iterations:
         if self.disturbed:
             self.phases.leave_out()
         elif self._stepped:  # a turn that was broken off would be no step
-            spent = [now - then for now, then in zip(self._loop.phase_s.values(), self._before, strict=True)]
+            spent = [*map(sub, self._loop.phase_s.values(), self._before)]
             self.last_s = sum(spent)
             self.phases.append(number, spent, self.last_s)
         self.disturbed = False
-        self._tell(self.on_end, number)
+        if self.on_end:
+            self._tell(self.on_end, number)
 
     def _pause(self) -> None:
         number = self.number
@@ -175,8 +185,11 @@ class Iterations:
         self.number = None
 
     def _tell(self, listeners: list[Callable[[int], None]], number: int) -> None:
-        for listener in listeners:
-            fence.call("following the turns of the loop", listener, number)
+        for listener in tuple(listeners):
+            try:
+                listener(number)
+            except Exception as fault:
+                fence.report("following the turns of the loop", fault)
         if listeners:
             self._loop.forget_time()
 

@@ -27,6 +27,7 @@ class Loop:
     """Follows every loop over loaders and every optimizer of the process, from `install` to `remove`."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._subscription: events.Subscription | None = None
         self.steps = 0
         self.backwards = 0
         self.batches = 0
@@ -46,8 +47,12 @@ class Loop:
         """Called with a loader that is about to be iterated."""
         self.loader_of: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         """The loader of each of their iterators."""
-        self.before_backward: list[Callable[[], None]] = []
-        self.before_step: list[Callable[[Any], None]] = []
+        self.before_backward: list[Callable[[], None]] = Asked(self._listen)
+        self.before_step: list[Callable[[Any], None]] = Asked(self._listen)
+        self.on_optimizer: list[Callable[[Any], None]] = []
+        """Called with an optimizer whose first step begins."""
+        self.before_update: Callable[[Any], None] | None = None
+        """Called once: with the optimizer that steps next, before it does."""
         self.on_step: list[Callable[[Any], None]] = []
         self.on_phase: list[Callable[[Phase, float, float], None]] = []
         """Called with each stretch of a phase: its beginning and its end by the loop's clock."""
@@ -62,9 +67,13 @@ class Loop:
         """Of the last step: the number it is logged under, and which optimizer made it."""
         self._open: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
         """Iterators that have handed out batches and were not asked for one too many, with what they were read for."""
-        self._subscription: events.Subscription | None = None
         self._clock = clock
-        self._mark = clock()
+        self.mark = clock()
+        """When the last station was passed."""
+        self._open_steps: list[int] = []
+        """The ids of the optimizers that are stepping, the innermost last."""
+        self._known = 0
+        """The id of the optimizer that stepped last."""
         self._counts = False
         self._pid = os.getpid()
         self._on = False
@@ -74,7 +83,7 @@ class Loop:
     def install(self) -> None:
         """Follow loaders, backward and optimizers, once the script has imported torch."""
         self._on = True
-        self._mark = self._clock()
+        self.mark = self._clock()
         self._subscription = events.subscribe(
             "following the loop",
             order=_INNERMOST,
@@ -90,6 +99,21 @@ class Loop:
             step_begins=self._step_begins,
             step_ends=self._step_ends,
         )
+        self._listen()
+
+    def _listen(self) -> None:
+        """Nobody is asked at stations where nobody would answer."""
+        if self._subscription is None or not self._subscription.listens_to:
+            return
+        kinds = set(self._subscription.handlers)
+        kinds -= set() if self.before_backward else {"backward_asked"}
+        kinds -= set() if self.before_step else {"step_asked"}
+        self._subscription.listen(*kinds)
+
+    @property
+    def is_inside_step(self) -> bool:
+        """Whether an optimizer is stepping inside the step of another."""
+        return len(self._open_steps) > 1
 
     def remove(self) -> None:
         self._on = False
@@ -104,7 +128,8 @@ class Loop:
     def _batch_asked(self, iterator: Any) -> None:
         if not self._on:
             return
-        _ask(self.before_batch, iterator)
+        if self.before_batch:
+            _ask(self.before_batch, iterator)
         self._leave("other")
         self.iterations.batch_is_asked(iterator)
 
@@ -155,19 +180,30 @@ class Loop:
             _ask(self.before_step, optimizer)
 
     def _step_begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
-        if self._on:
-            self._note_step(optimizer)
-            self._leave("other")
+        if not self._on:
+            return
+        which, number = id(optimizer), self.steps
+        if self._open_steps and self._open_steps[-1] == which:  # its step before was raised out of
+            self._open_steps.pop()
+        self._open_steps.append(which)
+        if which != self._known:
+            self._recognize(optimizer)
+        if self.trainers_number is not None:
+            told = fence.call("asking a trainer", self.trainers_number)
+            number = number if told is None else told
+        self.last_number = number
+        self.step_of[self.steps] = self.last_optimizer, number
+        if self.before_update is not None:
+            measure, self.before_update = self.before_update, None
+            fence.call("measuring updates", measure, optimizer)
+        self._leave("other")
 
-    def _note_step(self, optimizer: Any) -> None:
-        if id(optimizer) not in self.optimizers:
-            self.optimizers.append(id(optimizer))
-        if len(self.step_of) > _FORGOTTEN:  # nobody asks for them
-            self.step_of.clear()
-        number = None if self.trainers_number is None else fence.call("asking a trainer", self.trainers_number)
-        self.last_number = self.steps if number is None else number
-        self.last_optimizer = self.optimizers.index(id(optimizer))
-        self.step_of[self.steps] = self.last_optimizer, self.last_number
+    def _recognize(self, optimizer: Any) -> None:
+        self._known = which = id(optimizer)
+        if which not in self.optimizers:
+            self.optimizers.append(which)
+            _tell(self.on_optimizer, optimizer)
+        self.last_optimizer = self.optimizers.index(which)
 
     def step_begins(self) -> None:
         """A trainer says that a step begins."""
@@ -185,20 +221,30 @@ class Loop:
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._on:
             return
+        if self._open_steps:
+            self._open_steps.pop()
         self.steps += 1
+        if len(self.step_of) > _FORGOTTEN:  # nobody asks for them
+            self.step_of.clear()
         self._leave("optimizer")
-        _tell(self.on_step, optimizer)
+        for listener in self.on_step:
+            try:
+                listener(optimizer)
+            except Exception as fault:
+                fence.report("following the loop", fault)
         self.iterations.step_is_made()
 
     def _leave(self, phase: Phase) -> None:
         """What passed since the last station was `phase`."""
-        now, before = self._clock(), self._mark
-        self._mark = now
-        moved = min(self.moved_s, now - before)
-        if moved:
+        now, before = self._clock(), self.mark
+        self.mark = now
+        spent = now - before
+        if self.moved_s:
+            moved = min(self.moved_s, spent)
             self.phase_s["h2d"] += moved
             self.moved_s = 0.0
-        self.phase_s[phase] += now - before - moved
+            spent -= moved
+        self.phase_s[phase] += spent
         if self.on_phase:
             _tell(self.on_phase, phase, before, now)
 
@@ -211,7 +257,7 @@ class Loop:
 
     def forget_time(self) -> None:
         """What passed since the last station was ours, not the script's."""
-        self._mark = self._clock()
+        self.mark = self._clock()
 
     @contextmanager
     def silent(self) -> Iterator[None]:
@@ -221,7 +267,19 @@ class Loop:
             yield
         finally:
             self._on = on
-            self._mark = self._clock()
+            self.mark = self._clock()
+
+
+class Asked(list[Callable[..., None]]):
+    """Listeners at a station who may end the script; the loop listens there once there are any."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        super().__init__()
+        self._changed = changed
+
+    def append(self, listener: Callable[..., None]) -> None:
+        super().append(listener)
+        self._changed()
 
 
 def _ask(listeners: list[Callable[..., None]], *what: Any) -> None:

@@ -17,7 +17,7 @@ from stepscope.events.imports import Imports
 from stepscope.launch.evaluations import Evaluations
 from stepscope.launch.hyperparameters import Hyperparameters
 from stepscope.launch.logbook import Logbook
-from stepscope.launch.loop import Loop, samples_in
+from stepscope.launch.loop import Loop
 from stepscope.launch.profiling.keep import keep_phases
 from stepscope.launch.roles import Roles
 from stepscope.launch.trainers import Boundaries, follow_trainers
@@ -52,8 +52,7 @@ class RankLog:
         self._watcher.add(evaluations)
         self.boundaries.on_enter.append(evaluations.begin)
         self.boundaries.on_leave.append(lambda stage: evaluations.end(told=self.boundaries.has_results))
-        self.loop.on_step.append(self.hyperparameters.look_at_optimizer)
-        self.loop.on_batch.append(lambda iterator, batch: self.hyperparameters.look_at_batch(samples_in(batch)))
+        self.hyperparameters.follow(self.loop)
         self._imports.install()
         self.loop.install()
         self.logbook.start()

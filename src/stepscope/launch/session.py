@@ -14,7 +14,7 @@ from stepscope.events import Installed
 from stepscope.events.imports import Imports
 from stepscope.launch.children import Children
 from stepscope.launch.coverage import keep_coverage
-from stepscope.launch.crash_story import story_of
+from stepscope.launch.crash_story import tell_story
 from stepscope.launch.detect_nan import DetectNan
 from stepscope.launch.heard import Hub, watch_trackers
 from stepscope.launch.heard.target import RunTarget
@@ -201,7 +201,7 @@ class Session:
         from stepscope.record.watch import Watcher
 
         watcher = Watcher()
-        evaluations = Evaluations(watcher, self.logbook.evaluated)
+        evaluations = Evaluations(watcher, self._evaluated)
         watcher.add(evaluations)
         self.boundaries.facts = watcher.trainer
         self.boundaries.on_enter.append(evaluations.begin)
@@ -283,6 +283,9 @@ class Session:
         with self.loop.silent():
             self.engine.evidence.probes.outcome("dataset-determinism", again=True)
 
+    def _evaluated(self, values: dict[str, float]) -> None:
+        self.logbook.evaluated(values)
+
     def _log_trainers(self, values: Any, step: int | None) -> None:
         if os.getpid() != self._pid:
             return  # a forked rank logs what its trainer says by itself
@@ -337,7 +340,7 @@ class Session:
                 if self.rank_notes.is_on:
                     self.reporter.speak(self.rank_notes.tells_of_crash())
                 fence.fenced("explaining the crash")(self.engine.crashed)(crash)
-                fence.fenced("showing what was there at the crash")(self._show_crash)()
+                fence.call("showing what was there at the crash", tell_story, self.engine.evidence, self.reporter.say)
             else:
                 if self.options.check and self.loop.steps:
                     self._probe()  # fewer steps than it waits for
@@ -350,11 +353,6 @@ class Session:
         """What processes of the script found, and what other ranks did; what there is to say of a crash in one."""
         self.rank_notes.gather(engine, crash)
         return self.children.gather(engine)
-
-    def _show_crash(self) -> None:
-        story = story_of(None if self.engine is None else self.engine.evidence.crash)
-        if story:
-            self.reporter.say(story)
 
     def _take_away(self) -> None:
         if self.watcher is not None:

@@ -42,12 +42,10 @@ class Arrivals:
     """A queue of small groups of numbers: those on the host are there at once, others when the device gets to them."""
 
     def __init__(self) -> None:
-        self._queue: deque[_Parcel] = deque()
+        self.queue: deque[_Parcel] = deque()
+        """What is on its way."""
         self._free: dict[Any, list[_Box]] = {}
         """By device: an event belongs to the one it was first recorded on."""
-
-    def __len__(self) -> int:
-        return len(self._queue)
 
     def send(self, what: Any, numbers: dict[str, Any]) -> bool:
         """Start the copy of whatever lies on a device into pinned memory; nothing waits for it.
@@ -64,7 +62,7 @@ class Arrivals:
                 parcel.numbers[name] = None if value is None else float(value)
         if far and not self._ship(parcel, far):
             return False
-        self._queue.append(parcel)
+        self.queue.append(parcel)
         return not far
 
     def _ship(self, parcel: _Parcel, far: list[Any]) -> bool:
@@ -84,17 +82,17 @@ class Arrivals:
 
     def receive(self, wait: bool) -> Iterator[tuple[Any, dict[str, float | None]]]:
         """What has arrived, in order; with `wait` everything. Asking breaks the capture of a graph, so nothing then."""
-        while self._queue and not is_capturing():
-            parcel = self._queue[0]
+        while self.queue and not is_capturing():
+            parcel = self.queue[0]
             box = parcel.box
             if box is not None:
                 if wait:
                     box.event.synchronize()
                 elif not box.event.query():
                     return
-            elif parcel.host is not None and not wait and len(self._queue) < 2:
+            elif parcel.host is not None and not wait and len(self.queue) < 2:
                 return
-            self._queue.popleft()
+            self.queue.popleft()
             if parcel.host is not None:
                 parcel.numbers.update(zip(parcel.names, parcel.host.tolist(), strict=False))
             if box is not None:

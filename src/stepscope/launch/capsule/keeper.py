@@ -113,11 +113,10 @@ class Keeper(Witness):
             self._buffers.note(module)
 
     def step_done(self, step: Step | None, optimizer: Any) -> None:
-        if self._is_skipped():
-            if self._turn.used:
-                self._turn = Turn()
-        else:
+        if self.cadence is None or not self.cadence.skips or self.watcher.governor.is_deep:
             self._turn.stepped()
+        elif self._turn.used:
+            self._turn = Turn()
 
     def _is_skipped(self) -> bool:
         return self.cadence is not None and self.cadence.skips and not self.watcher.governor.is_deep

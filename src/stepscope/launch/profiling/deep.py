@@ -54,12 +54,10 @@ class Deep:
         self._asked = ""
         self._loop, self._options, self._run = loop, options, run
         self._rank, self._world, self._say = rank, world, say
-        self._auto = auto
+        self._auto = self._always = auto
         self._began: float | None = None
-        self._steps_open = 0
         self.is_kept_out = False
         """Steps are made where torch's profiler cannot begin or end."""
-        self._subscription: events.Subscription | None = None
         self._signal = Signal(signal_named(options.signal)) if "signal" in options.on else None
         self._anomaly = Anomaly() if "anomaly" in options.on else None
         self._file = RequestFile(run, rank) if "button" in options.on else None
@@ -92,13 +90,9 @@ class Deep:
             self.windows.ask(Request(why, RANKS_STEPS.first, RANKS_STEPS.last - RANKS_STEPS.first))
         self.windows.before_recording.append(lambda: self._loop.on_phase.append(self._phase))
         self.windows.after_recording.append(self._no_phases)
-        self._subscription = events.subscribe(
-            "keeping windows out of steps", step_begins=self._step_opens, step_ends=self._step_closes
-        )
         self._backwards: Any = events.source_of("backward_begins")
-        self._loop.iterations.on_begin.append(self._begins)
-        self._loop.iterations.on_end.append(self._ends)
         self._loop.iterations.on_gap.append(self.windows.pauses)
+        self._follow(every_step=True)
 
     @property
     def saved(self) -> list[Saved]:
@@ -106,16 +100,32 @@ class Deep:
 
     # -- while it runs --------------------------------------------------------------------------------------------
 
-    def _step_opens(self, *step: Any) -> None:
-        self._steps_open += 1
+    def _follow(self, *, every_step: bool) -> None:
+        """Every step while a window is wanted or records; otherwise look now and then whether somebody asks for one."""
+        turns = self._loop.iterations
+        if every_step == (self._begins in turns.on_begin):
+            return
+        if every_step:
+            turns.on_look = [one for one in turns.on_look if one != self._begins]
+            turns.on_begin.append(self._begins)
+            turns.on_end.append(self._ends)
+        else:
+            turns.on_begin = [one for one in turns.on_begin if one != self._begins]
+            turns.on_end = [one for one in turns.on_end if one != self._ends]
+            turns.on_look.append(self._begins)
 
-    def _step_closes(self, *step: Any) -> None:
-        self._steps_open = max(0, self._steps_open - 1)
+    @property
+    def _has_work(self) -> bool:
+        if self.windows is None or self.windows.wants_more or self._auto or self._asked:
+            return True
+        if self._always or self._anomaly is not None or self._signal is not None:
+            return True
+        return any(one.reading is not None and not one.reading.is_done for one in self.windows.saved)
 
     @property
     def _is_inside(self) -> bool:
         """Whether a step ends inside another one or inside backward: torch's profiler would crash, or warn of both."""
-        self.is_kept_out = self._steps_open > 1 or self._backwards.is_running
+        self.is_kept_out = self._loop.is_inside_step or self._backwards.is_running
         return self.is_kept_out
 
     def _begins(self, step: int) -> None:
@@ -141,6 +151,7 @@ class Deep:
                 fence.call("looking closely on request", listener, why)
         if windows.is_busy or self.is_disturbed():
             self._loop.iterations.disturbed = True
+        self._follow(every_step=self._has_work)
 
     def _wants_own(self) -> bool:
         if not self._auto or self._options.steps is not None or self._world > 1 or self.theirs.seen:
@@ -182,8 +193,6 @@ class Deep:
         if self.windows is not None:
             fence.fenced("ending a window")(self.windows.finish)()
         fence.fenced("leaving the script's profiler alone")(self.theirs.remove)()
-        if self._subscription is not None:
-            self._subscription.remove()
         if self._signal is not None:
             fence.fenced("giving a signal back")(self._signal.remove)()
 

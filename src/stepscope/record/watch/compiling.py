@@ -17,9 +17,7 @@ _KEPT = 500
 
 
 class Compiling(Witness):
-    """`run.compiling`"""
-
-    steady = True
+    """`run.compiling`: told of every step once something was compiled."""
 
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)

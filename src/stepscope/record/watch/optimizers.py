@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events import Installed
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.events import Installed
     from stepscope.record.sites import Place
     from stepscope.record.watch.steps import Step
     from stepscope.record.watch.watcher import Watcher
@@ -76,13 +76,22 @@ class Optimizers(Witness):
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._last: tuple[Any, int] = (None, -1)
         self._left: dict[int, tuple[Any, int, Any]] = {}
+        self._zeroing = Installed(stays_in_parent=True)
+        """The doors of `zero_grad`, while looking closely."""
 
     def install(self, installed: Installed) -> None:
         who = "following an optimizer"
         installed.after("torch.optim:Optimizer.__init__", who, self._made)
         installed.after("torch.optim:Optimizer.add_param_group", who, self._grew)
-        installed.after("torch.optim:Optimizer.zero_grad", "following zero_grad", self._zeroed)
-        installed.after("torch.nn:Module.zero_grad", "following zero_grad", self._module_zeroed)
+        installed.add(self._zeroing.remove)
+
+    def resume(self) -> None:
+        self._zeroing.remove()
+        self._zeroing.after("torch.optim:Optimizer.zero_grad", "following zero_grad", self._zeroed)
+        self._zeroing.after("torch.nn:Module.zero_grad", "following zero_grad", self._module_zeroed)
+
+    def rest(self) -> None:
+        self._zeroing.remove()
 
     def number_of(self, optimizer: Any) -> int:
         last, number = self._last

@@ -150,11 +150,11 @@ class Steps(Witness):
 
     def backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
         """The engine starts: what the loss is, and whether the gradients are still those of the step before."""
-        if not self.watcher.listens():
+        if self.watcher.muted:
             return
-        governor = self.watcher.governor
-        after_evaluation = self.watcher.visits.evaluated_at == self.backward_count
-        if not governor.is_deep and self.backward_count % _LIGHTLY and governor.is_training and not after_evaluation:
+        governor, number = self.watcher.governor, self.backward_count
+        is_usual = number % _LIGHTLY and self.watcher.visits.evaluated_at != number
+        if is_usual and not governor.is_deep and governor.is_training:
             self.backward_count += 1
             return
         backward = Backward(self.backward_count, self.watcher.step, self._place(frame))
@@ -254,15 +254,17 @@ class Steps(Witness):
 
     def begins(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         """An optimizer is about to step."""
-        if not self.watcher.listens():
+        watcher = self.watcher
+        if watcher.muted:
             return
         if self._open and self._open[-1][0] is optimizer:  # its step before was raised out of
             self._abandon()
-        self._stand(down=True)
         self._inside += 1
-        if not self.watcher.governor.is_deep:
+        if not watcher.governor.is_deep:
+            watcher.trail.paused += 1
             self._open.append((optimizer, None))
             return
+        self._stand(down=True)
         number = self.watcher.optimizers.number_of(optimizer)
         step = Step(self.step_count, number, self._place(frame))
         self._open.append((optimizer, step))
@@ -325,8 +327,11 @@ class Steps(Witness):
             return
         _, step = self._open.pop()
         self._inside -= 1
-        self._stand(down=False)
         self.step_count += 1
+        if step is None and not self.watcher.governor.is_deep:
+            self.watcher.trail.paused -= 1
+        else:
+            self._stand(down=False)
         if step is None:
             number = self.watcher.optimizers.number_of(optimizer)
             self._counts[number] = self._counts.get(number, 0) + 1

@@ -282,7 +282,7 @@ class Watcher:
             try:
                 listener(*facts)
             except Exception as fault:
-                fence.report(f"a witness ({type(getattr(listener, '__self__', None)).__name__}.{what})", fault)
+                fence.report(f"a witness ({_name_of(listener)}.{what})", fault)
 
     def _those_with(self, name: str) -> list[Callable[..., None]]:
         return [getattr(w, name) for w in self.witnesses if getattr(type(w), name) is not getattr(Witness, name)]
@@ -305,6 +305,8 @@ class Watcher:
                 self.trail.paused -= 1
             self.trail.close()
             self._subscription.listen(*_ALWAYS)
+            for witness in self.witnesses:
+                fence.call(f"watching {type(witness).__name__.lower()}", witness.rest)
 
     def tire(self) -> None:
         """A window is over its budget while a model runs: far beyond it nothing more is followed until that returns."""
@@ -322,7 +324,11 @@ class Watcher:
         if step is not None:
             self.tell("step_done", step, optimizer)
         elif not self.muted:
-            self._tell(self._steady["step_done"], "step_done", (None, optimizer))
+            for listener in self._steady["step_done"]:
+                try:
+                    listener(None, optimizer)
+                except Exception as fault:
+                    fence.report(f"a witness ({_name_of(listener)}.step_done)", fault)
         self.governor.stepped()
         if was_deep:
             self._moment("step" if self.governor.is_deep else "window")
@@ -358,6 +364,8 @@ class Watcher:
         if self.listens():
             self.compiled = self.compiled or own_place(frame)
             self.governor.close("the script compiles its model")
+            if self.compiling.step_done not in self._steady["step_done"]:
+                self._steady["step_done"].append(self.compiling.step_done)
             for witness in self.witnesses:
                 witness.step_aside()
 
@@ -383,11 +391,15 @@ def _is_steady(callback: Callable[..., None]) -> bool:
     return bool(getattr(getattr(callback, "__self__", None), "steady", False))
 
 
+def _name_of(callback: Callable[..., None]) -> str:
+    return type(getattr(callback, "__self__", None)).__name__
+
+
 def _guarded(callback: Callable[[Any], None]) -> Callable[[Any], None]:
     def heard(call: Any) -> None:
         try:
             callback(call)
         except Exception as fault:
-            fence.report(f"a witness ({type(getattr(callback, '__self__', None)).__name__}.op)", fault)
+            fence.report(f"a witness ({_name_of(callback)}.op)", fault)
 
     return heard

@@ -76,6 +76,9 @@ class Witness:
     def resume(self) -> None:
         """Looking closely begins (again): steps since the last time were not seen."""
 
+    def rest(self) -> None:
+        """Looking closely ends: take away what is of no use until `resume`."""
+
     def step_aside(self) -> None:
         """Compiled code may run from now on: take away what the compiler would see."""
 
