@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from stepscope.track import ranks
 
 if TYPE_CHECKING:
-    from stepscope.diagnose.crash.crash import Crash
+    from collections.abc import Callable
 
-__all__ = ["story_of"]
+    from stepscope.diagnose.crash.crash import Crash
+    from stepscope.diagnose.evidence import Evidence
+
+__all__ = ["story_of", "tell_story"]
 
 
 def story_of(crash: Crash | None) -> str:
@@ -24,3 +27,10 @@ def story_of(crash: Crash | None) -> str:
     text = told.text(color=wants_color(sys.stderr), width=terminal_width(sys.stderr))
     place = ranks.place()
     return f"rank {place.rank} of {place.world_size} failed\n{text}" if place.world_size > 1 else text
+
+
+def tell_story(evidence: Evidence, say: Callable[[str], None]) -> None:
+    """Say what there is to say of the crash that ended the script."""
+    story = story_of(evidence.crash)
+    if story:
+        say(story)
