@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepscope"
 
 # room -> what it may import of ours. Anything may import errors, fence and records.
-GROUND = {"errors", "extension", "fence", "records", "plain_text", "_callable", "__init__", "events"}
+GROUND = {"errors", "extension", "fence", "records", "plain_text", "_callable", "__init__", "events", "files"}
 MAY_IMPORT = {
     "errors": set(),
     "extension": set(),

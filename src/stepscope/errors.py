@@ -9,7 +9,7 @@
     ├── Conflict                   exit 3, HTTP 409   somebody else changed the same thing meanwhile
     ├── Forbidden                  exit 4, HTTP 403   refused by a safety rule
     ├── BadData                    exit 5, HTTP 422   a file that is not what it claims to be
-    │   └── UnsafeFile             exit 5, HTTP 422   a pipe, a device, a link out of its folder, too large; an OSError too
+    │   └── UnsafeFile             exit 5, HTTP 422   a pipe, a link out of its folder, too large; an OSError too
     ├── StorageError               exit 6, HTTP 507   the disk or folder cannot take what we write
     └── MissingExtra               exit 7, HTTP 501   an optional package is needed; names its install line
 

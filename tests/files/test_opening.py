@@ -37,7 +37,8 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, monkeypatch:
 
 def test_the_refusal_is_an_error_of_ours_and_of_the_system() -> None:
     fault = UnsafeFile("it is a pipe")
-    assert isinstance(fault, BadData) and isinstance(fault, OSError)
+    assert isinstance(fault, BadData)
+    assert isinstance(fault, OSError)
     assert (str(fault), fault.strerror, fault.exit_code) == ("it is a pipe", "it is a pipe", 5)
 
 

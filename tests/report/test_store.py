@@ -119,7 +119,7 @@ def test_too_long_a_text_is_refused(folder: Path) -> None:
         store.save([folder], "x" * 2_000_001, "r")
     found, _ = store.save([folder], "one", "r")
     (found.path / "000002.md").write_bytes(b"x" * 2_000_001)
-    with pytest.raises(BadData, match="more than 2,000,000 bytes"):
+    with pytest.raises(BadData, match="at most 2,000,000 are read"):
         store.read(found.version())
 
 

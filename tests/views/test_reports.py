@@ -181,7 +181,7 @@ def test_a_damaged_text_is_listed_with_its_reason(ctx: Context, store: Path) -> 
     (store / "reports" / saved.id / "000002.md").write_bytes(b"x" * (MAX_BYTES + 1))
     (row,) = reports(ctx, ReportsRequest()).reports
     assert row.error is not None
-    assert "more than 2,000,000 bytes" in row.error
+    assert "at most 2,000,000 are read" in row.error
 
 
 def test_a_draft_of_two_runs_tells_what_changed_and_draws_what_matters(store: Path, ctx: Context) -> None:

@@ -146,16 +146,14 @@ def _as_id(name: str) -> str:
 
 
 def _from_file(path: Path) -> str:
-    from stepscope.errors import BadData, NotFound
+    from stepscope.errors import NotFound
+    from stepscope.files.opening import read_file
     from stepscope.report.store import MAX_BYTES
 
     try:
-        with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_file(path, MAX_BYTES)
     except FileNotFoundError:
         raise NotFound(f"there is no file {str(path)!r}") from None
-    if len(data) > MAX_BYTES:
-        raise BadData(f"{path} has more than {MAX_BYTES:,} bytes; no report is that long")
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.eventfiles.crc32c import masked, masked_many, masked_rows
+from stepscope.files.opening import open_file, read_window
 
 __all__ = ["BLOCK", "MAX_RECORD", "Batch", "Group", "RecordFile", "encode_record", "first_records"]
 
@@ -82,7 +83,7 @@ class RecordFile:
                 self._say(f"is shorter ({size:,} bytes) than what was read of it ({self.offset:,}); what is new is not")
             self._size, self.left = size, size - self.offset
             return None
-        with open(self.path, "rb", buffering=0) as file:
+        with open_file(self.path, within=self.path.parent, buffering=0) as file:
             batch = self._next(file, size)
         if batch is None:
             self._size, self.left = size, size - self.offset
@@ -173,8 +174,8 @@ def encode_record(data: bytes) -> bytes:
 
 def first_records(path: Path) -> list[bytes]:
     """The sound records in the first few kilobytes of a file."""
-    with open(path, "rb") as file:
-        data = file.read(_FIRST)
+    with open_file(path, within=path.parent) as file:
+        data = read_window(file, 0, _FIRST)
     starts, sizes, _ = _chain(data)
     records = []
     for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):

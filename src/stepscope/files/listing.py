@@ -1,4 +1,4 @@
-"""The files of a folder that somebody else may have made: plain files and folders only, in a fixed order, not too many."""
+"""The files of a folder that somebody else may have made: plain files and folders only, in a fixed order."""
 
 from __future__ import annotations
 

@@ -3,10 +3,10 @@
     with open_file(run / "meta.json", within=run) as file: ...
     data = read_file(run / "meta.json", 16 << 20, within=run)
 
-`within` is the folder that a path must not leave. No link out of it is followed, also not one that is put there while we
-look: below that folder every step of the path is opened by its own, from the folder before it. Without `within` the
-path is one that the user named, and its links are the user's own. In both cases a pipe, a device or a socket is refused
-without waiting for it.
+`within` is the folder that a path must not leave. No link out of it is followed, nor one that is put there while we
+look: below that folder each part of the path is opened from the folder before it. Without `within` the path is one
+that the user named, and its links are the user's own. In both cases a pipe, a device or a socket is refused without
+waiting for it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _KINDS = (
 
 
 def open_file(path: PathLike, *, within: PathLike | None = None, buffering: int = -1) -> BinaryIO:
-    """A regular file, open for reading in binary. Raises `OSError` as `open` does, and `UnsafeFile`, which is one too."""
+    """A regular file, open for reading bytes. Raises `OSError` as `open` does, and `UnsafeFile`, which is one too."""
     return _opened(path, os.O_RDONLY, "rb", within, buffering)
 
 

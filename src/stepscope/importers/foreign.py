@@ -45,6 +45,8 @@ class Thing:
     media: Media
     data: bytes | None = None
     file: Path | None = None
+    within: Path | None = None
+    """The folder that the file must not leave through a link."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Bundle:
 
     artifact: Artifact
     files: dict[str, Path]
+    within: Path | None = None
+    """The folder that the files must not leave through a link."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StepscopeError, StorageError
+from stepscope.files.opening import open_writable, read_file
 from stepscope.importers.foreign import Bundle, Columns, ForeignRun, Restart, Source, Thing, Traces, WideRow
 from stepscope.importers.lock import ImportLock
 from stepscope.records import Console, End, RunMeta
@@ -28,6 +29,7 @@ __all__ = ["ORIGIN", "Landed", "Landing", "Origin"]
 
 ORIGIN = "import.json"
 _WRITER = "import"
+_LARGEST_ORIGIN = 64 << 20
 _LATEST = 2.0**33
 """The year 2242."""
 _RUNNING_S = 180.0
@@ -120,7 +122,7 @@ class Landing:
         self._has_looked = True
         for path in self.store.glob(f"*/{ORIGIN}"):
             try:
-                origin = _origin_decoder.decode(path.read_bytes())
+                origin = _origin_decoder.decode(read_file(path, _LARGEST_ORIGIN, within=path.parent))
             except (OSError, msgspec.DecodeError):
                 continue
             if (origin.kind, origin.path) == (self.source.kind, self._where):
@@ -193,13 +195,14 @@ class Landing:
 
     def _keep_thing(self, writer: RunWriter, thing: Thing) -> None:
         if thing.file is not None:
-            sha256, size = writer.blob_file(thing.file)
+            sha256, size = writer.blob_file(thing.file, within=thing.within)
             writer.media(msgspec.structs.replace(thing.media, sha256=sha256, size=size))
         else:
             writer.media(thing.media, thing.data)
 
     def _keep_bundle(self, writer: RunWriter, bundle: Bundle) -> None:
-        changed = [path for sha256, path in bundle.files.items() if writer.blob_file(path)[0] != sha256]
+        found = {path: writer.blob_file(path, within=bundle.within)[0] for path in bundle.files.values()}
+        changed = [path for sha256, path in bundle.files.items() if found[path] != sha256]
         if changed:
             raise BadData(f"{changed[0]} changed while it was read; import again")
         writer.event(bundle.artifact)
@@ -290,7 +293,7 @@ class Landing:
         self._cut.discard(key)
         path = self._known[key]
         try:
-            self._origins[key] = _origin_decoder.decode((path / ORIGIN).read_bytes())
+            self._origins[key] = _origin_decoder.decode(read_file(path / ORIGIN, _LARGEST_ORIGIN, within=path))
         except (OSError, msgspec.DecodeError) as fault:
             raise BadData(f"{path / ORIGIN} cannot be read; delete the run and import it again") from fault
 
@@ -316,5 +319,5 @@ def _cut_back(path: Path, origin: Origin) -> None:
         if whole == 0:
             file.unlink()
         elif size > whole:
-            with file.open("r+b") as log:
+            with open_writable(file, within=path) as log:
                 log.truncate(whole)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from stepscope.errors import BadData
+from stepscope.files.opening import open_file, read_window
 from stepscope.importers.foreign import Thing
 from stepscope.records import Media
 from stepscope.runs.format.image_head import image_size, mime_of
@@ -34,25 +36,33 @@ def things_of(made: Loggable, key: str, step: int, time: float, **meta: Any) -> 
 
 
 def file_thing(
-    path: Path, key: str, step: int, time: float, *, kind: str | None = None, caption: str | None = None, **meta: Any
+    path: Path,
+    key: str,
+    step: int,
+    time: float,
+    *,
+    within: Path,
+    kind: str | None = None,
+    caption: str | None = None,
+    **meta: Any,
 ) -> Thing:
     """A file kept as it is: as a picture, a sound or a clip when its first bytes say so, else as a file.
 
-    `kind` says what its owner took it for; it counts only where the bytes agree. Large files are not read whole.
+    `within` is the folder that it must not leave through a link. `kind` says what its owner took it for; it counts
+    only where the bytes agree. Large files are not read whole.
     """
-    size = path.stat().st_size
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD)
-    found, mime = _kind_of(head, kind, path)
+    with open_file(path, within=within) as stream:
+        head = read_window(stream, 0, _SMALL + 1)
+    found, mime = _kind_of(head[:_HEAD], kind, path)
     if found == "image":
-        wide = image_size(head, mime)
+        wide = image_size(head[:_HEAD], mime)
         meta = {**meta, **({} if wide is None else {"width": wide[0], "height": wide[1]})}
     if found == "file":
         meta = {"name": as_name(path.name), **meta}
     media = Media(key=as_name(key), step=step, time=time, kind=found, mime=mime, meta=captioned(meta, caption))
-    if size <= _SMALL:
-        return Thing(media, path.read_bytes())
-    return Thing(media, file=path)
+    if len(head) <= _SMALL:
+        return Thing(media, head)
+    return Thing(media, file=path, within=within)
 
 
 def plotly_thing(tree: Any, key: str, step: int, time: float) -> Thing:
@@ -88,4 +98,4 @@ def inside(root: Path, inner: Any) -> Path:
 def several(things: list[Thing]) -> Iterator[Thing]:
     """Things under one key at one step, each with its place among them."""
     for index, thing in enumerate(things):
-        yield Thing(msgspec.structs.replace(thing.media, index=index, count=len(things)), thing.data, thing.file)
+        yield replace(thing, media=msgspec.structs.replace(thing.media, index=index, count=len(things)))

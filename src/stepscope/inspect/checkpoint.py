@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import pickle
 import warnings
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from stepscope.errors import BadData, MissingExtra, NotFound
+from stepscope.files.opening import open_file, read_window
+from stepscope.files.packed import check_zip, is_zip
 from stepscope.inspect.figures import size
 from stepscope.inspect.safetensors import looks_like_safetensors, read_header
 from stepscope.inspect.table import Row, Table
@@ -28,6 +29,8 @@ COLUMNS = [
     "tensor", "shape", "dtype", "params", "bytes", "mean", "std", "min", "max", "norm", "nan", "inf", "zero_percent",
 ]  # fmt: skip
 _MOST_FACTS = 200
+_UNFOLDS, _FREE = 4.0, 64 << 20
+"""torch does not compress what it saves: a file that unfolds to several times its size was not made by it."""
 
 
 @dataclass
@@ -149,8 +152,9 @@ def load_safely(path: str | Path, device: Any = "cpu") -> Any:
     except ImportError:
         raise MissingExtra("reading a torch checkpoint", "torch", extra="torch") from None
     options: dict[str, Any] = {"map_location": device, "weights_only": True}
-    if zipfile.is_zipfile(path) and str(device) == "cpu":
-        options["mmap"] = True
+    if is_zip(path):
+        check_zip(path, ratio=_UNFOLDS, free=_FREE)
+        options["mmap"] = str(device) == "cpu"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # deprecation of storage classes, on loading old files
@@ -167,11 +171,11 @@ def load_safely(path: str | Path, device: Any = "cpu") -> Any:
 def _trouble(path: Path, fault: str) -> str:
     """Why a file that torch cannot read is no checkpoint, from its size and first bytes."""
     length = path.stat().st_size
-    with path.open("rb") as file:
-        start = file.read(4)
+    with open_file(path) as file:
+        start = read_window(file, 0, 4)
     if not length:
         return "is empty (0 bytes): perhaps the writing of it never finished"
-    if start[:2] == b"PK" and not zipfile.is_zipfile(path):
+    if start[:2] == b"PK" and not is_zip(path):
         return f"is cut off or damaged: it begins as a torch checkpoint, but its end is missing ({length:,} bytes)"
     if start[:2] != b"PK" and start[:1] != b"\x80":
         return "is no torch checkpoint: it begins neither as a zip archive nor as a pickle"

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import BadData
+from stepscope.files.mapping import map_file
+from stepscope.files.opening import open_file, read_window
 from stepscope.inspect.tensor_values import Floats, array_pieces, decode_bfloat16, decode_float8
 
 __all__ = ["StoredTensor", "looks_like_safetensors", "read_header"]
@@ -63,22 +65,20 @@ class StoredTensor:
         _, code, decode = _DTYPES[self.kind]
         if not self.bytes:
             return iter(())
-        mapped = np.memmap(
-            self.file, dtype=code, mode="r", offset=self.start, shape=(self.bytes // np.dtype(code).itemsize,)
-        )
-        return array_pieces(mapped, decode)
+        mapped = np.frombuffer(map_file(self.file), np.uint8)[self.start : self.start + self.bytes]
+        return array_pieces(mapped.view(code), decode)
 
 
 def looks_like_safetensors(path: Path) -> bool:
-    with open(path, "rb") as file:
-        head = file.read(9)
+    with open_file(path) as file:
+        head = read_window(file, 0, 9)
     return len(head) == 9 and head[8:] == b"{" and int.from_bytes(head[:8], "little") <= os.path.getsize(path)
 
 
 def read_header(path: Path) -> tuple[list[StoredTensor], dict[str, str]]:
     """The tensors of a file and its metadata. A header that does not fit the file is refused."""
-    size = path.stat().st_size
-    with open(path, "rb") as file:
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8 or length > _MOST_HEADER:
             raise BadData(

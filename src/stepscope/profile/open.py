@@ -12,6 +12,8 @@ from typing import Any
 from weakref import finalize
 
 from stepscope.errors import BadData, NotFound, StepscopeError, UsageError
+from stepscope.files.listing import plain_files
+from stepscope.files.packed import gunzipped_head
 from stepscope.profile.profile import Profile, profiles_in
 from stepscope.profile.store import is_profile_folder, write_meta, write_part
 from stepscope.records.profile import ProfileMeta
@@ -67,7 +69,7 @@ def _files_of(path: Path) -> list[Path]:
     """A file itself; of a folder (a log_dir) the traces in it, of each worker its newest; else the other profiles."""
     if not path.is_dir():
         return [path]
-    inside = [file for file in sorted(path.rglob("*")) if file.is_file() and not file.is_symlink()]
+    inside = sorted(plain_files(path))
     traces = [file for file in inside if _TRACE.search(file.name) and kind_of_file(file) == "trace"]
     newest = {(found[1] if (found := _SESSION.match(str(file))) else str(file)): file for file in traces}
     return list(newest.values()) or [file for file in inside if file.suffix in (".prof", ".speedscope", ".pickle")]
@@ -95,18 +97,7 @@ def kind_of_file(path: Path) -> str:
 
 def _head(path: Path, size: int = 4096) -> bytes:
     """How its content begins, unpacked when it is gzipped."""
-    import gzip
-    import zlib
-
-    with path.open("rb") as file:
-        raw = file.read(size)
-    if raw[:2] == b"\x1f\x8b":
-        try:
-            with gzip.open(path) as unpacked:
-                raw = unpacked.read(size)
-        except (OSError, EOFError, zlib.error) as fault:
-            raise BadData(f"{path} looks gzipped but cannot be unpacked: {fault}") from None
-    return raw.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return gunzipped_head(path, size).lstrip(b"\xef\xbb\xbf \t\r\n")
 
 
 def _in_memory(files: list[Path]) -> Profile:

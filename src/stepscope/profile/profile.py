@@ -9,10 +9,14 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData
+from stepscope.files.opening import read_file
 from stepscope.profile.store import PROFILES, is_profile_folder, read_meta
 from stepscope.profile.trace.events import Events, joined
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import ProfileFile, ProfileMeta, Stack, StepParts
+
+LARGEST_PART = 2 << 30
+"""Bytes of one file of a profile other than its traces."""
 
 __all__ = ["PROFILES", "Profile", "profiles_in"]
 
@@ -66,7 +70,7 @@ class Profile:
         for file in self.files(kind, rank):
             path = self.path(file)
             if path.exists():
-                return path.read_bytes()
+                return read_file(path, LARGEST_PART, within=path.parent)
         return None
 
     def facts(self, rank: int = 0) -> dict[str, Any]:

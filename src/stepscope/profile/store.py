@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.opening import plain_size, read_file
 from stepscope.records.profile import ProfileFile, ProfileMeta
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import write_file
@@ -30,6 +31,7 @@ SIMPLE = "simple"
 REQUEST = "request"
 """A file in the folder of profiles: the running training is asked for a window, and takes the file away."""
 _META = "profile.json"
+_LARGEST_META = 64 << 20
 _OF_RANK = re.compile(r"rank(\d+)\.profile\.json")
 Kind = Literal["events", "trace", "prof", "stacks", "memory", "facts", "phases", "data", "other"]
 _KINDS: dict[str, Kind] = {
@@ -89,12 +91,12 @@ def read_meta(folder: Path) -> ProfileMeta:
 
 def _is_there(folder: Path, name: str) -> bool:
     """Beside profile.json, whatever it says."""
-    return Path(name).name == name and (folder / name).is_file()
+    return Path(name).name == name and plain_size(folder / name) is not None
 
 
 def _decoded(file: Path) -> ProfileMeta:
     try:
-        return _meta_decoder.decode(file.read_bytes())
+        return _meta_decoder.decode(read_file(file, _LARGEST_META, within=file.parent))
     except FileNotFoundError:
         raise NotFound(f"{file.parent} is no profile any more: {file.name} is gone") from None
     except (msgspec.MsgspecError, RecursionError) as fault:

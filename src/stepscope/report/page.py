@@ -14,10 +14,12 @@ import msgspec
 
 import stepscope
 from stepscope.errors import NotFound
+from stepscope.files.opening import read_text
 from stepscope.plain_text import clean
 
 __all__ = ["packed_bytes", "page", "template_bytes", "viewer_path"]
 
+_LARGEST_VIEWER = 64 << 20
 _SLOT = re.compile(r'<script\b[^>]*\bid="report-pack"[^>]*>\s*</script>')
 _TITLE = re.compile(r"<title>[^<]*</title>")
 
@@ -50,7 +52,7 @@ def template_bytes(template: Path | None = None) -> int:
 
 def _template(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path, _LARGEST_VIEWER)
     except FileNotFoundError:
         raise NotFound(
             f"the report viewer is not built: {path} is missing; run `make setup` in a checkout, "

@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 
 from stepscope.errors import MissingExtra, StepscopeError, StorageError
+from stepscope.files.opening import read_file
 
 __all__ = ["NoBrowser", "find_browser", "print_pdf"]
 
@@ -35,6 +36,7 @@ _ELSEWHERE = [
     r"C:\Program Files (x86)\Microsoft\Edge\Application\msedge.exe",
     r"C:\Program Files\Microsoft\Edge\Application\msedge.exe",
 ]
+_LARGEST = 1 << 30
 TIMEOUT_S = 90.0
 _DRAWING_MS = 15_000
 """How much of the page's own time it gets to draw everything; it does not take that long by the clock."""
@@ -78,7 +80,7 @@ def print_pdf(page: bytes, timeout_s: float = TIMEOUT_S) -> bytes:
         with _printing:
             said = _run([browser, *_switches(folder, target), source.as_uri() + "#print"], timeout_s)
         try:
-            data = target.read_bytes()
+            data = read_file(target, _LARGEST, within=folder)
         except OSError:
             data = b""
         if not data.startswith(b"%PDF-"):

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import NotFound, StorageError, UsageError
+from stepscope.files.opening import read_file
 from stepscope.report.store import Found, reports_in
 from stepscope.runs.format.filesystem import sync_folder
 
@@ -113,9 +114,7 @@ def _shares(found: Found) -> list[Share]:
 
 def _lines(path: Path) -> list[bytes]:
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(handle, "rb") as file:
-            return file.read(_LARGEST).splitlines()
+        return read_file(path, _LARGEST, within=path.parent).splitlines()
     except OSError:
         return []
 

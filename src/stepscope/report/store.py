@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepscope.errors import BadData, Conflict, Forbidden, NotFound, StorageError, UsageError
+from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
 from stepscope.runs.format.layout import is_run_folder
 
@@ -94,13 +95,9 @@ class Found:
 def read(version: Version) -> str:
     """The text of a version, whoever wrote the file: bytes that are no UTF-8 become visible signs."""
     try:
-        handle = os.open(version.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(handle, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_file(version.path, MAX_BYTES, within=version.path.parent)
     except OSError as error:
         raise BadData(f"version {version.number} of the report cannot be read: {error.strerror}") from error
-    if len(data) > MAX_BYTES:
-        raise BadData(f"version {version.number} has more than {MAX_BYTES:,} bytes; split the report in two")
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import stat
 from collections.abc import Iterator
 from io import BytesIO
 from typing import BinaryIO
@@ -14,6 +13,7 @@ from urllib.parse import quote
 from starlette.responses import Response, StreamingResponse
 
 from stepscope.errors import NotFound
+from stepscope.files.opening import open_file
 from stepscope.views.media.shown import SHOWN_MEDIA
 from stepscope.views.route import Download
 
@@ -93,16 +93,11 @@ def _opened(download: Download) -> tuple[BinaryIO, int]:
     if download.path is None:
         body = download.body or b""
         return BytesIO(body), len(body)
-    try:  # no symlinks, and no waiting for a pipe that somebody put there
-        handle = os.open(download.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    try:
+        file = open_file(download.path, within=download.path.parent)
     except OSError as error:
         raise NotFound(f"the file {download.path.name} cannot be read: {error.strerror}") from error
-    file = os.fdopen(handle, "rb")
-    status = os.fstat(handle)
-    if not stat.S_ISREG(status.st_mode):
-        file.close()
-        raise NotFound(f"{download.path.name} is not a file")
-    return file, status.st_size
+    return file, os.fstat(file.fileno()).st_size
 
 
 def _span(header: str, size: int) -> tuple[int, int] | None:

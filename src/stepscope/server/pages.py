@@ -10,6 +10,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from stepscope.files.opening import read_file
 from stepscope.server.answers import refusal
 from stepscope.server.frames import FIGURE_FRAME, frame_headers
 
@@ -18,6 +19,7 @@ __all__ = ["Pages"]
 _PAGE = re.compile(r"/[\w/-]*", re.ASCII)
 _FILE = re.compile(r"/(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.\w+", re.ASCII)
 
+_LARGEST = 64 << 20
 _FOREVER = "private, max-age=31536000, immutable"
 _NOT_BUILT = """Stepscope's browser app has not been built.
 
@@ -59,12 +61,10 @@ class Pages:
     def _read(self, path: Path) -> tuple[bytes, bytes] | None:
         """A file's bytes, plain and compressed; None if it is not a file of the app."""
         try:
-            if not path.resolve().is_relative_to(self.folder.resolve()) or not path.is_file():
-                return None
             changed = path.stat().st_mtime_ns
             kept = self._kept.get(path)
             if kept is None or kept[0] != changed:
-                data = path.read_bytes()
+                data = read_file(path, _LARGEST, within=self.folder)
                 kept = self._kept[path] = (changed, data, gzip.compress(data, 6, mtime=0))
         except OSError:
             return None

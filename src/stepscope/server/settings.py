@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stepscope.errors import ConfigError, Forbidden
+from stepscope.files.opening import open_file, read_window
 
 __all__ = ["Settings", "is_loopback", "read_token_file"]
 
 MIN_TOKEN = 16
 _STATIC = Path(__file__).parent / "static"
+
+
+_LARGEST_TOKEN = 4096
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,9 @@ def read_token_file(path: Path) -> str:
             os.chmod(path, 0o600)
             file.write(secrets.token_urlsafe(24) + "\n")
     try:
-        mode = path.stat().st_mode
-        token = path.read_text(encoding="utf-8").strip()
+        with open_file(path) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            token = read_window(file, 0, _LARGEST_TOKEN).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read the token file {path}: {error}") from error
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):

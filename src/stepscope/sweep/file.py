@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from stepscope.errors import BadData, ConfigError, NotFound
+from stepscope.files.opening import read_file
 
 __all__ = ["load"]
 
@@ -52,14 +53,11 @@ _Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 def load(path: Path) -> Any:
     """What a YAML (or JSON) file says."""
     try:
-        with open(path, "rb") as stream:
-            data = stream.read(LARGEST + 1)
+        data = read_file(path, LARGEST)
     except FileNotFoundError:
         raise NotFound(f"there is no file {str(path)!r}; docs/sweeps.md shows what a sweep file looks like") from None
     except IsADirectoryError:
         raise ConfigError(f"{str(path)!r} is a folder; give the sweep file in it") from None
-    if len(data) > LARGEST:
-        raise BadData(f"{path} is larger than {LARGEST >> 20} MiB; a sweep file never is")
     try:
         return yaml.load(data.decode("utf-8-sig"), _Loader)
     except UnicodeDecodeError as fault:

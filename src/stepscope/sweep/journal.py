@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import Conflict
+from stepscope.files.opening import open_writable, read_file
 from stepscope.runs.format.filesystem import make_private_folder, try_lock
 
 __all__ = ["Journal", "folder_of"]
 
 JOURNAL = "journal.jsonl"
+_LARGEST = 1 << 30
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -54,7 +56,7 @@ class Journal:
     def read(self) -> Iterator[dict[str, Any]]:
         """Every line that was written."""
         try:
-            data = self.path.read_bytes()
+            data = read_file(self.path, _LARGEST, within=self.folder)
         except FileNotFoundError:
             return
         for line in data.split(b"\n"):
@@ -96,13 +98,10 @@ class Journal:
     def is_locked(self) -> bool:
         """Whether a sweep process has it now."""
         try:
-            fd = os.open(self.path, os.O_RDWR)
+            with open_writable(self.path, within=self.folder) as file:
+                return not try_lock(file.fileno())
         except OSError:
             return False
-        try:
-            return not try_lock(fd)
-        finally:
-            os.close(fd)
 
     def put_aside(self) -> Path | None:
         """Move an earlier sweep of this name out of the way; its runs stay where they are."""

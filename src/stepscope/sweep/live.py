@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stepscope.files.opening import open_file, read_window
 from stepscope.plain_text import clean
 from stepscope.sweep.divergence import diverged
 from stepscope.sweep.process import Process
@@ -110,9 +111,9 @@ def _code(code: int) -> str:
 def last_line(path: Path) -> str:
     """The last thing a run printed."""
     try:
-        with open(path, "rb") as stream:
-            stream.seek(max(stream.seek(0, 2) - _TAIL, 0))
-            lines = stream.read().decode("utf-8", "replace").replace("\r", "\n").splitlines()
+        with open_file(path) as stream:
+            data = read_window(stream, max(stream.seek(0, 2) - _TAIL, 0), _TAIL)
     except OSError:
         return ""
+    lines = data.decode("utf-8", "replace").replace("\r", "\n").splitlines()
     return next((clean(line.strip())[:300] for line in reversed(lines) if line.strip()), "")

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.errors import StepscopeError
+from stepscope.files.opening import read_file
 from stepscope.runs.format.layout import is_run_folder
 from stepscope.runs.read.folder import RunFolder
 from stepscope.sweep.spec import Metric
@@ -21,13 +22,14 @@ Steps = npt.NDArray[np.int64]
 
 _LOSS = re.compile(r"(?i)(?:^|[/_. -])loss$")
 _HELD_OUT = re.compile(r"(?i)(?:^|[/_. -])(?:val|valid|validation|eval|test)(?:[/_. -]|$)")
+_LARGEST_NOTE = 16 << 20
 MOST_LOSSES = 8
 
 
 def folders_in(note: Path) -> list[Path]:
     """The run folders that a trial has opened and not thrown away again, in the order it did."""
     try:
-        lines = note.read_bytes().split(b"\n")[:-1]  # a torn last line is not yet
+        lines = read_file(note, _LARGEST_NOTE).split(b"\n")[:-1]  # a torn last line is not yet
     except OSError:
         return []
     paths = [Path(os.fsdecode(line)) for line in dict.fromkeys(lines) if line]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.index import cache_folder
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import write_file
@@ -101,7 +102,6 @@ def alert_file(stores: Sequence[Path]) -> Path:
 
 def _read(path: Path) -> _File | None:
     try:
-        with open(path, "rb") as stream:
-            return _file_decoder.decode(stream.read(_LARGEST))
+        return _file_decoder.decode(read_file(path, _LARGEST, within=path.parent))
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import StorageError
+from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import create_private
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import write_file
@@ -83,8 +84,7 @@ def change_views(store: Path, change: Callable[[list[SavedView]], list[SavedView
 
 
 def _read(file: Path) -> list[SavedView]:
-    with open(file, "rb") as stream:
-        return _file_decoder.decode(stream.read(_LARGEST)).views
+    return _file_decoder.decode(read_file(file, _LARGEST, within=file.parent)).views
 
 
 @contextmanager

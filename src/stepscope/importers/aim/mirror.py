@@ -10,6 +10,8 @@ import os
 import shutil
 from pathlib import Path
 
+from stepscope.files.opening import open_file, plain_size
+
 __all__ = ["mirrored", "newest_change"]
 
 _LEFT_OUT = ("LOCK", "LOG")
@@ -31,10 +33,13 @@ def mirrored(source: Path, target: Path) -> None:
 
 def _stand_in(file: Path, target: Path) -> None:
     try:
+        if plain_size(file) is None:  # a link or a pipe: Aim makes none
+            return
         if file.suffix == ".sst":
             target.symlink_to(file.absolute())
         elif file.name not in _LEFT_OUT and not file.name.startswith("LOG.old"):
-            shutil.copyfile(file, target)
+            with open_file(file, within=file.parent) as stream, target.open("xb") as copy:
+                shutil.copyfileobj(stream, copy)
     except FileNotFoundError:  # RocksDB has tidied up meanwhile; what it wrote instead is there
         return
 

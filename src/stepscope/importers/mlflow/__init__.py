@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from stepscope.errors import BadData
+from stepscope.files.listing import is_inside
 from stepscope.importers.foreign import ForeignRun, Piece, Source
 from stepscope.importers.mlflow.artifacts import artifacts_of
 from stepscope.importers.mlflow.database import Database, is_database
@@ -93,12 +94,21 @@ class MlflowStores:
     def _artifacts(self, stored: StoredRun, had: dict[str, Any], when: float) -> Iterator[Piece]:
         said = local_path(stored.artifacts)
         places = [place for place in (said, stored.beside) if place is not None and place.is_dir()]
-        if places:
+        ours = [place for place in places if is_inside(place, self._home)]
+        if ours:
             seen = had.setdefault("artifacts", {})
-            yield from artifacts_of(places[0], stored.tags, seen, self._troubles)
-        elif said is None and stored.artifacts and not had.get("elsewhere"):
+            yield from artifacts_of(ours[0], stored.tags, seen, self._troubles)
+        elif (places or said is None) and stored.artifacts and not had.get("elsewhere"):
             had["elsewhere"] = True
-            self._troubles.append(f"the artifacts of run '{stored.name}' lie at {stored.artifacts}: they stay there")
+            self._troubles.append(
+                f"the artifacts of run '{stored.name}' lie at {stored.artifacts}, outside of {self._home}: "
+                "they stay there"
+            )
+
+    @property
+    def _home(self) -> Path:
+        """The folder that was named: what the files in it say must not make us read others."""
+        return self.path.parent if self.path.is_file() else self.path
 
     def cursor(self, run: ForeignRun) -> Any:
         return self._cursors[run.key]
@@ -157,5 +167,5 @@ def _stores(path: Path) -> Iterator[Store]:
         yield from (
             Database(here / name)
             for name in sorted(files)
-            if name.endswith((".db", ".sqlite")) and is_database(here / name)
+            if name.endswith((".db", ".sqlite")) and not (here / name).is_symlink() and is_database(here / name)
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.files.listing import plain_files
+from stepscope.files.opening import read_file, read_text
 from stepscope.importers.foreign import Piece, Thing
 from stepscope.importers.things import file_thing, things_of
 from stepscope.records import Artifact, ArtifactFile
@@ -27,34 +28,26 @@ _PICTURE = re.compile(
 _SMALL = 1 << 20
 _COPIED = 64 << 20
 """Larger files (weights) stay where they are, and the run notes where that is."""
+_WORDS = {".html": Html, ".htm": Html, ".md": Markdown, ".markdown": Markdown, ".txt": Text, ".log": Text}
 Seen = dict[str, list[int]]
 
 
 def artifacts_of(root: Path, tags: dict[str, str], seen: Seen, lost: list[str]) -> Iterator[Piece]:
     """What is new or has changed among the files below `root`; `seen` remembers what was there."""
     tables = _tables(tags)
-    for path in _files(root):
+    for path in plain_files(root):
         inner = path.relative_to(root).as_posix()
         try:
             stat = path.stat()
             mark = [stat.st_size, stat.st_mtime_ns // 1_000_000]
             if seen.get(inner) == mark:
                 continue
-            pieces = _pieces(path, inner, stat.st_mtime, is_table=inner in tables)
+            pieces = _pieces(root, path, inner, stat.st_mtime, is_table=inner in tables)
         except (OSError, ValueError, KeyError, TypeError, StepscopeError) as fault:
             lost.append(f"{path} cannot be read: {fault}")
             continue
         seen[inner] = mark
         yield from pieces
-
-
-def _files(root: Path) -> Iterator[Path]:
-    for where, inner, names in os.walk(root):
-        inner.sort()
-        for name in sorted(names):
-            path = Path(where) / name
-            if path.is_file() and not path.is_symlink():
-                yield path
 
 
 def _tables(tags: dict[str, str]) -> set[str]:
@@ -66,39 +59,34 @@ def _tables(tags: dict[str, str]) -> set[str]:
         return set()
 
 
-def _pieces(path: Path, inner: str, when: float, *, is_table: bool) -> list[Any]:
+def _pieces(root: Path, path: Path, inner: str, when: float, *, is_table: bool) -> list[Any]:
     picture = _PICTURE.fullmatch(path.name) if inner.startswith("images/") else None
     if picture is not None:
         if picture["small"]:
             return []  # a thumbnail of the one beside it
         key = picture["key"].replace("~" if picture["mark"] == "+" else "#", "/")  # newer versions mark with +
-        return [file_thing(path, key, int(picture["step"]), int(picture["time"]) / 1000, kind="image")]
+        return [file_thing(path, key, int(picture["step"]), int(picture["time"]) / 1000, kind="image", within=root)]
     size = path.stat().st_size
     if size > _COPIED:
         return [_reference(path, inner, size, when)]
     if is_table:
-        return _table(path, inner, when)
-    made = _words(path) if size <= _SMALL else None
+        return _table(root, path, inner, when)
+    made = _words(root, path) if size <= _SMALL else None
     if made is not None:
         return things_of(made, inner, 0, when)
-    return [file_thing(path, inner, 0, when)]
+    return [file_thing(path, inner, 0, when, within=root)]
 
 
-def _table(path: Path, inner: str, when: float) -> list[Thing]:
-    content = json.loads(path.read_bytes())
+def _table(root: Path, path: Path, inner: str, when: float) -> list[Thing]:
+    content = json.loads(read_file(path, _COPIED, within=root))
     if not isinstance(content, dict):
         raise BadData("a table that is no JSON object")
     return things_of(Table(rows=content["data"], columns=[str(name) for name in content["columns"]]), inner, 0, when)
 
 
-def _words(path: Path) -> Any:
-    if path.suffix in (".html", ".htm"):
-        return Html(path)
-    if path.suffix in (".md", ".markdown"):
-        return Markdown(path.read_text("utf-8", "replace"))
-    if path.suffix in (".txt", ".log"):
-        return Text(path.read_text("utf-8", "replace"))
-    return None
+def _words(root: Path, path: Path) -> Any:
+    kind = _WORDS.get(path.suffix)
+    return None if kind is None else kind(read_text(path, _SMALL, within=root))
 
 
 def _reference(path: Path, inner: str, size: int, when: float) -> Artifact:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from stepscope.errors import BadData
+from stepscope.files.listing import plain_files, refused_links
+from stepscope.files.opening import open_file, read_text, read_window
+from stepscope.files.yaml_text import load_yaml
 from stepscope.importers.foreign import Columns
 from stepscope.importers.mlflow.stored import StoredRun, columns_of
 
@@ -17,6 +18,7 @@ __all__ = ["FileStore", "is_file_store"]
 _STATUS = {1: "RUNNING", 2: "SCHEDULED", 3: "FINISHED", 4: "FAILED", 5: "KILLED"}
 _LARGEST_META = 1 << 20
 _LARGEST_VALUE = 64 << 10
+_STRETCH = 16 << 20
 
 
 def is_file_store(path: Path) -> bool:
@@ -53,6 +55,8 @@ class FileStore:
                 meta = self._meta_of(inner / "meta.yaml")
                 number = meta.get("run_id") or meta.get("run_uuid")
                 if number and meta.get("lifecycle_stage", "active") == "active":
+                    if str(number) not in self._folders:
+                        self._troubles += [f"{path} leads elsewhere and was left out" for path in refused_links(inner)]
                     self._folders[str(number)] = inner
                     yield _stored(inner, str(number), str(experiment.get("name") or folder.name), meta)
 
@@ -71,14 +75,24 @@ class FileStore:
         self._read_to[run.id] = read_to
         for key, path in _files(self._folders[run.id] / "metrics"):
             start = int(read_to.get(key, 0))
-            with path.open("rb") as stream:
-                stream.seek(start)
-                data = stream.read()
-            whole = data.rfind(b"\n") + 1  # a line without its end is still being written
-            read_to[key] = start + whole
-            rows = self._rows(path, data[:whole])
-            if rows:
-                yield columns_of(key, rows)
+            for data, end in self._lines(path, start, within=self._folders[run.id]):
+                read_to[key] = end
+                rows = self._rows(path, data)
+                if rows:
+                    yield columns_of(key, rows)
+
+    def _lines(self, path: Path, start: int, within: Path) -> Iterator[tuple[bytes, int]]:
+        """Whole lines from a place on, a stretch at a time, each with where it ends."""
+        try:
+            with open_file(path, within=within) as stream:
+                while data := read_window(stream, start, _STRETCH):
+                    whole = data.rfind(b"\n") + 1  # a line without its end is still being written
+                    if not whole:
+                        return
+                    start += whole
+                    yield data[:whole], start
+        except OSError as fault:
+            self._troubles.append(f"{path} cannot be read: {fault}")
 
     def _rows(self, path: Path, data: bytes) -> list[tuple[int, float, Any]]:
         rows = []
@@ -102,7 +116,7 @@ class FileStore:
 
 
 def _stored(folder: Path, number: str, experiment: str, meta: dict[str, Any]) -> StoredRun:
-    tags = _values(folder / "tags")
+    tags = _values(folder, "tags")
     status, start, end = meta.get("status"), meta.get("start_time"), meta.get("end_time")
     return StoredRun(
         id=number,
@@ -112,7 +126,7 @@ def _stored(folder: Path, number: str, experiment: str, meta: dict[str, Any]) ->
         start=start / 1000 if isinstance(start, (int, float)) else folder.stat().st_mtime,
         end=end / 1000 if isinstance(end, (int, float)) else None,
         user=str(meta.get("user_id") or ""),
-        params=_values(folder / "params"),
+        params=_values(folder, "params"),
         tags=tags,
         artifacts=str(meta.get("artifact_uri") or ""),
         beside=folder / "artifacts",
@@ -121,29 +135,25 @@ def _stored(folder: Path, number: str, experiment: str, meta: dict[str, Any]) ->
 
 def _meta(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > _LARGEST_META:
-            return {}
-        content = yaml.safe_load(path.read_text("utf-8", "replace"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        content = load_yaml(read_text(path, _LARGEST_META, within=path.parent), str(path))
+    except (OSError, BadData):
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
     """The files below a folder by their inner path, which is the name: `val/acc` is a file in a folder."""
-    for where, inner, names in os.walk(folder):
-        inner.sort()
-        for name in sorted(names):
-            path = Path(where) / name
-            yield path.relative_to(folder).as_posix(), path
+    for path in plain_files(folder):
+        yield path.relative_to(folder).as_posix(), path
 
 
-def _values(folder: Path) -> dict[str, str]:
+def _values(run: Path, kind: str) -> dict[str, str]:
     found = {}
-    for key, path in _files(folder):
+    for key, path in _files(run / kind):
         try:
-            with path.open("rb") as stream:
-                found[key] = stream.read(_LARGEST_VALUE).decode("utf-8", "backslashreplace").rstrip("\n")
+            with open_file(path, within=run) as stream:
+                data = read_window(stream, 0, _LARGEST_VALUE)
         except OSError:
             continue
+        found[key] = data.decode("utf-8", "backslashreplace").rstrip("\n")
     return found

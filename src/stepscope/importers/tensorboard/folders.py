@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stepscope.eventfiles.reader import first_events, is_event_file
+from stepscope.files.listing import is_inside
 from stepscope.importers.tensorboard.traces import SESSION, is_trace
 from stepscope.runs.format.ids import is_run_id
 
@@ -84,7 +85,11 @@ def find_folders(root: Path, peeked: dict[Path, Peek]) -> list[LogFolder]:
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Folders from the top, links followed but no folder twice; runs of ours and hidden folders are left out."""
+    """Folders from the top, no folder twice; runs of ours and hidden folders are left out.
+
+    Links to folders are followed while they stay below `root`, as TensorBoard follows them; one that leads elsewhere
+    is not: a folder from somebody else must not bring in what lies beside it on this disk.
+    """
     seen: set[tuple[int, int]] = set()
     for folder, below, files in os.walk(root, followlinks=True):
         try:
@@ -97,7 +102,11 @@ def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
             continue
         seen.add((stat.st_dev, stat.st_ino))
         below[:] = sorted(name for name in below if not name.startswith(".") and not is_run_id(name))
-        yield folder, below, files
+        links = [name for name in below if os.path.islink(os.path.join(folder, name))]
+        for name in links:
+            if not is_inside(Path(folder, name), root):
+                below.remove(name)
+        yield folder, below, [name for name in files if not os.path.islink(os.path.join(folder, name))]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import StepscopeError
+from stepscope.files.opening import read_text
 from stepscope.importers.foreign import Piece
 from stepscope.importers.things import file_thing, things_of
 from stepscope.track.media.embedding import Embedding
@@ -19,12 +20,13 @@ __all__ = ["embeddings"]
 _BLOCK = re.compile(r"embeddings\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _FIELD = re.compile(r'(tensor_name|tensor_path|metadata_path|image_path)\s*:\s*"((?:[^"\\]|\\.)*)"')
 _LARGEST = 256 << 20
+_LARGEST_CONFIG = 4 << 20
 
 
 def embeddings(folder: Path, state: dict[str, Any], created: float) -> Iterator[Piece]:
     """The embeddings in a run's folder that were not there at the last look."""
     try:
-        text = (folder / "projector_config.pbtxt").read_text(encoding="utf-8", errors="replace")
+        text = read_text(folder / "projector_config.pbtxt", _LARGEST_CONFIG, within=folder)
     except OSError:
         return
     known = dict(state["embeddings"])
@@ -39,12 +41,12 @@ def embeddings(folder: Path, state: dict[str, Any], created: float) -> Iterator[
         tag, _, step = found.get("tensor_name", "embedding").rpartition(":")
         number = int(step) if step.isdigit() else 0
         try:
-            made = Embedding(_vectors(path), _labels(folder, found.get("metadata_path", "")))
+            made = Embedding(_vectors(folder, path), _labels(folder, found.get("metadata_path", "")))
             key = tag if step.isdigit() and tag else f"{tag}{step}"
             yield from things_of(made, key, number, stamp.st_mtime)
             sprite = _inside(folder, found.get("image_path", ""))
             if sprite is not None and sprite.is_file():
-                yield file_thing(sprite, f"{key}/sprite", number, stamp.st_mtime)
+                yield file_thing(sprite, f"{key}/sprite", number, stamp.st_mtime, within=folder.resolve())
         except (StepscopeError, ValueError, OSError):
             continue  # half written: it is looked at again when it has grown
         known[found["tensor_path"]] = stamp.st_size
@@ -59,15 +61,16 @@ def _inside(folder: Path, name: str) -> Path | None:
     return path if path.is_relative_to(folder.resolve()) else None
 
 
-def _vectors(path: Path) -> np.ndarray[Any, Any]:
-    return np.loadtxt(path, delimiter="\t", dtype=np.float32, ndmin=2)
+def _vectors(folder: Path, path: Path) -> np.ndarray[Any, Any]:
+    lines = read_text(path, _LARGEST, within=folder.resolve()).splitlines()
+    return np.loadtxt(lines, delimiter="\t", dtype=np.float32, ndmin=2)
 
 
 def _labels(folder: Path, name: str) -> Any:
     path = _inside(folder, name)
     if path is None or not path.is_file() or path.stat().st_size > _LARGEST:
         return None
-    lines = path.read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
+    lines = read_text(path, _LARGEST, within=folder.resolve()).rstrip("\n").split("\n")
     if "\t" not in lines[0]:
         return lines
     header, *rows = [line.split("\t") for line in lines]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import BadData, MissingExtra
+from stepscope.files.opening import open_file, plain_size, read_window
 from stepscope.importers.columns import Gathered, as_step
 from stepscope.importers.foreign import ForeignRun, Piece, Source, Thing
 from stepscope.importers.things import things_of
@@ -25,6 +26,7 @@ __all__ = ["TrackioFolder", "find"]
 _NUMBERS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _LEVELS: dict[str, Severity] = {"info": "info", "warn": "warning", "error": "error"}
 _DEEPEST = 2
+_TAIL = 1 << 20
 _METERS = {"cpu/utilization": "cpu_percent", "memory/percent": "memory_percent"}
 
 
@@ -165,12 +167,13 @@ def _files(path: Path) -> Iterator[Path]:
         here = Path(folder)
         deep = len(here.parts) - base >= _DEEPEST
         inner[:] = [] if deep else sorted(name for name in inner if name != "media" and not name.startswith("."))
-        yield from (here / name for name in sorted(names) if name.endswith((".db", ".parquet")))
+        paths = (here / name for name in sorted(names) if name.endswith((".db", ".parquet")))
+        yield from (path for path in paths if plain_size(path) is not None)
 
 
 def _is_export(file: Path) -> bool:
     if file.with_suffix(".db").is_file() or file.stem.endswith(("_system", "_configs", "_traces")):
         return False
-    with file.open("rb") as stream:
-        stream.seek(max(0, file.stat().st_size - (1 << 20)))
-        return b"run_name" in stream.read()  # the names of columns stand at the end of a parquet file
+    with open_file(file) as stream:
+        start = max(0, os.fstat(stream.fileno()).st_size - _TAIL)
+        return b"run_name" in read_window(stream, start, _TAIL)  # names of columns stand at the end of a parquet file

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.files.opening import read_file, read_text
 from stepscope.importers.foreign import Thing
 from stepscope.importers.things import file_thing, inside, plotly_thing, things_of
 from stepscope.track.media import Histogram, Html, Markdown, Table, Text
@@ -15,6 +16,7 @@ from stepscope.track.media.bins import wide_bins
 
 __all__ = ["things"]
 
+_LARGEST = 64 << 20
 Value = dict[str, Any]
 Made = list[Thing]
 
@@ -34,7 +36,8 @@ def _file(kind: str | None) -> Callable[[Path, str, Value, int, float], Made]:
     def make(root: Path, key: str, value: Value, step: int, time: float) -> Made:
         caption = value.get("caption")
         path = inside(root, value["file_path"])
-        return [file_thing(path, key, step, time, kind=kind, caption=None if caption is None else str(caption))]
+        said = None if caption is None else str(caption)
+        return [file_thing(path, key, step, time, kind=kind, caption=said, within=root)]
 
     return make
 
@@ -63,14 +66,16 @@ def _markdown(root: Path, key: str, value: Value, step: int, time: float) -> Mad
 
 
 def _html(root: Path, key: str, value: Value, step: int, time: float) -> Made:
-    source = inside(root, value["file_path"]) if "file_path" in value else str(value["_value"])
-    return things_of(Html(source), key, step, time)
+    if "file_path" not in value:
+        return things_of(Html(str(value["_value"])), key, step, time)
+    page = read_text(inside(root, value["file_path"]), _LARGEST, within=root)
+    return things_of(Html(page), key, step, time)
 
 
 def _plotly(root: Path, key: str, value: Value, step: int, time: float) -> Made:
     tree = value.get("_value")
     if tree is None:
-        tree = json.loads(inside(root, value["file_path"]).read_bytes())
+        tree = json.loads(read_file(inside(root, value["file_path"]), _LARGEST, within=root))
     return [plotly_thing(json.loads(tree) if isinstance(tree, str) else tree, key, step, time)]
 
 

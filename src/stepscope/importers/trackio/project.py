@@ -12,10 +12,13 @@ from typing import Any, Protocol
 import msgspec
 
 from stepscope.errors import BadData, MissingExtra
+from stepscope.files.opening import open_file
 from stepscope.importers.sqlite import opened, tables_of
 
 __all__ = ["Base", "Listed", "Parquet", "Project", "Row", "is_project", "seconds"]
 
+_MOST_BYTES = 1 << 30
+_MOST_CELLS = 50_000_000
 _OWN = ("id", "timestamp", "run_name", "step", "run_id", "log_id", "space_id")
 
 
@@ -147,10 +150,21 @@ class Parquet:
         except ImportError:
             raise MissingExtra("reading trackio's parquet files", "pyarrow", extra="parquet") from None
         try:
-            rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+            with open_file(path, within=path.parent) as file, parquet.ParquetFile(file) as opened_file:
+                _check_size(path, opened_file.metadata)
+                rows: list[dict[str, Any]] = opened_file.read().to_pylist()
         except (OSError, ValueError) as fault:
             raise BadData(f"{path} cannot be read as parquet: {fault}") from None
         return rows
+
+
+def _check_size(path: Path, metadata: Any) -> None:
+    """Refuse a table that unfolds to more than a project of trackio has: equal values pack to almost nothing."""
+    size = sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+    if size > _MOST_BYTES or metadata.num_rows * metadata.num_columns > _MOST_CELLS:
+        raise BadData(
+            f"{path} has {metadata.num_rows:,} rows that unfold to {size:,} bytes; at most {_MOST_BYTES:,} are read"
+        )
 
 
 def _run(row: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from stepscope.eventfiles.wire import pairs
+from stepscope.files.opening import open_file
 from stepscope.importers.foreign import Bundle
 from stepscope.importers.wandb.messages import message, text
 from stepscope.records import Artifact, ArtifactFile
@@ -68,6 +69,8 @@ class Artifacts:
         beside = self._files / "artifacts" / text(entry.get("path"))
         for path in (Path(local), beside):
             try:
+                # W&B names files of the whole machine. Only what has the sum in the manifest is taken, so a manifest
+                # from elsewhere gets nothing that its writer did not have already.
                 if path.is_file() and path.stat().st_size == entry.get("size", 0) <= _COPIED:
                     md5, sha256 = _sums(path)
                     if md5 == text(entry.get("digest")):
@@ -86,7 +89,7 @@ class Artifacts:
 def _sums(path: Path) -> tuple[str, str]:
     """MD5 as W&B writes it, and SHA-256 as we do."""
     md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
-    with path.open("rb") as stream:
+    with open_file(path) as stream:
         while chunk := stream.read(1 << 20):
             md5.update(chunk)
             sha256.update(chunk)

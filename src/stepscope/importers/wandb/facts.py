@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 
 from stepscope.errors import BadData
 from stepscope.eventfiles.wire import pairs
+from stepscope.files.opening import read_file, read_text
+from stepscope.files.yaml_text import load_yaml
 from stepscope.importers.foreign import ForeignRun
 from stepscope.importers.wandb.log import LogFile
 from stepscope.importers.wandb.messages import items, kind_and_body, message, stamp, text
@@ -23,6 +24,7 @@ from stepscope.track.secrets import mask_text
 
 __all__ = ["first_facts", "nested"]
 
+_LARGEST = 1 << 20
 _LOOK_AT = 40
 """The run and its surroundings stand among the first records; after that, who knows."""
 _RUN = {
@@ -128,8 +130,8 @@ def nested(values: Any) -> dict[str, Any]:
 def _config_file(path: Path) -> dict[str, Any]:
     """`config.yaml`, which has each setting as `name: {value: ...}`."""
     try:
-        content = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, ValueError, yaml.YAMLError):
+        content = load_yaml(read_text(path, _LARGEST, within=path.parents[1]), str(path))
+    except (OSError, BadData):
         return {}
     if not isinstance(content, dict):
         return {}
@@ -175,15 +177,15 @@ def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
 
 def _json_file(path: Path) -> dict[str, Any]:
     try:
-        content = msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError):
+        content = msgspec.json.decode(read_file(path, _LARGEST, within=path.parents[1]))
+    except (OSError, msgspec.DecodeError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
 
 
 def _packages(path: Path) -> dict[str, str]:
     try:
-        lines = path.read_text("utf-8", "replace").splitlines()
+        lines = read_text(path, _LARGEST, within=path.parents[1]).splitlines()
     except OSError:
         return {}
     found = (line.split("==", 1) for line in lines if "==" in line)

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 from stepscope.errors import BadData
+from stepscope.files.opening import open_file
 
 __all__ = ["START", "LogFile"]
 
@@ -37,7 +38,7 @@ class LogFile:
 
     def check(self) -> bool:
         """Is it such a file? False while it is too short to tell; `BadData` when it is something else."""
-        with self.path.open("rb") as stream:
+        with open_file(self.path, within=self.path.parent) as stream:
             head = stream.read(START)
         if len(head) < START and _MAGIC.startswith(head[:6]):
             return False
@@ -49,7 +50,7 @@ class LogFile:
 
     def records(self) -> Iterator[bytes]:
         """Whole records from `at` on. A cut or wrong end is "not yet"; a wrong middle is skipped and told."""
-        with self.path.open("rb") as stream:
+        with open_file(self.path, within=self.path.parent) as stream:
             stream.seek(self.at)
             data, begin = b"", self.at
             while more := stream.read(_READ):

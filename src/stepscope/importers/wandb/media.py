@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.files.opening import read_file, read_text
 from stepscope.importers.foreign import Thing
 from stepscope.importers.things import file_thing, inside, plotly_thing, several, things_of
 from stepscope.importers.wandb.annotations import boxes_of, coloured, masks_of
@@ -26,7 +27,7 @@ class Shelf:
     """The files of one run, and what is made of the values that name them."""
 
     def __init__(self, files: Path) -> None:
-        self._files = files
+        self.folder = files
 
     def things(self, key: str, value: dict[str, Any], step: int, time: float) -> Iterator[Thing]:
         """The media of one value; `BadData` with the reason when there is none to be had."""
@@ -41,13 +42,10 @@ class Shelf:
 
     def file(self, inner: Any) -> Path:
         """A file of the run by its path there."""
-        return inside(self._files, inner)
+        return inside(self.folder, inner)
 
     def json(self, inner: Any) -> Any:
-        path = self.file(inner)
-        if path.stat().st_size > _LARGEST_JSON:
-            raise BadData(f"its file '{inner}' is larger than {_LARGEST_JSON >> 20} MiB")
-        data = path.read_bytes()
+        data = read_file(self.file(inner), _LARGEST_JSON, within=self.folder)
         try:
             return msgspec.json.decode(data)
         except msgspec.DecodeError:
@@ -61,7 +59,7 @@ Maker = Callable[[Shelf, str, "dict[str, Any]", int, float], Made]
 def _one_file(kind: str | None) -> Maker:
     def make(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
         path = shelf.file(value["path"])
-        made = file_thing(path, key, step, time, kind=kind, caption=_text(value.get("caption")))
+        made = file_thing(path, key, step, time, kind=kind, caption=_text(value.get("caption")), within=shelf.folder)
         if made.media.kind != "image":
             return [made]
         size = made.media.meta
@@ -69,13 +67,13 @@ def _one_file(kind: str | None) -> Maker:
         if boxes:
             made = replace(made, media=msgspec.structs.replace(made.media, meta={**size, "boxes": boxes}))
         masks = masks_of(value, shelf.file)
-        return [made, *(_mask(mask, key, step, time, caption=f"mask: {name}") for name, mask in masks)]
+        return [made, *(_mask(shelf, mask, key, step, time, caption=f"mask: {name}") for name, mask in masks)]
 
     return make
 
 
-def _mask(path: Path, key: str, step: int, time: float, caption: str) -> Thing:
-    made = file_thing(path, key, step, time, caption=caption)
+def _mask(shelf: Shelf, path: Path, key: str, step: int, time: float, caption: str) -> Thing:
+    made = file_thing(path, key, step, time, caption=caption, within=shelf.folder)
     return made if made.data is None else replace(made, data=coloured(made.data))
 
 
@@ -133,7 +131,7 @@ def _cell(value: Any) -> Any:
 
 
 def _html(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:
-    return things_of(Html(shelf.file(value["path"])), key, step, time)
+    return things_of(Html(read_text(shelf.file(value["path"]), _LARGEST_JSON, within=shelf.folder)), key, step, time)
 
 
 def _htmls(shelf: Shelf, key: str, value: dict[str, Any], step: int, time: float) -> Made:

@@ -9,6 +9,7 @@ from typing import Any
 
 from stepscope.errors import BadData
 from stepscope.eventfiles.wire import pairs, signed
+from stepscope.files.opening import read_text
 from stepscope.importers.columns import Gathered
 from stepscope.importers.foreign import ForeignRun, Piece, Thing
 from stepscope.importers.printed import Printed
@@ -28,6 +29,7 @@ __all__ = ["Reader"]
 
 SILENT_S = 60.0
 """A file without an end that nobody has written to for so long belongs to a process that is gone."""
+_LARGEST_OUTPUT = 256 << 20
 _OWN_FILES = ("output.log", "requirements.txt", "config.yaml", "diff.patch", "conda-environment.yaml")
 _OUTPUT = {1: "stream", 2: "time", 3: "line"}
 
@@ -122,7 +124,8 @@ class Reader:
         """What was printed, from the file where some versions keep it instead; all of it at the end's time."""
         self._heard_console = True
         try:
-            words = (self._path.parent / "files" / "output.log").read_text("utf-8", "replace")
+            run = self._path.parent
+            words = read_text(run / "files" / "output.log", _LARGEST_OUTPUT, within=run)
         except OSError:
             return
         yield from self._printed.write("stdout", words, self._history.time, None)
@@ -205,7 +208,8 @@ class Reader:
             self._saved.add(path)
             try:
                 file = self._shelf.file(path)
-                yield file_thing(file, f"files/{path}", self._history.step, self._history.time)
+                step, when = self._history.step, self._history.time
+                yield file_thing(file, f"files/{path}", step, when, within=self._shelf.folder)
             except (BadData, OSError) as fault:
                 self.lost.append(f"{self._path}: the saved file '{path}' cannot be read: {fault}")
 

@@ -12,10 +12,12 @@ import msgspec
 
 import stepscope
 from stepscope.errors import NotFound
+from stepscope.files.opening import read_text
 from stepscope.inspect.graph.data import GraphData
 
 __all__ = ["page", "viewer_path"]
 
+_LARGEST_VIEWER = 64 << 20
 _SLOT = re.compile(r'(<script type="application/json" id="graph-data">)\s*(</script>)')
 _SCRIPT = re.compile(r"<script(?![^>]*application/json)[^>]*>(.*?)</script>", re.DOTALL)
 _TITLE = re.compile(r"<title>[^<]*</title>")
@@ -35,7 +37,7 @@ def page(data: GraphData, title: str, template: Path | None = None) -> str:
     """
     path = template or viewer_path()
     try:
-        html = path.read_text(encoding="utf-8")
+        html = read_text(path, _LARGEST_VIEWER)
     except FileNotFoundError:
         raise NotFound(
             f"the graph viewer is not built: {path} is missing; run `make setup` in a checkout, "

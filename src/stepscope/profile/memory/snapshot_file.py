@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import BadData
+from stepscope.files.opening import read_file
 from stepscope.profile.memory.plain_pickle import read_plain_pickle
 from stepscope.profile.memory.snapshot import MemorySnapshot, snapshot_of
 
@@ -27,7 +28,7 @@ def read_snapshot(path: Path) -> MemorySnapshot:
             f"{path} has {size:,} bytes; snapshots up to {_MOST_BYTES:,} are read. "
             "Record a shorter history: torch.cuda.memory._record_memory_history(max_entries=100000)"
         )
-    return snapshot_of(read_plain_pickle(path.read_bytes(), str(path)))
+    return snapshot_of(read_plain_pickle(read_file(path, _MOST_BYTES), str(path)))
 
 
 def decode_snapshot(raw: bytes) -> MemorySnapshot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.opening import read_text
 from stepscope.profile.python.tree_builder import TreeBuilder
 from stepscope.records.profile import Stack
 
@@ -23,7 +24,7 @@ def read_collapsed(path: str | Path) -> Stack:
         raise NotFound(f"there is no file {str(path)!r}") from None
     if size > MOST_BYTES:
         raise BadData(f"{path} has {size >> 20} MiB; collapsed stacks up to {MOST_BYTES >> 20} MiB are read")
-    return collapsed_in(path.read_text("utf-8", "replace"), str(path))
+    return collapsed_in(read_text(path, MOST_BYTES), str(path))
 
 
 def collapsed_in(text: str, name: str = "the profile") -> Stack:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.opening import read_file
 from stepscope.profile.python.stats import ProfStats
 
 __all__ = ["prof_bytes", "read_prof", "stats_in", "write_prof"]
@@ -44,7 +45,7 @@ def read_prof(path: str | Path) -> ProfStats:
                 f"{path} has {size >> 20} MiB; profiles of cProfile up to {MOST_BYTES >> 20} MiB are read. "
                 "Profile a shorter part of the program"
             )
-        data = path.read_bytes()
+        data = read_file(path, MOST_BYTES)
     except FileNotFoundError:
         raise NotFound(f"there is no file {str(path)!r}") from None
     return stats_in(data, str(path))

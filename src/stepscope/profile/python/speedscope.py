@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.opening import read_file
 from stepscope.profile.python.tree_builder import Frame, TreeBuilder
 from stepscope.records.profile import Stack, Unit
 
@@ -84,7 +85,7 @@ def read_speedscope(path: str | Path) -> Stack:
         raise NotFound(f"there is no file {str(path)!r}") from None
     if size > MOST_BYTES:
         raise BadData(f"{path} has {size >> 20} MiB; speedscope files up to {MOST_BYTES >> 20} MiB are read")
-    return speedscope_in(path.read_bytes(), str(path))
+    return speedscope_in(read_file(path, MOST_BYTES), str(path))
 
 
 def speedscope_in(data: bytes, name: str = "the profile") -> Stack:

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.opening import read_file
 from stepscope.profile.trace.events import Events, Header, Ints, Sparse
 from stepscope.profile.trace.packed import Packed, pack_numbers, pack_strings, unpack_numbers, unpack_strings
 
@@ -27,6 +28,8 @@ __all__ = ["COLUMNS_FORMAT", "load_events", "load_kept_events", "save_events"]
 
 MAGIC = b"SSEVENTS"
 COLUMNS_FORMAT = 3
+LARGEST = 2 << 30
+"""Bytes of a table, which is in memory as long as it is looked at: about 50 GB of trace."""
 _PREFIX = struct.Struct("<8sHII")
 _FULL = {"start": np.int64, "dur": np.int64, "ph": np.uint8, "cat": np.uint16, "name": np.uint32, "lane": np.uint32}
 _VALUES = {"int": np.int32, "float": np.float64, "text": np.uint32}
@@ -133,7 +136,7 @@ def load_kept_events(path: Path, key: str) -> Events | None:
 
 def _file(path: Path) -> _File:
     try:
-        return _File(path, path.read_bytes())
+        return _File(path, read_file(path, LARGEST, within=path.parent))
     except FileNotFoundError:
         raise NotFound(f"{path} does not exist: there is no event table to read") from None
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from stepscope.errors import BadData, Forbidden, NotFound
+from stepscope.files.opening import open_file
 
 __all__ = ["LARGEST", "Source"]
 
@@ -32,7 +33,7 @@ class Source:
         self.bad_text = 0
         """Pieces in which bytes that are no UTF-8 were replaced."""
         try:
-            self._file: BinaryIO = path.open("rb")
+            self._file: BinaryIO = open_file(path)
         except FileNotFoundError:
             raise NotFound(f"{path} does not exist; give the path of a trace (.json or .json.gz)") from None
         except PermissionError:

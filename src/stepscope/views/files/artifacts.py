@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from stepscope.errors import BadData, Forbidden, NotFound, StepscopeError, UsageError
+from stepscope.files.opening import open_file, read_window
 from stepscope.records import Artifact, ArtifactFile
 from stepscope.runs.artifacts import check_inner_path
 from stepscope.runs.read.folder import RunFolder
@@ -189,8 +190,8 @@ def _start(run: RunFolder, file: ArtifactFile) -> bytes:
         raise BadData(problem)
     if file.size <= MAX_IMAGE:
         return run.media_bytes(file.sha256)
-    with open(run.blob_path(file.sha256), "rb") as stream:
-        return stream.read(MAX_PREVIEW)
+    with open_file(run.blob_path(file.sha256), within=run.path) as stream:
+        return read_window(stream, 0, MAX_PREVIEW)
 
 
 def _as_text(data: bytes) -> str | None:

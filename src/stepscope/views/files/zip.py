@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from stepscope.errors import StepscopeError
+from stepscope.files.opening import open_file
 
 if TYPE_CHECKING:
     from stepscope.records import Artifact, ArtifactFile
@@ -65,7 +66,8 @@ def _entry(
     archive: zipfile.ZipFile, outlet: _Outlet, run: RunFolder, file: ArtifactFile, about: zipfile.ZipInfo
 ) -> Iterator[bytes]:
     digest = hashlib.sha256()
-    with open(run.blob_path(file.sha256), "rb") as source, archive.open(about, "w", force_zip64=True) as target:
+    source = open_file(run.blob_path(file.sha256), within=run.path)
+    with source, archive.open(about, "w", force_zip64=True) as target:
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
             target.write(chunk)

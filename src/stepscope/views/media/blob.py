@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from stepscope.errors import BadData, Forbidden, NotFound
+from stepscope.files.opening import open_file, read_window
 from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
@@ -89,8 +90,8 @@ def _check(head: bytes, mime: str, whole: bool) -> None:
 
 def _head_of(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(HEAD_BYTES)
+        with open_file(path, within=path.parents[1]) as file:
+            return read_window(file, 0, HEAD_BYTES)
     except OSError as error:
         raise NotFound(f"the file {path.name} cannot be read: {error.strerror}") from error
 

@@ -12,6 +12,8 @@ from typing import Literal
 import msgspec
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.opening import read_file
+from stepscope.profile.profile import LARGEST_PART
 from stepscope.runs.format.ids import is_run_id
 from stepscope.views.context import Context
 from stepscope.views.profile.open_profiles import FROM_DATA, Failed, OpenProfile, profile_of
@@ -101,4 +103,4 @@ def _exported(opened: OpenProfile, kind: str, rank: int) -> bytes:
 
     with tempfile.TemporaryDirectory() as folder:
         [path] = export(opened.profile, kind, Path(folder) / f"profile.{_ENDINGS[kind]}", rank)
-        return path.read_bytes()
+        return read_file(path, LARGEST_PART, within=Path(folder))

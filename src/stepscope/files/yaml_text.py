@@ -1,0 +1,36 @@
+"""YAML from files that may be hostile: plain values only, no endless nesting, no references that unfold without end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stepscope.errors import BadData
+
+__all__ = ["load_yaml"]
+
+_MOST_VALUES = 500_000
+"""Counted as a program sees them that walks the result: what a reference repeats counts each time."""
+
+
+def load_yaml(text: str, name: str) -> Any:
+    """What a YAML text says; `name` is for messages.
+
+    By PyYAML's own loader in Python: the one in C ends the process at a text of a hundred thousand brackets.
+    """
+    import yaml
+
+    try:
+        found = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as fault:
+        words = "it is nested too deeply" if isinstance(fault, RecursionError) else str(fault).split("\n")[0]
+        raise BadData(f"{name} cannot be read as YAML: {words}") from None
+    left = _MOST_VALUES
+    waiting = [found]
+    while waiting:
+        value = waiting.pop()
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
+        left -= len(inner)
+        if left < 0:
+            raise BadData(f"{name} unfolds to more than {_MOST_VALUES:,} values; references repeat themselves in it")
+        waiting.extend(inner)
+    return found
