@@ -33,7 +33,7 @@ def test_a_bucket_keeps_its_extremes_ends_and_mean() -> None:
     assert found.last.tolist() == [3.0, 2.0]
     assert found.value.tolist() == [3.0, 4.0]
     assert found.count.tolist() == [3, 3]
-    assert found.x.tolist() == [1.0, 4.0]
+    assert found.x.tolist() == [0.0, 5.0]
 
 
 def test_no_spike_of_a_million_is_lost() -> None:

@@ -44,7 +44,7 @@ if (noBrowser) {
   console.warn(`browser tests skipped: ${words}`);
 }
 
-export type StoreKind = "usual" | "reports" | "run" | "many" | "hostile" | "empty" | "charts" | "compare" | "media" | "media_hostile" | "model" | "profile" | "timeline" | "distributions" | "parameters" | "inside" | "everything" | "gallery" | "stories";
+export type StoreKind = "usual" | "awkward" | "reports" | "run" | "many" | "hostile" | "empty" | "charts" | "compare" | "media" | "media_hostile" | "model" | "profile" | "timeline" | "distributions" | "parameters" | "inside" | "everything" | "gallery" | "stories";
 
 /** What a script beside this file prints. */
 export function python(script: string, ...args: string[]): string {
@@ -186,6 +186,16 @@ export async function openTab(
   await page.goto(`${server.address}${hash}`);
   await page.locator("main").waitFor();
   return { page, context, errors, strangers };
+}
+
+/** The ids of a store's runs by their names; of two with one name, that of the older. */
+export async function idsOf(page: Page): Promise<Map<string, string>> {
+  const rows = await page.evaluate(async () => {
+    const headers = { "X-Stepscope": "1", "Content-Type": "application/json" };
+    const answer = await fetch("/api/runs", { method: "POST", headers, body: JSON.stringify({ limit: 200 }) });
+    return ((await answer.json()) as { rows: { id: string; name: string }[] }).rows;
+  });
+  return new Map(rows.map((row) => [row.name, row.id]));
 }
 
 async function slowDown(page: Page): Promise<void> {

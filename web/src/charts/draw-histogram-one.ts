@@ -2,7 +2,7 @@
 
 import { type Axes, projection } from "../lib/chart-project";
 import type { Histogram } from "../lib/schema";
-import { drawFrame, plotBox } from "./frame";
+import { drawAxes, planFor } from "./axes";
 import { heatScale, type Inks } from "./inks";
 
 export interface OneOptions {
@@ -12,6 +12,8 @@ export interface OneOptions {
   /** Drawn as an outline, scaled to the same content. */
   before: Histogram | null;
 }
+
+const NAMED = { xName: "value" };
 
 const sum = (counts: readonly number[]): number => counts.reduce((total, n) => total + n, 0);
 
@@ -33,10 +35,11 @@ function densities(one: Histogram, like: Histogram): number[] {
 }
 
 export function drawOneHistogram(ctx: CanvasRenderingContext2D, now: Histogram, size: { width: number; height: number }, inks: Inks, colour: string, options: OneOptions): void {
-  const box = plotBox(size.width, size.height, true);
   const axes = oneAxes(now, options);
+  const plan = planFor(axes, size, NAMED);
+  const { box } = plan;
   const at = projection(axes, box);
-  drawFrame(ctx, axes, box, inks, { xTitle: "value" });
+  drawAxes(ctx, plan, inks);
   const tint = heatScale(inks, colour);
   const floor = box.top + box.height;
   now.counts.forEach((n, bin) => {
@@ -67,8 +70,9 @@ function drawOutline(ctx: CanvasRenderingContext2D, one: Histogram, heights: rea
 
 /** The bin under a pixel; null outside. */
 export function binAt(now: Histogram, size: { width: number; height: number }, px: number, options: OneOptions): number | null {
-  const box = plotBox(size.width, size.height, true);
-  const { x } = oneAxes(now, options);
+  const axes = oneAxes(now, options);
+  const { box } = planFor(axes, size, NAMED);
+  const { x } = axes;
   const value = x[0] + ((px - box.left) / box.width) * (x[1] - x[0]);
   const bin = now.counts.findIndex((_, index) => value >= (now.edges[index] as number) && value <= (now.edges[index + 1] as number));
   return bin < 0 ? null : bin;

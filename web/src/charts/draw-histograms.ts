@@ -2,9 +2,10 @@
 
 import { padded } from "../lib/chart-range";
 import { type Axes, type Box, projection } from "../lib/chart-project";
-import { tickLabels, ticks } from "../lib/chart-ticks";
+import type { AxesOptions, AxesPlan } from "../lib/chart-axes";
+import { tickLabels } from "../lib/chart-ticks";
 import type { Histograms } from "../lib/schema";
-import { drawFrame, plotBox } from "./frame";
+import { drawAxes, planFor } from "./axes";
 import { heatScale, type Inks } from "./inks";
 
 export type HistogramMode = "ridges" | "heat" | "bands";
@@ -27,23 +28,28 @@ export interface HistogramOptions {
 interface Layout {
   box: Box;
   axes: Axes;
+  plan: AxesPlan;
 }
 
 const RIDGE_HEIGHT = 0.34;
-const WORD_PX = 18;
 
 export function histogramLayout(data: Histograms, mode: HistogramMode, width: number, height: number, range: readonly [number, number] | null = null): Layout {
-  const box = plotBox(width, height);
+  const size = { width, height };
   const first = data.edges[0] ?? 0;
   const last = data.edges[data.edges.length - 1] ?? 1;
   const values: [number, number] = range && range[1] > range[0] ? [range[0], range[1]] : last > first ? [first, last] : [first - 0.5, first + 0.5];
   const from = data.steps[0] ?? 0;
   const to = data.steps[data.steps.length - 1] ?? 1;
   const steps: [number, number] = to > from ? [from, to] : [from - 0.5, from + 0.5];
-  if (mode === "ridges") return { box, axes: { x: values, y: [steps[1], steps[0]], logX: false, logY: false } };
+  if (mode === "ridges") return layoutOf({ x: values, y: [steps[1], steps[0]], logX: false, logY: false }, size, { xName: "value", rows: ["step", ...tickLabels(data.steps)] });
   const extremes = range ? [] : data.percentiles.flat().filter(Number.isFinite);
   const y = mode === "bands" && extremes.length ? padded([Math.min(...extremes), Math.max(...extremes)], false) : values;
-  return { box, axes: { x: steps, y, logX: false, logY: false } };
+  return layoutOf({ x: steps, y, logX: false, logY: false }, size, { xName: "step", wholeX: true });
+}
+
+function layoutOf(axes: Axes, size: { width: number; height: number }, options: AxesOptions): Layout {
+  const plan = planFor(axes, size, options);
+  return { axes, plan, box: plan.box };
 }
 
 export function drawHistograms(ctx: CanvasRenderingContext2D, data: Histograms, mode: HistogramMode, size: { width: number; height: number }, inks: Inks, colour: string, spot: HistogramSpot | null, options: HistogramOptions = {}): void {
@@ -54,14 +60,11 @@ export function drawHistograms(ctx: CanvasRenderingContext2D, data: Histograms, 
   else drawBands(ctx, data, layout, inks, colour);
   const row = spot?.row ?? options.mark ?? null;
   if (mode !== "ridges" && row !== null) drawMark(ctx, layout, data.steps[row], inks);
+  if (mode !== "ridges") return;
   ctx.fillStyle = inks.quiet;
   ctx.textAlign = "right";
   ctx.textBaseline = "top";
-  // The first tick may stand at the very edge; it says more than the word.
-  const first = ticks(...layout.axes.x, Math.max(2, layout.box.width / 84))[0];
-  const crowded = first !== undefined && projection(layout.axes, layout.box).x(first) - layout.box.left < WORD_PX && mode === "ridges";
-  if (!crowded) ctx.fillText(mode === "ridges" ? "value" : "step", layout.box.left - 7, layout.box.top + layout.box.height + 8);
-  if (mode === "ridges") ctx.fillText("step", layout.box.left - 7, layout.box.top);
+  ctx.fillText("step", layout.box.left - 7, layout.box.top);
 }
 
 function heights(log: boolean): (n: number) => number {
@@ -90,8 +93,7 @@ function ridgeBase(layout: Layout, row: number, rows: number): number {
 /** Peaks grow with the square root of their ridge's highest one: a narrow ridge does not flatten all the wide ones. */
 function drawRidges(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks, colour: string, chosen: number | null, height: (n: number) => number): void {
   const { box, axes } = layout;
-  drawFrame(ctx, { ...axes, y: [0, 1] }, box, inks, { yKind: "log", grid: false });
-  drawUprights(ctx, axes, box, inks);
+  drawAxes(ctx, layout.plan, inks, { grid: "upright", withoutY: true });
   const at = projection(axes, box);
   const peaks = data.counts.map((row) => height(Math.max(0, ...row)));
   const most = Math.max(...peaks, 1e-12);
@@ -122,35 +124,24 @@ function drawRidges(ctx: CanvasRenderingContext2D, data: Histograms, layout: Lay
   ridgeLabels(ctx, data, layout, inks, chosen);
 }
 
-/** Faint lines at the ticks of the values, as all ridges share them. */
-function drawUprights(ctx: CanvasRenderingContext2D, axes: Axes, box: Box, inks: Inks): void {
-  const at = projection(axes, box);
-  ctx.strokeStyle = inks.grid;
-  ctx.lineWidth = 1;
-  for (const value of ticks(...axes.x, Math.max(2, box.width / 84))) {
-    const x = Math.round(at.x(value)) + 0.5;
-    ctx.beginPath();
-    ctx.moveTo(x, box.top);
-    ctx.lineTo(x, box.top + box.height);
-    ctx.stroke();
-  }
-}
-
 function ridgeLabels(ctx: CanvasRenderingContext2D, data: Histograms, layout: Layout, inks: Inks, chosen: number | null): void {
   const rows = data.steps.length;
   const every = Math.max(1, Math.ceil(rows / Math.max(2, layout.box.height / 40)));
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
   const labels = tickLabels(data.steps);
-  for (let row = rows - 1; row >= 0; row -= every) {
+  const shown = Array.from({ length: Math.ceil(rows / every) }, (_, i) => rows - 1 - i * every);
+  // The first step has its label too, where the one after it leaves room.
+  if (ridgeBase(layout, shown[shown.length - 1] ?? 0, rows) - ridgeBase(layout, 0, rows) >= 14) shown.push(0);
+  for (const row of shown) {
     const y = ridgeBase(layout, row, rows);
     const crowded = chosen !== null && chosen !== row && Math.abs(ridgeBase(layout, chosen, rows) - y) < 12;
     ctx.fillStyle = inks.quiet;
-    if (!crowded && y > layout.box.top + 16) ctx.fillText(labels[row] as string, layout.box.left - 7, y, layout.box.left - 8);
+    if (!crowded && y > layout.box.top + 20) ctx.fillText(labels[row] as string, layout.box.left - 7, y);
   }
   if (chosen === null || data.steps[chosen] === undefined) return;
   ctx.fillStyle = inks.text;
-  ctx.fillText(labels[chosen] as string, layout.box.left - 7, ridgeBase(layout, chosen, rows), layout.box.left - 8);
+  ctx.fillText(labels[chosen] as string, layout.box.left - 7, ridgeBase(layout, chosen, rows));
 }
 
 /** Each row reaches to the middle between its step and the next, so that gaps in logging do not look like gaps in data. */
@@ -159,7 +150,7 @@ function columnEdges(steps: readonly number[], axes: Axes): number[] {
   return [axes.x[0], ...inner, axes.x[1]];
 }
 
-function drawHeat(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes }: Layout, inks: Inks, colour: string, height: (n: number) => number): void {
+function drawHeat(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes, plan }: Layout, inks: Inks, colour: string, height: (n: number) => number): void {
   const at = projection(axes, box);
   const tint = heatScale(inks, colour);
   const columns = columnEdges(data.steps, axes);
@@ -175,11 +166,11 @@ function drawHeat(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes }
       ctx.fillRect(x0, Math.floor(y0), x1 - x0, Math.ceil(y1) - Math.floor(y0));
     });
   });
-  drawFrame(ctx, axes, box, inks, { grid: false });
+  drawAxes(ctx, plan, inks, { grid: "none" });
 }
 
-function drawBands(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes }: Layout, inks: Inks, colour: string): void {
-  drawFrame(ctx, axes, box, inks);
+function drawBands(ctx: CanvasRenderingContext2D, data: Histograms, { box, axes, plan }: Layout, inks: Inks, colour: string): void {
+  drawAxes(ctx, plan, inks);
   const at = projection(axes, box);
   ctx.fillStyle = colour;
   ctx.strokeStyle = colour;

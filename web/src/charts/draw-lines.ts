@@ -1,6 +1,7 @@
 /** Draws lines, bands and marks into a canvas context. Gets arrays and a projection; knows nothing of the page. */
 
 import { bandStretches, type PlotLine, type Projection, type Range, tracePath, windowOf } from "../lib/chart-line";
+import { oddSigns } from "../lib/chart-marks";
 import type { Box } from "../lib/chart-project";
 
 export interface DrawnLine {
@@ -39,7 +40,7 @@ export function drawLines(ctx: CanvasRenderingContext2D, lines: readonly DrawnLi
   if (style.band && !crowd) for (const line of ordered) drawBand(ctx, line, at, style.window);
   for (const line of ordered) drawLine(ctx, line, at, style.window, crowd);
   ctx.restore();
-  for (const line of ordered) drawMarks(ctx, line, at, box, style.window);
+  drawSigns(ctx, ordered, at, box, style.window);
 }
 
 const baseAlpha = (l: DrawnLine): number => (l.faded ? 0.16 : 1) * (l.line.superseded ? 0.45 : 1) * (l.line.rank > 0 ? 0.7 : 1);
@@ -94,42 +95,27 @@ export function dot(ctx: CanvasRenderingContext2D, x: number, y: number, radius:
   ctx.fill();
 }
 
-/** Marks closer than this would blot into a bar. */
-const MARK_GAP_PX = 6;
-
-/** NaN is a cross on the floor, +Inf a triangle at the ceiling, -Inf one at the floor. */
-function drawMarks(ctx: CanvasRenderingContext2D, drawn: DrawnLine, at: Projection, box: Box, window: Range): void {
-  const { line } = drawn;
-  const floor = box.top + box.height;
-  ctx.globalAlpha = Math.max(0.3, baseAlpha(drawn));
-  ctx.strokeStyle = drawn.colour;
-  ctx.fillStyle = drawn.colour;
-  ctx.lineWidth = 1.75;
-  const each = (indices: readonly number[], draw: (x: number) => void): void => {
-    let before = Number.NEGATIVE_INFINITY;
-    for (const i of indices) {
-      const value = line.x[i] as number;
-      const x = at.x(value);
-      if (value < window[0] || value > window[1] || !Number.isFinite(x) || x - before < MARK_GAP_PX) continue;
-      before = x;
-      ctx.beginPath();
-      draw(x);
+/** NaN is a cross, +Inf a triangle that points up, −Inf one that points down. */
+function drawSigns(ctx: CanvasRenderingContext2D, lines: readonly DrawnLine[], at: Projection, box: Box, window: Range): void {
+  for (const { kind, line, x, y } of oddSigns(lines.map((l) => l.line), at, box, window)) {
+    const drawn = lines[line] as DrawnLine;
+    ctx.globalAlpha = Math.max(0.3, baseAlpha(drawn));
+    ctx.strokeStyle = ctx.fillStyle = drawn.colour;
+    ctx.lineWidth = 1.75;
+    ctx.beginPath();
+    if (kind === "nan") {
+      ctx.moveTo(x - 3, y - 3);
+      ctx.lineTo(x + 3, y + 3);
+      ctx.moveTo(x + 3, y - 3);
+      ctx.lineTo(x - 3, y + 3);
+      ctx.stroke();
+    } else {
+      const tip = kind === "posInf" ? -3.5 : 3.5;
+      ctx.moveTo(x - 4, y - tip);
+      ctx.lineTo(x + 4, y - tip);
+      ctx.lineTo(x, y + tip);
+      ctx.fill();
     }
-  };
-  each(line.nan, (x) => {
-    ctx.moveTo(x - 3.5, floor - 7.5);
-    ctx.lineTo(x + 3.5, floor - 0.5);
-    ctx.moveTo(x + 3.5, floor - 7.5);
-    ctx.lineTo(x - 3.5, floor - 0.5);
-    ctx.stroke();
-  });
-  const triangle = (x: number, base: number, tip: number): void => {
-    ctx.moveTo(x - 4.5, base);
-    ctx.lineTo(x + 4.5, base);
-    ctx.lineTo(x, tip);
-    ctx.fill();
-  };
-  each(line.posInf, (x) => triangle(x, box.top + 7, box.top));
-  each(line.negInf, (x) => triangle(x, floor - 7, floor));
+  }
   ctx.globalAlpha = 1;
 }

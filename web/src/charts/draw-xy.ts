@@ -2,8 +2,9 @@
 
 import type { XYTrace } from "../lib/chart-figure";
 import { padded } from "../lib/chart-range";
+import type { AxesOptions, AxesPlan } from "../lib/chart-axes";
 import { type Axes, projection } from "../lib/chart-project";
-import { drawFrame, type FrameOptions, plotBox } from "./frame";
+import { drawAxes, planFor } from "./axes";
 import type { Shape } from "../lib/class-inks";
 import type { Inks } from "./inks";
 import { addMark } from "./marks";
@@ -15,7 +16,7 @@ export interface XYLine extends XYTrace {
   shape?: Shape;
 }
 
-export interface XYOptions extends FrameOptions {
+export interface XYOptions extends AxesOptions {
   x?: [number, number];
   y?: [number, number];
   /** A dashed line from corner to corner: what chance gives on a ROC curve. */
@@ -42,12 +43,17 @@ export function xyAxes(lines: readonly XYLine[], options: XYOptions): Axes {
   return { x, y, logX: false, logY: false };
 }
 
+const namesOf = (lines: readonly XYLine[], options: XYOptions): readonly string[] | null => options.names ?? lines.find((l) => l.labels)?.labels ?? null;
+
+const xyPlan = (axes: Axes, lines: readonly XYLine[], size: { width: number; height: number }, options: XYOptions): AxesPlan =>
+  planFor(axes, size, { ...options, names: namesOf(lines, options) });
+
 export function drawXY(ctx: CanvasRenderingContext2D, lines: readonly XYLine[], size: { width: number; height: number }, inks: Inks, options: XYOptions = {}): void {
-  const box = plotBox(size.width, size.height, Boolean(options.xTitle));
   const axes = xyAxes(lines, options);
+  const plan = xyPlan(axes, lines, size, options);
+  const { box } = plan;
   const at = projection(axes, box);
-  const names = options.names ?? lines.find((l) => l.labels)?.labels ?? null;
-  drawFrame(ctx, axes, box, inks, { ...options, names });
+  drawAxes(ctx, plan, inks, { names: namesOf(lines, options) !== null });
   ctx.save();
   ctx.beginPath();
   ctx.rect(box.left, box.top - 3, box.width + 3, box.height + 6);
@@ -81,7 +87,8 @@ export function nearestPoint(
   most: number,
   options: XYOptions = {},
 ): { line: number; index: number } | null {
-  const at = projection(xyAxes(lines, options), plotBox(size.width, size.height, Boolean(options.xTitle)));
+  const axes = xyAxes(lines, options);
+  const at = projection(axes, xyPlan(axes, lines, size, options).box);
   let least = most;
   let found: { line: number; index: number } | null = null;
   lines.forEach(({ x, y }, line) =>

@@ -66,3 +66,19 @@ it("leaves a spike out by itself only where it would flatten everything else, an
   expect(valueRange([lineOf(falling)], extreme)[1]).toBeGreaterThan(10);
   expect(valueRange([lineOf([...calm, 90])], extreme)[1]).toBeGreaterThan(90);
 });
+
+it("leaves one spike out of a million calm points, but not how a line begins, ends or stays", () => {
+  const extreme = { ...all, clip: "extreme" as const };
+  const calm = Array.from({ length: 800 }, (_, i) => 1.15 + Math.sin(i));
+  const spike = calm.map((v, i) => (i === 500 ? 50 : v));
+  expect(valueRange([lineOf(spike)], extreme)[1]).toBeLessThan(3);
+  expect(valueRange([lineOf([50, ...calm])], extreme)[1]).toBeGreaterThan(50);
+  expect(valueRange([lineOf([...calm, 50])], extreme)[1]).toBeGreaterThan(50);
+  expect(valueRange([lineOf(calm.map((v, i) => (i > 400 ? v + 40 : v)))], extreme)[1]).toBeGreaterThan(40);
+});
+
+it("keeps percents between 0 and 100, and gives whole numbers whole room", () => {
+  expect(valueRange([lineOf([100, 100])], { ...all, percent: true })).toEqual([0, 100]);
+  expect(valueRange([lineOf([100, 340])], { ...all, percent: true })[1]).toBeGreaterThan(340);
+  expect(valueRange([lineOf([5, 5])], all)).toEqual([4, 6]);
+});

@@ -9,6 +9,10 @@ export type Clip = "never" | "extreme" | "always";
 /** How many times more than the middle of the numbers all of them must span to be called extreme. */
 const EXTREME = 30;
 const NEAR = 3;
+/** How many times wider a spike must make the axis to be left out of it. */
+const FLATTENS = 5;
+/** A spike is short: at most this part of its line. */
+const SPIKE_PART = 0.02;
 
 export interface RangeOptions {
   log: boolean;
@@ -16,6 +20,8 @@ export interface RangeOptions {
   /** The min/max band is drawn, so it must fit. */
   band: boolean;
   window: Range;
+  /** Percents keep to 0 to 100 while all of them do. */
+  percent?: boolean;
 }
 
 /** Calls back for each column of drawn numbers, with the part of it that lies in the window. */
@@ -88,10 +94,10 @@ export function padded([lo, hi]: Range, log: boolean): Range {
     return [lo / factor, hi * factor];
   }
   const span = hi - lo;
-  const tiny = Math.max(Math.abs(hi), Math.abs(lo)) * 1e-9;
+  const tiny = Math.max(Math.abs(hi), Math.abs(lo)) * 1e-12;
   if (!(span > tiny)) {
-    const half = Math.abs(hi) * 0.1 || 1;
-    return [lo - half, hi + half];
+    const half = Math.max(Math.abs(hi) * 0.1, Number.isInteger(hi) ? 1 : 0);
+    return [lo > 0 ? Math.max(0, lo - half) : lo - half, hi < 0 ? Math.min(0, hi + half) : hi + half];
   }
   return [lo - span * 0.05, hi + span * 0.05];
 }
@@ -101,8 +107,9 @@ export function valueRange(lines: readonly PlotLine[], options: RangeOptions): R
   const values = drawnValues(lines, options);
   if (values.length === 0) return options.log ? [0.1, 10] : [0, 1];
   const whole = extent(values);
+  if (options.percent && !options.log && whole[0] >= 0 && whole[1] <= 100) return [0, 100];
   if (options.clip === "never") return padded(whole, options.log);
-  if (options.clip === "extreme") return padded(options.log ? whole : withoutExtremes(values, whole), options.log);
+  if (options.clip === "extreme") return padded(options.log ? whole : withoutSpikes(lines, options, withoutExtremes(values, whole)), options.log);
   if (!options.log) return padded(robustExtent(values), false);
   const [lo, hi] = robustExtent(values.map(Math.log10));
   return padded([10 ** lo, 10 ** hi], true);
@@ -114,6 +121,46 @@ function withoutExtremes(values: Float64Array, whole: Range): Range {
   if (!(span > 0 && whole[1] - whole[0] > EXTREME * span)) return whole;
   // Only what is far out is left out: the first steep fall of a loss stays.
   return extent(values.filter((v) => v >= robust[0] - NEAR * span && v <= robust[1] + NEAR * span));
+}
+
+/** The range without short spikes that would flatten all the rest. How a line begins or ends is no spike. */
+function withoutSpikes(lines: readonly PlotLine[], options: RangeOptions, whole: Range): Range {
+  const robust = robustExtent(drawnValues(lines, options));
+  const reach = NEAR * (robust[1] - robust[0]);
+  if (!(reach > 0 && whole[1] - whole[0] > FLATTENS * (robust[1] - robust[0]))) return whole;
+  const near = (v: number): boolean => v >= robust[0] - reach && v <= robust[1] + reach;
+  let [lo, hi] = robust;
+  eachColumn(lines, options, (values, from, to) => {
+    for (const [start, end] of stretches(values, from, to, near)) {
+      if (start > from && end < to && end - start <= Math.max(1, (to - from) * SPIKE_PART)) continue;
+      const [least, most] = extent(values.subarray(start, end));
+      if (least < lo) lo = Math.max(least, whole[0]);
+      if (most > hi) hi = Math.min(most, whole[1]);
+    }
+    for (let i = from; i < to; i++) {
+      const v = values[i] as number;
+      if (near(v)) [lo, hi] = [Math.min(lo, v), Math.max(hi, v)];
+    }
+  });
+  return whole[1] - whole[0] > FLATTENS * (hi - lo) ? [lo, hi] : whole;
+}
+
+/** Where the numbers leave what is near: from and to, one after the other. */
+function stretches(values: Float64Array, from: number, to: number, near: (v: number) => boolean): [number, number][] {
+  const out: [number, number][] = [];
+  for (let i = from; i < to; i++) {
+    if (!Number.isFinite(values[i]) || near(values[i] as number)) continue;
+    const last = out[out.length - 1];
+    if (last && last[1] === i) last[1] = i + 1;
+    else out.push([i, i + 1]);
+  }
+  return out;
+}
+
+/** All drawn numbers are whole: halves of them on the axis would mean nothing. */
+export function allWhole(lines: readonly PlotLine[], options: Pick<RangeOptions, "band" | "window">): boolean {
+  const values = drawnValues(lines, { ...options, log: false, clip: "never" });
+  return values.length > 0 && values.every(Number.isInteger);
 }
 
 /** How far the drawn numbers go beyond a range, below and above; null where they do not. */

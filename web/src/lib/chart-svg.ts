@@ -2,7 +2,9 @@
 
 import { bandStretches, type PlotLine, round, SvgPen, tracePath, windowOf } from "./chart-line";
 import { type Axes, type Box, projection } from "./chart-project";
-import { type AxisKind, tickLabels, ticks } from "./chart-ticks";
+import { type AxesPlan, planAxes } from "./chart-axes";
+import { oddSigns } from "./chart-marks";
+import type { AxisKind } from "./chart-ticks";
 
 export interface SvgLine {
   line: PlotLine;
@@ -15,6 +17,9 @@ export interface SvgChart {
   title: string;
   xLabel: string;
   xKind: AxisKind;
+  yKind?: AxisKind;
+  wholeX?: boolean;
+  wholeY?: boolean;
   axes: Axes;
   band: boolean;
   lines: readonly SvgLine[];
@@ -35,6 +40,9 @@ export function escapeXml(text: string): string {
 }
 
 const LEGEND_ROW = 16;
+const TITLE = 28;
+/** The widest digit of common fonts at 11 pixels; who opens the file may have any of them. */
+const LETTER_PX = 6.6;
 const LEGEND_MOST = 24;
 
 export function chartSvg(chart: SvgChart): string {
@@ -42,42 +50,36 @@ export function chartSvg(chart: SvgChart): string {
   const legend = [...named.values()].slice(0, LEGEND_MOST);
   const columns = Math.max(1, Math.floor((chart.width - 24) / 180));
   const rows = Math.ceil(legend.length / columns);
-  const box: Box = { left: 60, top: 36, width: chart.width - 76, height: chart.height - 84 };
+  const plan = planAxes(chart.axes, { width: chart.width, height: chart.height - TITLE - 16 }, { ...chart, xName: chart.xLabel }, (label) => label.length * LETTER_PX);
+  const box: Box = { ...plan.box, top: plan.box.top + TITLE };
   const height = chart.height + rows * LEGEND_ROW;
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${chart.width}" height="${height}" viewBox="0 0 ${chart.width} ${height}" font-family="system-ui, sans-serif" font-size="11">`,
     `<rect width="100%" height="100%" fill="${escapeXml(chart.inks.background)}"/>`,
     `<text x="16" y="22" font-size="13" font-weight="600" fill="${escapeXml(chart.inks.text)}">${escapeXml(chart.title)}</text>`,
-    ...axesSvg(chart, box),
+    ...axesSvg(chart, plan, box),
     `<clipPath id="plot"><rect x="${box.left}" y="${box.top - 1}" width="${box.width}" height="${box.height + 2}"/></clipPath>`,
     `<g clip-path="url(#plot)">`,
     ...chart.lines.map((line) => lineSvg(line, chart, box)),
     "</g>",
+    ...signsSvg(chart, box),
     ...legend.map((line, i) => legendSvg(line, 16 + (i % columns) * 180, chart.height + Math.floor(i / columns) * LEGEND_ROW, chart)),
     "</svg>",
   ];
   return parts.join("\n");
 }
 
-function axesSvg(chart: SvgChart, box: Box): string[] {
-  const at = projection(chart.axes, box);
-  const yKind = chart.axes.logY ? "log" : "number";
-  const xs = ticks(...chart.axes.x, Math.max(2, box.width / 90), chart.xKind);
-  const ys = ticks(...chart.axes.y, Math.max(2, box.height / 44), yKind);
-  const xNames = tickLabels(xs, chart.xKind);
-  const yNames = tickLabels(ys, yKind);
+function axesSvg(chart: SvgChart, plan: AxesPlan, box: Box): string[] {
   const grid = escapeXml(chart.inks.grid);
   const quiet = escapeXml(chart.inks.quiet);
   const bottom = box.top + box.height;
-  const lines = ys.map((v, i) => {
-    const y = round(at.y(v));
-    return `<path d="M${box.left} ${y}H${box.left + box.width}" stroke="${grid}"/><text x="${box.left - 8}" y="${round(y + 4)}" text-anchor="end" fill="${quiet}">${escapeXml(yNames[i] ?? "")}</text>`;
+  const rows = plan.y.map(({ px, text }) => {
+    const y = round(px + TITLE);
+    return `<path d="M${box.left} ${y}H${box.left + box.width}" stroke="${grid}"/><text x="${box.left - 7}" y="${round(y + 4)}" text-anchor="end" fill="${quiet}">${escapeXml(text)}</text>`;
   });
-  const labels = xs.map(
-    (v, i) => `<text x="${round(at.x(v))}" y="${bottom + 18}" text-anchor="middle" fill="${quiet}">${escapeXml(xNames[i] ?? "")}</text>`,
-  );
-  const name = `<text x="${box.left + box.width}" y="${bottom + 34}" text-anchor="end" fill="${quiet}">${escapeXml(chart.xLabel)}</text>`;
-  return [...lines, ...labels, name];
+  const columns = plan.x.map(({ px, text }) => `<text x="${round(px)}" y="${bottom + 18}" text-anchor="middle" fill="${quiet}">${escapeXml(text)}</text>`);
+  const name = `<text x="${round(box.left + box.width / 2)}" y="${bottom + 32}" text-anchor="middle" fill="${quiet}">${escapeXml(plan.xName)}</text>`;
+  return [...rows, ...columns, name];
 }
 
 function lineSvg({ line, colour, dash }: SvgLine, chart: SvgChart, box: Box): string {
@@ -106,18 +108,18 @@ function lineSvg({ line, colour, dash }: SvgLine, chart: SvgChart, box: Box): st
     stroke(line.value, 0.25 * faded);
     stroke(line.smooth, faded);
   } else stroke(line.value, faded);
-  return parts.concat(marksSvg(line, at, box, ink)).join("");
+  return parts.join("");
 }
 
-function marksSvg(line: PlotLine, at: ReturnType<typeof projection>, box: Box, ink: string): string[] {
-  const bottom = box.top + box.height;
-  const put = (indices: readonly number[], shape: (x: number) => string): string[] =>
-    indices.map((i) => shape(round(at.x(line.x[i] as number))));
-  return [
-    ...put(line.nan, (x) => `<path d="M${x - 3} ${bottom - 7}l6 6m0 -6l-6 6" stroke="${ink}" stroke-width="1.5"><title>NaN</title></path>`),
-    ...put(line.posInf, (x) => `<path d="M${x - 4} ${box.top + 7}h8l-4 -7z" fill="${ink}"><title>+Inf</title></path>`),
-    ...put(line.negInf, (x) => `<path d="M${x - 4} ${bottom - 7}h8l-4 7z" fill="${ink}"><title>-Inf</title></path>`),
-  ];
+const SIGNS = {
+  nan: (ink: string) => `<path d="M-3 -3l6 6m0 -6l-6 6" stroke="${ink}" stroke-width="1.5"/><title>NaN</title>`,
+  posInf: (ink: string) => `<path d="M-4 3.5h8l-4 -7z" fill="${ink}"/><title>+Inf</title>`,
+  negInf: (ink: string) => `<path d="M-4 -3.5h8l-4 7z" fill="${ink}"/><title>-Inf</title>`,
+};
+
+function signsSvg(chart: SvgChart, box: Box): string[] {
+  const signs = oddSigns(chart.lines.map((l) => l.line), projection(chart.axes, box), box, chart.axes.x);
+  return signs.map(({ kind, line, x, y }) => `<g transform="translate(${round(x)} ${round(y)})">${SIGNS[kind](escapeXml(chart.lines[line]?.colour ?? ""))}</g>`);
 }
 
 function legendSvg(line: SvgLine, x: number, y: number, chart: SvgChart): string {

@@ -1,6 +1,11 @@
 /** Where an axis puts its ticks and what it writes beside them. One source for the canvas and the SVG. */
 
-export type AxisKind = "number" | "log" | "duration" | "time";
+export type AxisKind = "number" | "log" | "duration" | "time" | "bytes";
+
+export interface Ticks {
+  at: readonly number[];
+  labels: readonly string[];
+}
 
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200];
 const DAY = 86400;
@@ -54,15 +59,39 @@ function durationStep(span: number, count: number): number {
   return SECONDS.find((s) => s >= rough) ?? niceStep(span / DAY, count) * DAY;
 }
 
-/** Ticks inside [lo, hi], at most about `count` of them. */
-export function ticks(lo: number, hi: number, count: number, kind: AxisKind = "number"): number[] {
+/** Ticks inside [lo, hi], at most about `count` of them; only whole numbers where nothing lies between them. */
+export function ticks(lo: number, hi: number, count: number, kind: AxisKind = "number", whole = false): number[] {
   if (!(hi > lo) || !Number.isFinite(hi - lo)) return [];
   if (kind === "log") return logTicks(lo, hi, count);
-  if (kind === "number") return multiples(lo, hi, niceStep(hi - lo, count));
+  if (kind === "number") return multiples(lo, hi, Math.max(whole ? 1 : 0, niceStep(hi - lo, count)));
+  if (kind === "bytes") return byteTicks(lo, hi, count);
   const step = durationStep(hi - lo, count);
   // Days and hours start at local midnight, not at the one in Greenwich.
   const offset = kind === "time" && step >= 60 ? new Date(lo * 1000).getTimezoneOffset() * 60 : 0;
   return multiples(lo, hi, step, step >= 60 ? offset % Math.max(step, DAY) : 0);
+}
+
+const BYTES: readonly (readonly [number, string])[] = [
+  [2 ** 50, "PiB"],
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+];
+
+/** The unit of a whole axis, by its larger end. */
+const byteUnit = (size: number): readonly [number, string] => BYTES.find(([unit]) => size >= unit) ?? [1, "B"];
+
+/** Round numbers of the unit that is written there, not of bytes. */
+function byteTicks(lo: number, hi: number, count: number): number[] {
+  const [unit] = byteUnit(Math.max(Math.abs(lo), Math.abs(hi)));
+  return multiples(lo / unit, hi / unit, Math.max(unit === 1 ? 1 : 0, niceStep((hi - lo) / unit, count))).map((at) => at * unit);
+}
+
+function tickBytes(value: number, step: number, largest: number): string {
+  if (value === 0) return "0";
+  const [unit, name] = byteUnit(largest);
+  return `${tickNumber(value / unit, step / unit)} ${name}`;
 }
 
 const SI: readonly (readonly [number, string])[] = [
@@ -72,18 +101,21 @@ const SI: readonly (readonly [number, string])[] = [
   [1e3, "k"],
 ];
 
+/** What a double holds of a number near one. */
+const MOST_DECIMALS = 14;
+
 /** A number as an axis writes it, with the decimals that `step` makes necessary: 1,500, 20k, 0.02, 3e-7. */
 export function tickNumber(value: number, step: number): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (size >= 1e15 || size < 1e-4) return exponent(value, step);
   const [unit, letter] = (size >= 1e4 && SI.find(([u]) => size >= u)) || [1, ""];
-  const decimals = Math.min(6, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
+  const decimals = Math.min(MOST_DECIMALS, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
   return minus((value / unit).toFixed(decimals).replace(/^(-?\d)(\d{3})\b/, "$1,$2")) + letter;
 }
 
 function exponent(value: number, step: number): string {
-  const digits = Math.min(6, Math.max(0, Math.ceil(Math.log10(Math.abs(value) / step) - 1e-9)));
+  const digits = Math.min(MOST_DECIMALS, Math.max(0, Math.ceil(Math.log10(Math.abs(value) / step) - 1e-9)));
   const [mantissa = "", power = ""] = value.toExponential(Number.isFinite(digits) ? digits : 0).split("e");
   return `${minus(mantissa.replace(/\.0+$/, ""))}e${minus(power.replace("+", ""))}`;
 }
@@ -121,11 +153,43 @@ export function tickTime(seconds: number, step: number): string {
 
 /** The labels of ticks, all with the same number of decimals. */
 export function tickLabels(at: readonly number[], kind: AxisKind = "number"): string[] {
-  const step = at.length > 1 ? Math.abs((at[1] as number) - (at[0] as number)) : Math.abs(at[0] ?? 1) || 1;
-  if (kind === "duration") return at.map((t) => tickDuration(t, step));
-  if (kind === "time") return at.map((t) => tickTime(t, step));
-  if (kind === "log") return at.map((t) => tickNumber(t, Math.abs(t)));
-  return at.map((t) => tickNumber(t, step));
+  const step = at.length > 1 ? Math.abs((at[1] as number) - (at[0] as number)) : exactly(at[0] ?? 1);
+  if (kind !== "bytes") return at.map((t) => tickLabel(t, step, kind));
+  const largest = Math.max(...at.map(Math.abs));
+  return at.map((t) => tickBytes(t, step, largest));
+}
+
+/** A number that stands alone is written to its last digit, or to five. */
+const exactly = (value: number): number => (Number.isInteger(value) ? 1 : Math.abs(value) / 1e4);
+
+function tickLabel(value: number, step: number, kind: AxisKind): string {
+  if (kind === "duration") return tickDuration(value, step);
+  if (kind === "time") return tickTime(value, step);
+  return tickNumber(value, kind === "log" ? Math.abs(value) : step);
+}
+
+/** Three digits of the span are enough to say where an axis ends. */
+const END_PART = 1000;
+
+/** The labels of the two ends of a range, which are seldom round: as exact as the ticks between them need, and a little more. */
+export function endLabels([lo, hi]: readonly [number, number], at: readonly number[], kind: AxisKind): [string, string] {
+  if (kind === "log") return [tickNumber(lo, Math.abs(lo) / 10), tickNumber(hi, Math.abs(hi) / 10)];
+  const between = at.length > 1 ? (at[1] as number) - (at[0] as number) : hi - lo;
+  const fine = kind === "number" ? 10 ** Math.floor(Math.log10((hi - lo) / END_PART) + 1) : between;
+  return [endLabel(lo, Math.min(between, fine), kind), endLabel(hi, Math.min(between, fine), kind)];
+}
+
+function endLabel(value: number, step: number, kind: AxisKind): string {
+  if (kind !== "number") return tickLabel(value, step, kind);
+  const label = tickNumber(value, step);
+  // 2,000k and 1.50M say no more than 2M and 1.5M do.
+  return label.includes(".") && !label.includes("e") ? label.replace(/\.?0+(?=[kMGT]?$)/, "") : label;
+}
+
+/** What the numbers of a metric are, as its name tells: those of the machine have their unit in it. */
+export function unitOf(key: string): "percent" | "bytes" | "number" {
+  if (/(percent|pct|%)$/i.test(key)) return "percent";
+  return /bytes(_per_s)?$/i.test(key) ? "bytes" : "number";
 }
 
 /** What kind of axis an x setting draws. */

@@ -26,7 +26,7 @@ class Buckets:
     """A series as a chart wants it: columns with one entry per bucket, none of them empty."""
 
     x: Floats
-    """The middle of the bucket's points."""
+    """The middle of the bucket's points; of the first bucket its first point, of the last one its last."""
     value: Floats
     """The mean of the finite values; NaN when there is none."""
     low: Floats
@@ -90,6 +90,8 @@ def downsample(
         starts = np.concatenate(([start - 1] * before, starts, [stop] * after)).astype(np.int64)
         ends = np.concatenate(([start] * before, ends, [stop + 1] * after)).astype(np.int64)
     middle = _middle(x, starts, ends)
+    if len(middle) > 1:  # the line begins and ends where its points do, not half a bucket further in
+        middle[0], middle[-1] = x[starts[0]], x[ends[-1] - 1]
     return _buckets(middle, values, starts, ends, pyramid, order)
 
 

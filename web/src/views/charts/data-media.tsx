@@ -29,7 +29,7 @@ export function CurvesView({ items }: { items: readonly MediaItem[] }) {
     dash: items.length > 1 ? (DASHES[i % DASHES.length] as readonly number[]) : [],
   }));
   const draw = (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) =>
-    drawXY(ctx, lines, size, inks, { x: [0, 1], y: UNIT, diagonal: roc, xTitle: roc ? "false positive rate" : "recall" });
+    drawXY(ctx, lines, size, inks, { x: [0, 1], y: UNIT, diagonal: roc, xName: roc ? "false positive rate" : "recall" });
   return (
     <div class="figure">
       <Canvas label={`${curves.length} curves`} draw={draw} />

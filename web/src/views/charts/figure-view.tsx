@@ -19,7 +19,7 @@ export function FigureView({ item }: { item: MediaItem }) {
     (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => {
       if (!figure) return;
       if (figure.matrix) drawMatrix(ctx, { ...figure.matrix, byRow: false, xTitle: figure.xTitle, yTitle: figure.yTitle }, size, inks, lookOf(0, dark).colour);
-      else drawXY(ctx, figure.xy.map((t, i) => ({ ...t, colour: t.colour ?? lookOf(i, dark).colour })), size, inks, { xTitle: figure.xTitle });
+      else drawXY(ctx, figure.xy.map((t, i) => ({ ...t, colour: t.colour ?? lookOf(i, dark).colour })), size, inks, { xName: figure.xTitle });
     },
     [figure, dark],
   );

@@ -7,10 +7,10 @@ import { Button, Skeleton } from "../../components";
 import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
 import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
 import { bucketsFor, type View } from "../../lib/chart-plan";
-import { beyond, valueRange, xRange } from "../../lib/chart-range";
+import { allWhole, beyond, valueRange, xRange } from "../../lib/chart-range";
 import { type PanelOptions, panelX, xLabel } from "../../lib/chart-settings";
 import type { PanelLines } from "../../lib/chart-store";
-import { axisKind } from "../../lib/chart-ticks";
+import { axisKind, unitOf } from "../../lib/chart-ticks";
 import { count, formatNumber } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
 import { hovered, lookOfRun, nameOf } from "../../state";
@@ -68,9 +68,22 @@ function baseScene({ settings, drawn }: ChartScope, info: PanelInfo, data: Panel
   const window: Range = logX && asked[0] <= 0 ? xRange([Number.MIN_VALUE, asked[1]], true) : asked;
   const band = settings.band.value;
   const fixed = own.y && !(logY && own.y[0] <= 0) ? own.y : null;
-  const y = fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window });
+  const unit = unitOf(info.key);
+  const y = fixed ?? valueRange(lines, { log: logY, clip: settings.clip.value, band, window, percent: unit === "percent" });
   const mark = x === "step" && settings.mark.value !== "" ? Number(settings.mark.value) : NaN;
-  return { x, mark: Number.isFinite(mark) ? mark : null, fit: fixed || lines.length === 0 ? null : y, axes: { x: window, y, logX, logY }, xKind: axisKind(x, logX), band, lines: lines.map((line) => ({ line })) };
+  return {
+    x,
+    mark: Number.isFinite(mark) ? mark : null,
+    fit: fixed || lines.length === 0 ? null : y,
+    axes: { x: window, y, logX, logY },
+    xKind: axisKind(x, logX),
+    xName: xLabel(x),
+    yKind: logY ? "log" : unit === "bytes" ? "bytes" : "number",
+    wholeX: x === "step",
+    wholeY: allWhole(lines, { band, window }),
+    band,
+    lines: lines.map((line) => ({ line })),
+  };
 }
 
 /** What the panel's menu can do with what is drawn. */
@@ -256,7 +269,7 @@ function Marks({ scope, scene }: { scope: ChartScope; scene: PanelScene }) {
           <b style={{ color: lookOfRun(mark.run).colour }}>{sign[mark.kind]}</b> {mark.kind} at {sayX(scene.x, mark.x)}
         </span>
       ))}
-      {total > Math.min(3, first.length) ? <span>{total - Math.min(3, first.length)} more</span> : null}
+      {total > Math.min(3, first.length) ? <span class="panel-marks-rest">{(total - Math.min(3, first.length)).toLocaleString("en-US")} more</span> : null}
       {out ? (
         <button type="button" class="link" title="Left out of the y-range, so that the rest can be read" onClick={() => (scope.settings.clip.value = "never")}>
           {out}

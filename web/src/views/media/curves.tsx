@@ -45,7 +45,7 @@ export function Curves({ items, step }: { items: readonly MediaItem[]; step: num
     [all, picked, isDark.value, lookOfRun],
   );
   const spot = at ? { line: lines[at.line], index: at.index } : null;
-  const options = { x: [0, 1] as [number, number], y: UNIT, diagonal: words.diagonal, xTitle: words.x };
+  const options = { x: [0, 1] as [number, number], y: UNIT, diagonal: words.diagonal, xName: words.x };
   const draw = useCallback(
     (ctx: CanvasRenderingContext2D, size: Size, inks: Inks) => {
       const dot: XYLine[] = spot?.line ? [{ ...spot.line, kind: "points", radius: 4, x: [spot.line.x[spot.index] as number], y: [spot.line.y[spot.index] as number] }] : [];

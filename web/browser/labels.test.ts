@@ -1,0 +1,87 @@
+/** Never a wrong picture: no label of any chart is cut, squeezed or covered, in both themes, at three sizes, with awkward numbers. */
+
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { closeBrowser, idsOf, noBrowser, openTab, quiet, Server, still, type Tab } from "./harness";
+import { labelFaults, watchLabels } from "./labels";
+
+const SIZES = [
+  { width: 390, height: 2400 },
+  { width: 1440, height: 1800 },
+  { width: 2560, height: 1440 },
+];
+
+/** Pages with charts, each with runs that fill it. */
+const PAGES: readonly (readonly [address: string, ...runs: string[]])[] = [
+  ["charts?logy=1", "cosine + EMA", "baseline-s0"],
+  ["media", "wide decoder", "no skip"],
+  ["distributions", "lr 1e-3", "lr 1e-1, dies"],
+  ["parameters?pview=parallel"],
+  ["parameters?pview=scatter"],
+  ["parameters?pview=best"],
+  ["parameters?pview=importance"],
+  ["compare", "baseline-s0", "cutmix-s0"],
+  ["profile?tab=timeline", "gpt on a GPU"],
+  ["profile?tab=memory", "gpt on a GPU"],
+  ["profile?tab=overview", "gpt on a GPU"],
+];
+
+describe.skipIf(noBrowser)("labels", () => {
+  const servers: Server[] = [];
+  let awkward: Tab;
+  let everything: Tab;
+  let ids: Map<string, string>;
+
+  async function tabOf(kind: "awkward" | "everything"): Promise<Tab> {
+    const server = await Server.start(kind);
+    servers.push(server);
+    const tab = await openTab(server);
+    await tab.page.addInitScript(watchLabels);
+    return tab;
+  }
+
+  beforeAll(async () => {
+    [awkward, everything] = await Promise.all([tabOf("awkward"), tabOf("everything")]);
+    ids = await idsOf(everything.page);
+  });
+  afterAll(async () => {
+    await closeBrowser();
+    for (const server of servers) await server.stop();
+  });
+
+  const address = ({ page }: Tab): string => new URL("/", page.url()).href;
+
+  async function look(page: Page, address: string): Promise<string[]> {
+    const found = new Set<string>();
+    let seen = 0;
+    await page.goto(address);
+    await page.reload();
+    for (const size of SIZES) {
+      await page.setViewportSize(size);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await quiet(page);
+        await still(page, "main");
+        const { texts, faults } = await labelFaults(page);
+        seen += texts;
+        for (const fault of faults) found.add(`${size.width} ${fault}`);
+      }
+    }
+    expect(seen, `labels at ${address}`).toBeGreaterThan(20);
+    return [...found];
+  }
+
+  test("awkward numbers", async () => {
+    for (const query of ["", "?x=relative", "?x=wall", "?logx=1&logy=1"]) expect(await look(awkward.page, `${address(awkward)}#/charts${query}`), query).toEqual([]);
+  });
+
+  test("every page with charts", async () => {
+    const found: Record<string, string[]> = {};
+    for (const [page, ...runs] of PAGES) {
+      const chosen = runs.length ? `${page.includes("?") ? "&" : "?"}runs=${runs.map((name) => ids.get(name)).join(",")}&of=${ids.get(runs[0] ?? "")}` : "";
+      const faults = await look(everything.page, `${address(everything)}#/${page}${chosen}`);
+      if (faults.length > 0) found[page] = faults;
+    }
+    expect(found).toEqual({});
+  });
+});
