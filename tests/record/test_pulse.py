@@ -169,7 +169,7 @@ def test_numbers_from_a_device_come_one_step_late_and_in_order() -> None:
     assert list(arrivals.receive(wait=False)) == [("a", {"loss": 1.0})]
     for name in "bc":
         arrivals.send(name, {"loss": 2.0})
-        arrivals._queue[-1].host, arrivals._queue[-1].names = torch.tensor([3.0]), ["grad_norm"]
+        arrivals.queue[-1].host, arrivals.queue[-1].names = torch.tensor([3.0]), ["grad_norm"]
     assert list(arrivals.receive(wait=False)) == [("b", {"loss": 2.0, "grad_norm": 3.0})]
     assert list(arrivals.receive(wait=True)) == [("c", {"loss": 2.0, "grad_norm": 3.0})]
 

@@ -33,7 +33,7 @@ class Backwards(Source):
 
     def install(self) -> None:
         if "_engine_run_backward" in vars(torch.autograd):
-            door = self._layer(torch.autograd._engine_run_backward)
+            door = self._layer(vars(torch.autograd)["_engine_run_backward"])
             self._undo = patches.replace(torch.autograd, "_engine_run_backward", door, "autograd.backward")
         else:
             engine = EngineDoor(torch.autograd.Variable._execution_engine, self._layer)

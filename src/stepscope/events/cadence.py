@@ -25,6 +25,8 @@ class Cadence:
         self.stride = 1
         self.skips = False
         """The step that follows is one of many very short ones that nothing is kept of."""
+        self.together = 1
+        """How many steps in a row have a pulse: those of each optimizer of a GAN."""
         self._clock = clock
         self._count = 0
         self._mark = 0.0
@@ -36,8 +38,8 @@ class Cadence:
         self._count += 1
         if self._count % _RECKONED_EVERY == 0:
             self._reckon()
-        self.skips = self.stride >= _SHORT and (self._count + 1) % self.stride != 0
-        return self._count % self.stride == 0
+        self.skips = self.stride >= _SHORT and (self._count + 1) % self.stride >= self.together
+        return self._count % self.stride < self.together
 
     def took(self, cpu_s: float) -> None:
         """What taking it once has cost."""

@@ -52,6 +52,8 @@ class Iterations:
         self._training: WeakSet[Any] = WeakSet()
         self._iterator: Callable[[], Any] = lambda: None
         self._length: int | None = None
+        self.has_learned = True
+        """Whether that iterator's batches are trained on is known; also without one."""
         self._is_training = True
         """Whether batches of that iterator are trained on; unknown counts as yes."""
         self._before: list[float] = []
@@ -96,6 +98,7 @@ class Iterations:
     def _look_at(self, iterator: Any) -> None:
         self._iterator = ref(iterator)
         self._length = _length_of(iterator)
+        self.has_learned = False
         self._is_training = not self._training or self._loop.loader_of.get(iterator) in self._training
 
     def _is_empty(self, iterator: Any) -> bool:
@@ -123,7 +126,7 @@ class Iterations:
         loader = None if iterator is None else self._loop.loader_of.get(iterator)
         if loader is not None:
             self._training.add(loader)
-            self._is_training = True
+            self._is_training = self.has_learned = True
 
     def step_is_made(self) -> None:
         if self.is_aside:

@@ -68,6 +68,7 @@ class Logbook:
             on_beat=self._beat,
             on_bad_loss=self._bad_loss,
             adds_losses=lambda: self._loop.losses_add_up,
+            identify=self._loop.identify,
         ).start()
         self._loop.before_update = self._copy
 
@@ -109,7 +110,7 @@ class Logbook:
         self.last = beat
         for listener in self.on_beat:
             fence.call("following the pulse", listener, beat)
-        which, number = self._loop.step_of.pop(beat.step, (0, beat.step))
+        which, number = beat.which, beat.step if beat.number is None else beat.number
         prefix = "train/" if which == 0 else f"train{which + 1}/"
         numbers = {"loss": beat.loss, "grad_norm": beat.grad_norm, "lr": beat.lr}
         values = {prefix + name: value for name, value in numbers.items() if value is not None}

@@ -17,7 +17,6 @@ from stepscope.launch.iterations import Iterations
 
 __all__ = ["Loop", "Phase"]
 
-_FORGOTTEN = 10_000
 _INNERMOST = 90
 """Closest to what happens: the work of others is not timed as the script's."""
 Phase = Literal["data", "h2d", "forward", "backward", "optimizer", "other"]
@@ -35,8 +34,6 @@ class Loop:
         self.phase_s: dict[Phase, float] = dict.fromkeys(get_args(Phase), 0.0)
         self.optimizers: list[int] = []
         """Their ids in the order of their first steps: tells the two Adams of a GAN apart."""
-        self.step_of: dict[int, tuple[int, int]] = {}
-        """Which of them made a step, and the number it is logged under, until it was logged."""
         self.trainers_number: Callable[[], int] | None = None
         """A trainer's own number of the step that is being made; without one, steps of optimizers are counted."""
         self.before_batch: list[Callable[[Any], None]] = []
@@ -167,7 +164,9 @@ class Loop:
         self._counts = self._on and kwargs.get("accumulate_grad", True)
         if self._counts:
             self._leave("forward")
-            self.iterations.backward_begins()
+            turns = self.iterations
+            if turns.number is None or not turns.has_learned:
+                turns.backward_begins()
 
     def _backward_ends(self, error: BaseException | None) -> None:
         if self._counts:
@@ -186,24 +185,30 @@ class Loop:
         if self._open_steps and self._open_steps[-1] == which:  # its step before was raised out of
             self._open_steps.pop()
         self._open_steps.append(which)
-        if which != self._known:
-            self._recognize(optimizer)
-        if self.trainers_number is not None:
-            told = fence.call("asking a trainer", self.trainers_number)
-            number = number if told is None else told
+        if which != self._known or self.trainers_number is not None:
+            self.last_optimizer, number = self.identify(optimizer, False)
         self.last_number = number
-        self.step_of[self.steps] = self.last_optimizer, number
         if self.before_update is not None:
             measure, self.before_update = self.before_update, None
             fence.call("measuring updates", measure, optimizer)
         self._leave("other")
 
-    def _recognize(self, optimizer: Any) -> None:
+    def identify(self, optimizer: Any, is_made: bool) -> tuple[int, int]:
+        """Which optimizer it is, and the number its step is logged under: of the step that begins, or was made."""
+        if is_made:
+            return self.last_optimizer, self.last_number
         self._known = which = id(optimizer)
         if which not in self.optimizers:
             self.optimizers.append(which)
             _tell(self.on_optimizer, optimizer)
+        number = None if self.trainers_number is None else fence.call("asking a trainer", self.trainers_number)
         self.last_optimizer = self.optimizers.index(which)
+        return self.last_optimizer, self.steps if number is None else number
+
+    def forget_optimizers(self) -> None:
+        """Another training begins: its first optimizer is the first."""
+        self.optimizers.clear()
+        self._known = 0
 
     def step_begins(self) -> None:
         """A trainer says that a step begins."""
@@ -221,11 +226,7 @@ class Loop:
     def _step_ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not self._on:
             return
-        if self._open_steps:
-            self._open_steps.pop()
         self.steps += 1
-        if len(self.step_of) > _FORGOTTEN:  # nobody asks for them
-            self.step_of.clear()
         self._leave("optimizer")
         for listener in self.on_step:
             try:
@@ -233,6 +234,8 @@ class Loop:
             except Exception as fault:
                 fence.report("following the loop", fault)
         self.iterations.step_is_made()
+        if self._open_steps:
+            self._open_steps.pop()
 
     def _leave(self, phase: Phase) -> None:
         """What passed since the last station was `phase`."""

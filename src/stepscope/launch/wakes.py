@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,13 +24,14 @@ def wake_on_signs(watcher: Watcher, logbook: Logbook, deep: Deep | None) -> None
 def _wake_on_values(logbook: Logbook, watcher: Watcher) -> None:
     """A loss or a gradient is not finite, or the loss jumps or no longer falls."""
     governor = watcher.governor
+    felt, thread = governor.felt, watcher.thread
     seen_here = False
 
     def loss(value: float) -> None:
         nonlocal seen_here
         seen_here = True
-        if watcher.listens():
-            governor.felt(value)
+        if not watcher.muted and get_ident() == thread:  # at every step, so without calling `listens`
+            felt(value)
 
     def bad_loss(tensor: object) -> None:
         if watcher.listens():

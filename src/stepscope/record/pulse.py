@@ -40,6 +40,8 @@ _WIDE_TOGETHER = any(one.name == "dtype" for one in torch.ops.aten._foreach_norm
 _FEW = 1 << 17
 """Values that are brought together first: one norm of so many in float32 is off by 5e-6 at most."""
 _MOST_ROWS = 16
+_MOST_TOGETHER = 4
+"""Optimizers whose steps are thought to take turns."""
 _has_foreach_copy = hasattr(torch, "_foreach_copy_")
 _rows: dict[Any, tuple[Any, Any]] = {}
 _not_together: set[int] = set()
@@ -61,6 +63,10 @@ class Beat(msgspec.Struct, frozen=True, kw_only=True):
     backwards: int = 0
     """How often backward ran since the step before."""
     optimizer: str = ""
+    which: int = 0
+    """Tells the optimizers of a GAN apart."""
+    number: int | None = None
+    """What the step is logged under, where that is not its own count."""
 
     @property
     def bad_loss(self) -> bool:
@@ -85,6 +91,8 @@ class Pulse:
     `on_beat` is told of each beat; `on_bad_loss` of a loss that is not finite before its backward runs, with the tensor
     itself, so that its graph can still be looked at (on a CPU only: elsewhere asking would mean waiting). While
     `adds_losses()` holds, the loss of a step is the sum over its backwards: of parts that were divided beforehand.
+    `identify(optimizer, is_made)` says which optimizer it is and what its step, which is about to be made or was made
+    just now, is logged under.
     """
 
     def __init__(
@@ -95,12 +103,14 @@ class Pulse:
         on_bad_loss: Callable[[Any], None] | None = None,
         adds_losses: Callable[[], bool] = lambda: False,
         cadence: Cadence | None = None,
+        identify: Callable[[Any, bool], tuple[int, int | None]] = lambda optimizer, is_made: (0, None),
     ) -> None:
         self.beats: deque[Beat] = deque(maxlen=keep)
         self.steps = 0
         self._on_beat = on_beat
         self._on_bad_loss = on_bad_loss
         self._adds_losses = adds_losses
+        self._identify = identify
         self._installed = Installed(stays_in_parent=True)
         self._subscription: events.Subscription | None = None
         self._arrivals = Arrivals()
@@ -130,6 +140,7 @@ class Pulse:
             step_begins=self._before_step,
             step_ends=self._after_step,
         )
+        self._subscription.listen("backward_begins", "step_begins")  # and to the end once a step has a closure
         self._installed.wrap("torch.nn.utils.clip_grad:_get_total_norm", self._seeing_norms)
         self._installed.wrap(f"{_SCALERS}:GradScaler.scale", self._seeing_scaled)
         return self
@@ -159,8 +170,22 @@ class Pulse:
         self.stop()
 
     def _backward_begins(self, roots: Any, args: Any, kwargs: Any, frame: Any) -> None:
-        if self._on and kwargs.get("accumulate_grad", True):  # autograd.grad asks for more than a loss
-            self._note_loss(roots)
+        if not self._on or not kwargs.get("accumulate_grad", True):  # autograd.grad asks for more than a loss
+            return
+        loss = roots[0] if isinstance(roots, (list, tuple)) else roots
+        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+            return
+        self._backwards += 1
+        alone = self._unscaled is None and (self._loss is None or not self._adds_losses())
+        # On the CPU, by itself, and with nobody to see us: then nothing has to be switched off for one call into C.
+        if alone and type(loss) is torch.Tensor and loss.is_cpu and not _modes() and not _dispatch_modes():
+            self._loss = value = loss.item()
+            if not math.isfinite(value):
+                self._say_bad(loss)
+            elif self.on_loss is not None:
+                self.on_loss(value)
+        else:
+            self._note_elsewhere(loss)
 
     def _seeing_scaled(self, scale: Any) -> Any:
         """`scaler.scale(loss).backward()`: the loss people mean is the one before scaling."""
@@ -176,28 +201,6 @@ class Pulse:
 
         return scaled
 
-    def _note_loss(self, roots: Any) -> None:
-        loss = roots[0] if isinstance(roots, (list, tuple)) else roots
-        if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
-            return
-        self._backwards += 1
-        if not self._is_usual(loss):
-            self._note_elsewhere(loss)
-            return
-        self._loss = value = loss.detach()
-        self._judge(loss, value.item())
-
-    def _judge(self, loss: Any, value: float) -> None:
-        if not math.isfinite(value):
-            self._say_bad(loss)
-        elif self.on_loss is not None and self._on:
-            self.on_loss(value)
-
-    def _is_usual(self, loss: Any) -> bool:
-        """On the CPU, by itself, and with nobody to see us: then nothing is switched off for two calls into C."""
-        alone = self._unscaled is None and (self._loss is None or not self._adds_losses())
-        return type(loss) is torch.Tensor and loss.is_cpu and alone and not _modes() and not _dispatch_modes()
-
     def _note_elsewhere(self, loss: Any) -> None:
         """A loss on a device, scaled, summed up, or seen by modes of the script."""
         if is_capturing():
@@ -209,8 +212,12 @@ class Pulse:
             self._loss = value if self._loss is None or not self._adds_losses() else self._loss + value
             self._unscaled = None
             number = value.item() if loss.device.type == "cpu" else None
-        if number is not None:
-            self._judge(loss, number)
+        if number is None:
+            return
+        if not math.isfinite(number):
+            self._say_bad(loss)
+        elif self.on_loss is not None:
+            self.on_loss(number)
 
     def _say_bad(self, loss: Any) -> None:
         self._is_bad = True
@@ -230,29 +237,29 @@ class Pulse:
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any, frame: Any) -> None:
         """With a closure (LBFGS, Lightning) the loss and its gradients are there when the step is over."""
-        if closure_in(args, kwargs) is not None:
+        if (len(args) > 1 or kwargs) and closure_in(args, kwargs) is not None:
             self._waiting = weakref.ref(optimizer)
-        else:
+            if self._subscription is not None and "step_ends" not in self._subscription.listens_to:
+                self._subscription.listen(*self._subscription.handlers)
+        elif self._on:
             self._feel(optimizer)
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         waiting, self._waiting = self._waiting, None
-        if waiting is not None and waiting() is optimizer:
-            self._feel(optimizer)
+        if self._on and waiting is not None and waiting() is optimizer:
+            self._feel(optimizer, is_made=True)
 
-    def _feel(self, optimizer: Any) -> None:
-        if not self._on:
-            return
+    def _feel(self, optimizer: Any, is_made: bool = False) -> None:
         if self.cadence.is_due() or self._is_bad:
             began = _cpu()
-            self._feel_in_full(optimizer)
+            self._feel_in_full(optimizer, is_made)
             self.cadence.took(_cpu() - began)
         else:
             self.steps += 1
             self._backwards = 0
             self._loss = self._clipped = None
 
-    def _feel_in_full(self, optimizer: Any) -> None:
+    def _feel_in_full(self, optimizer: Any, is_made: bool) -> None:
         if self._arrivals.queue:
             self._read(wait=False)
         self._is_bad = False
@@ -261,7 +268,10 @@ class Pulse:
             gradients = [grad for group in groups for p in group["params"] if (grad := p.grad) is not None]
             norm = self._norm(gradients, getattr(optimizer, "grad_scale", None))
             numbers = {"loss": self._loss, "grad_norm": norm, "lr": groups[0].get("lr") if groups else None}
-            step = (self.steps, time.time(), self._backwards, type(optimizer).__name__)
+            which, number = self._identify(optimizer, is_made)
+            if self.cadence.together <= which < _MOST_TOGETHER:
+                self.cadence.together = which + 1
+            step = (self.steps, time.time(), self._backwards, type(optimizer).__name__, which, number)
             is_here = self._arrivals.send(step, numbers)
         self.steps += 1
         self._backwards = 0
@@ -279,8 +289,8 @@ class Pulse:
         return norm / scale if norm is not None and isinstance(scale, torch.Tensor) else norm
 
     def _read(self, wait: bool) -> None:
-        for (step, at, backwards, optimizer), numbers in self._arrivals.receive(wait):
-            beat = Beat(step=step, time=at, backwards=backwards, optimizer=optimizer, **numbers)
+        for (step, at, backwards, name, which, number), numbers in self._arrivals.receive(wait):
+            beat = Beat(step=step, time=at, backwards=backwards, optimizer=name, which=which, number=number, **numbers)
             self.beats.append(beat)
             if self._on_beat is not None:
                 fence.call("listening to the pulse", self._on_beat, beat)

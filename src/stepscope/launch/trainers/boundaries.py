@@ -82,7 +82,7 @@ class Boundaries:
         self.trainer = trainer or self.trainer
         depth = len(self.stages)
         if stage == "training" and not depth:  # another fit has an optimizer of its own, which is its first one
-            self._loop.optimizers.clear()
+            self._loop.forget_optimizers()
         self.stages.append(stage)
         self.has_results = False
         self._settle()

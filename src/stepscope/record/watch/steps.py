@@ -127,14 +127,15 @@ class Steps(Witness):
         self.backward_count = 0
         self.step_count = 0
         self._watched: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
-        self._running: Backward | None = None
+        self.running: Backward | None = None
+        """The backward that is running, if it was noted."""
         self._inside = 0
         self._open: list[tuple[Any, Step | None]] = []
         self._counts: dict[int, int] = {}
 
     @property
     def in_backward(self) -> bool:
-        return self._running is not None
+        return self.running is not None
 
     def of_optimizer(self, number: int) -> list[Step]:
         return [step for step in self.steps if step.optimizer == number]
@@ -173,12 +174,12 @@ class Steps(Witness):
                 governor.charge("backward")
                 self._look_at_gradients(backward)
         self.backwards.append(backward)
-        self._running = backward
+        self.running = backward
         self.watcher.tell("backward", backward, tensors)
 
     def backward_ends(self, error: BaseException | None) -> None:
         """Gradients are there, unless it raised."""
-        backward, self._running = self._running, None
+        backward, self.running = self.running, None
         if backward is None or error is not None:
             return
         if self.watcher.governor.is_deep:

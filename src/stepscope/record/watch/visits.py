@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.modules.loss import _Loss
 
+from stepscope.events.source import only_noted
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.origin import OUTPUT, Origin
 from stepscope.record.watch.places import own_place
@@ -103,7 +104,7 @@ class Visits:
 
     def model_begins(self, call: ModuleCall) -> None:
         watcher = self._watcher
-        if not watcher.listens() or watcher.steps.in_backward:  # there a checkpoint runs its modules again
+        if watcher.muted or watcher.steps.running is not None:  # in backward a checkpoint runs its modules again
             return
         if not watcher.governor.is_deep:
             if torch.is_grad_enabled():
@@ -131,6 +132,7 @@ class Visits:
         watcher.tell("root_begins", visit, call.module, call.args, call.kwargs)
         self.stack.append(visit)
 
+    @only_noted
     def model_ends(self, call: ModuleCall) -> None:
         visit = call.notes.get("visit")
         if visit is None:

@@ -93,7 +93,7 @@ class Watcher:
         self.batches = 0
         self.began = time.perf_counter()
         self._installed = Installed(stays_in_parent=True)
-        self._thread = threading.get_ident()
+        self.thread = threading.get_ident()
         self._on = False
         self._subscription: events.Subscription | None = None
         self.governor = Governor(self._deepen)
@@ -218,7 +218,7 @@ class Watcher:
     def _subscribe(self) -> None:
         self._subscription = events.subscribe(
             "watching the training",
-            thread=self._thread,
+            thread=self.thread,
             order=_ORDER,
             loader_made=self.loaders.made,
             pass_began=self.loaders.pass_began,
@@ -254,7 +254,7 @@ class Watcher:
 
     def listens(self) -> bool:
         """Whether what happens now belongs to the script's main thread (and to no probe of ours)."""
-        return self._on and not self.muted and threading.get_ident() == self._thread
+        return self._on and not self.muted and threading.get_ident() == self.thread
 
     @contextmanager
     def mute(self) -> Iterator[None]:
