@@ -57,6 +57,20 @@ def nothing_left_behind(private_surroundings: None) -> Iterator[None]:
     assert not patched, f"patches of ours are still in place: {patched}"
     subscribed = [subscription.who for subscription in hub.subscriptions()]
     assert not subscribed, f"still subscribed to events: {subscribed}"
+    left = _modes_and_hooks()
+    assert not left, f"torch is left with: {left}"
+
+
+def _modes_and_hooks() -> list[str]:
+    """Modes and global optimizer hooks that torch has now, if it is there."""
+    torch = sys.modules.get("torch")
+    optimizer = sys.modules.get("torch.optim.optimizer")
+    if torch is None or optimizer is None:
+        return []
+    modes = [type(mode).__name__ for mode in torch.overrides._get_current_function_mode_stack()]
+    hooks = {**optimizer._global_optimizer_pre_hooks, **optimizer._global_optimizer_post_hooks}
+    dispatching = torch._C._len_torch_dispatch_stack()
+    return [*modes, *map(repr, hooks.values()), *["a dispatch mode"] * dispatching]
 
 
 @pytest.fixture

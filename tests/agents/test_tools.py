@@ -88,9 +88,7 @@ def test_a_nan_without_a_finding_is_told_with_its_step(store: Path, desk: Desk) 
 
     text = why_did_it_fail(desk).text
 
-    assert (
-        "No finding names a line, but `loss` is not finite: finite up to step 1 (1); Infinity first at step 2" in text
-    )
+    assert "Seen in its folder (error, rule run.loss-not-finite): `loss became infinite at step 2" in text
     assert "`acc`: finite up to step 0 (0.1); NaN first at step 1; 1 of 3 values are not finite" in text
 
 

@@ -88,7 +88,7 @@ def _overview(out: Console, run: RunFolder) -> None:
 
 def _troubles(out: Console, run: RunFolder) -> None:
     """What went wrong comes before the numbers."""
-    from stepscope.launch.coverage import coverage_text
+    from stepscope.launch.coverage import coverage_text, unproven_text
 
     standing = run.standing
     if standing.error or standing.traceback:
@@ -104,6 +104,8 @@ def _troubles(out: Console, run: RunFolder) -> None:
     watched = "" if run.coverage is None else coverage_text(run.coverage)
     if watched:
         out.print(f"\n{watched}")
+    for line in [] if run.coverage is None else unproven_text(run.coverage):
+        out.print(line, style="dim")
     if run.dropped:
         out.print(f"\n{run.dropped} values could not be written and are missing", style="yellow")
     if run.holes:
@@ -113,15 +115,18 @@ def _troubles(out: Console, run: RunFolder) -> None:
 
 
 def _findings(out: Console, run: RunFolder) -> None:
-    """As they were told while it ran, the gravest first; what is only worth knowing in a line each."""
-    if not run.findings:
-        return
+    """Those from while it ran and those in its folder, the gravest first; what is only worth knowing in a line each."""
     from stepscope.diagnose.show import place_of, render
+    from stepscope.diagnose.stored.engine import diagnose_run
+
+    findings = diagnose_run(run).findings
+    if not findings:
+        return
 
     _heading(out, "findings")
     root = Path(run.meta.cwd or "/")
     colored = out.color_system is not None
-    found = sorted(run.findings, key=lambda one: list(SEVERITY_STYLE).index(one.severity))
+    found = sorted(findings, key=lambda one: list(SEVERITY_STYLE).index(one.severity))
     for finding in found:
         if finding.severity == "info":
             place = f" ({place_of(finding.file, finding.line, root)})" if finding.file else ""

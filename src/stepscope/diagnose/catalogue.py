@@ -171,6 +171,7 @@ _ASKED = {
     "gpu": "Only where work ran on an accelerator.",
     "cuda": "Only on NVIDIA devices.",
     "cpu": "Only where no accelerator was used.",
+    "stored": "It is asked of a run's folder, by `stepscope diagnose` and on the run's page; the script need not run.",
     "probe": "It tries things out on a copy of the model, in `stepscope check`.",
 }
 
@@ -206,6 +207,7 @@ _TITLES = {
     "opt": "Optimization",
     "perf": "Speed",
     "repro": "Repeatability",
+    "run": "Stored runs",
     "rl": "Reinforcement learning",
     "sched": "Learning-rate schedules",
     "shape": "Shapes",

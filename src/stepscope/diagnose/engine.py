@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from stepscope import fence
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.order import causes_first
 from stepscope.diagnose.rule import Proof, Rule, all_rules, running_rules
 from stepscope.record.sites import site_at
 from stepscope.records import Finding, Related, Severity
@@ -150,30 +151,6 @@ class Engine:
         self.evidence.found.append(finding.rule)
         if self._on_finding is not None:
             fence.fenced("telling of a finding")(self._on_finding)(finding)
-
-
-def causes_first(rules: list[Rule]) -> list[Rule]:
-    """The rules in an order in which each comes after those whose findings would explain it away."""
-    by_id = {rule.id: rule for rule in rules}
-    ordered: dict[str, Rule] = {}
-    open_: set[str] = set()
-
-    def causes(rule: Rule) -> list[Rule]:
-        named = [by_id[pattern] for pattern in rule.follows if pattern in by_id]
-        globs = [pattern for pattern in rule.follows if "*" in pattern]
-        return named + [other for glob in globs for other in rules if fnmatch.fnmatchcase(other.id, glob)]
-
-    def place(rule: Rule) -> None:
-        if rule.id in ordered or rule.id in open_:
-            return
-        open_.add(rule.id)
-        for other in causes(rule):
-            place(other)
-        ordered[rule.id] = rule
-
-    for rule in rules:
-        place(rule)
-    return list(ordered.values())
 
 
 def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = None) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,14 +15,13 @@ from stepscope.errors import UsageError
 from stepscope.records import Severity
 
 if TYPE_CHECKING:
-    from stepscope.diagnose.evidence import Evidence
     from stepscope.record.sites import Place
     from stepscope.records.step import Site
 
     Where = Place | Site | tuple[str, int] | None
     """A place in the code (code, instruction), a site, or (file, line)."""
 
-__all__ = ["Proof", "Rule", "all_rules", "rule", "running_rules"]
+__all__ = ["Proof", "Rule", "all_rules", "rule", "running_rules", "stored_rules"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,8 @@ class Proof:
     """Instead of the rule's own, where this case is more or less certain."""
 
 
-Check = Callable[["Evidence"], Iterator[Proof]]
+Check = Callable[[Any], Iterator[Proof]]
+"""Of the `Evidence`; of a `StoredRun` where the rule needs "stored"."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,10 @@ class Rule:
 
 _rules: dict[str, Rule] = {}
 _loaded: set[str] = set()
+_loading = threading.RLock()
 _ENTRY_POINT = "stepscope.rules"
 
-NEEDS = ("steps", "source", "crash", "end", "probe")
+NEEDS = ("steps", "source", "crash", "end", "probe", "stored")
 
 
 def rule(
@@ -77,7 +79,8 @@ def rule(
 
     `needs` says when it is asked: "steps" after the 3rd, 8th and 20th optimizer step, after each stretch of steps that
     was watched closely and at the end; "source" once, when the script has begun to train (or has ended); "crash" when
-    an exception ends the script; "end" at the end only; "probe" only by `stepscope check`; "crash, steps" at both.
+    an exception ends the script; "end" at the end only; "probe" only by `stepscope check`; "stored" of a
+    run's folder, whenever somebody looks at it; "crash, steps" at both.
     `follows` names rules (or groups, `num.*`) whose finding explains this one away: once one of those is found, this
     rule keeps silent.
     """
@@ -99,22 +102,37 @@ def all_rules() -> dict[str, Rule]:
 
 def running_rules() -> dict[str, Rule]:
     """Those that are asked while a script runs and at its end. Most scripts never need the ones for a crash."""
-    _load(lambda path: not _is_for_crashes(path))
-    return {id: rule for id, rule in sorted(_rules.items()) if rule.needs != "crash"}
+    _load(lambda path: not _is_for_later(path))
+    return {id: rule for id, rule in sorted(_rules.items()) if rule.needs not in ("crash", "stored")}
+
+
+def stored_rules() -> dict[str, Rule]:
+    """Those for stored runs. Nothing of them needs torch."""
+    _load(_is_for_stored)
+    return {id: rule for id, rule in sorted(_rules.items()) if rule.needs == "stored"}
 
 
 def _load(is_wanted: Callable[[str], bool]) -> None:
     import stepscope.diagnose.rules as folder
 
-    for root in folder.__path__:
-        for name, path in _files_in(root, folder.__name__):
-            if name not in _loaded and is_wanted(path):
-                _loaded.add(name)
-                fence.fenced(f"loading the rule {name.rpartition('.')[2]}")(importlib.import_module)(name)
-    if _ENTRY_POINT not in _loaded:
-        _loaded.add(_ENTRY_POINT)
+    with _loading:  # a second thread waits until all are there
+        for root in folder.__path__:
+            for name, path in _files_in(root, folder.__name__):
+                if name not in _loaded and is_wanted(path):
+                    fence.fenced(f"loading the rule {name.rpartition('.')[2]}")(importlib.import_module)(name)
+                    _loaded.add(name)
         for entry in importlib.metadata.entry_points(group=_ENTRY_POINT):
-            fence.fenced(f"loading the rules of {entry.value}")(entry.load)()
+            if entry.value not in _loaded:
+                fence.fenced(f"loading the rules of {entry.value}")(_load_other)(entry)
+                _loaded.add(entry.value)
+
+
+def _load_other(entry: importlib.metadata.EntryPoint) -> None:
+    try:
+        entry.load()
+    except ModuleNotFoundError as error:
+        if error.name != "torch":  # rules that watch a training, on a machine that only shows runs
+            raise
 
 
 def _files_in(folder: str, package: str) -> Iterator[tuple[str, str]]:
@@ -127,8 +145,17 @@ def _files_in(folder: str, package: str) -> Iterator[tuple[str, str]]:
             yield f"{package}.{entry.name[:-3]}", entry.path
 
 
-def _is_for_crashes(path: str) -> bool:
-    """Whether a file's rules are asked after a crash only: read off its text, which takes a tenth of importing it."""
+def _is_for_later(path: str) -> bool:
+    """Whether a file's rules are asked after a crash or of stored runs only."""
+    text = _text(path)
+    return text.count(b"@rule(") == text.count(b'needs="crash"') + text.count(b'needs="stored"')
+
+
+def _is_for_stored(path: str) -> bool:
+    return b'needs="stored"' in _text(path)
+
+
+def _text(path: str) -> bytes:
+    """What is in a rule's file: reading it takes a tenth of importing it."""
     with open(path, "rb") as file:
-        text = file.read()
-    return text.count(b"@rule(") == text.count(b'needs="crash"')
+        return file.read()

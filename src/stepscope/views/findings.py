@@ -19,6 +19,7 @@ from stepscope.diagnose.rule_text import RuleText, read_docstring
 from stepscope.diagnose.show import place_of
 from stepscope.records import Finding, Severity
 from stepscope.views.context import Context
+from stepscope.views.diagnosis import diagnosis_of
 from stepscope.views.finding_evidence import EvidenceSeries, TellingMetrics, evidence_series, metrics_shown
 from stepscope.views.plain import plain
 from stepscope.views.route import route
@@ -87,6 +88,10 @@ class RunFindings(msgspec.Struct):
     name: str
     findings: list[ShownFinding]
     """The gravest first."""
+    watched: bool = False
+    """Whether rules watched the script while it ran."""
+    looked_at: list[str] = []
+    """What of the run's folder was looked at, in words."""
 
 
 class RuleRequest(msgspec.Struct):
@@ -113,7 +118,14 @@ class RuleDetail(msgspec.Struct):
 def findings(ctx: Context, request: FindingsRequest) -> RunFindings:
     """The findings of a run, without the rest of its page."""
     folder = ctx.runs.get(request.run)
-    return RunFindings(run=folder.id, name=folder.name, findings=findings_of(folder))
+    found = diagnosis_of(folder)
+    return RunFindings(
+        run=folder.id,
+        name=folder.name,
+        findings=findings_of(folder),
+        watched=found.watched,
+        looked_at=found.looked_at,
+    )
 
 
 @route("POST", "/api/rule")
@@ -148,8 +160,8 @@ def _detail(id: str, severity: Severity, text: RuleText, asked: str) -> RuleDeta
 
 
 def findings_of(folder: RunFolder) -> list[ShownFinding]:
-    """All that a page can hold of a run's findings."""
-    return shown_findings(folder.findings[-MAX_FINDINGS:], folder.meta.cwd, folder.metrics())
+    """All that a page can hold of a run's findings: those from while it ran, and those in its folder."""
+    return shown_findings(diagnosis_of(folder).findings[-MAX_FINDINGS:], folder.meta.cwd, folder.metrics())
 
 
 def shown_findings(findings: Iterable[Finding], cwd: str, metrics: Sequence[str] = ()) -> list[ShownFinding]:

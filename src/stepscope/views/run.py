@@ -16,6 +16,7 @@ from stepscope.runs.read import attempts as runs_attempts
 from stepscope.runs.read.folder import RunFolder
 from stepscope.runs.read.summary import MetricSummary
 from stepscope.views.context import Context
+from stepscope.views.diagnosis import diagnosis_of
 from stepscope.views.edit import is_writable
 from stepscope.views.findings import ShownFinding, findings_of
 from stepscope.views.panel_order import metrics_in_order
@@ -111,6 +112,10 @@ class RunDetail(msgspec.Struct):
     alerts: list[Alert]
     findings: list[ShownFinding]
     """The gravest first."""
+    watched: bool
+    """Whether rules watched the script while it ran."""
+    looked_at: list[str]
+    """What of its folder was looked at for findings, in words."""
     artifacts: list[Artifact]
     attempts: list[Attempt]
     status_detail: str = ""
@@ -156,6 +161,8 @@ def run(ctx: Context, request: RunRequest) -> RunDetail:
         git=replace(meta.git, diff=None) if request.brief and meta.git is not None else meta.git,
         alerts=folder.alerts[-MAX_LISTED:],
         findings=findings_of(folder),
+        watched=diagnosis_of(folder).watched,
+        looked_at=diagnosis_of(folder).looked_at,
         artifacts=[replace(one, metadata=plain(one.metadata)) for one in folder.artifacts[-MAX_LISTED:]],
         attempts=[_attempt(one) for one in folder.attempts[-MAX_LISTED:]],
         status_detail=standing.detail,

@@ -911,6 +911,8 @@ export interface Importance {
   runs: number;
   /** Runs that have the metric, but NaN or infinite. */
   left_out: number;
+  /** Runs that are left out because they did not finish. */
+  unfinished: number;
   /** few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs. */
   verdict: "few" | "none" | "nothing" | "sound";
   /** Of the model, on runs that its trees have not seen. */
@@ -1438,6 +1440,8 @@ export interface Parameters {
   unique: string[];
   /** How many more runs match than a page can hold; the newest are here. */
   omitted: number;
+  /** How many runs are left out because they did not finish. */
+  unfinished: number;
   version: number;
 }
 
@@ -1453,6 +1457,8 @@ export interface ParametersRequest {
   goal?: "max" | "min" | null;
   /** More metrics to have as columns. */
   metrics?: string[];
+  /** Also runs that failed, were stopped or still run: what they reached so far says little of their settings. */
+  unfinished?: boolean;
 }
 
 /** One colour of a breakdown. */
@@ -1870,6 +1876,10 @@ export interface RunDetail {
   alerts: Alert[];
   /** The gravest first. */
   findings: ShownFinding[];
+  /** Whether rules watched the script while it ran. */
+  watched: boolean;
+  /** What of its folder was looked at for findings, in words. */
+  looked_at: string[];
   artifacts: Artifact[];
   attempts: Attempt[];
   /** In one line: the error, or why we think so. */
@@ -1907,6 +1917,10 @@ export interface RunFindings {
   name: string;
   /** The gravest first. */
   findings: ShownFinding[];
+  /** Whether rules watched the script while it ran. */
+  watched: boolean;
+  /** What of the run's folder was looked at, in words. */
+  looked_at: string[];
 }
 
 /** Runs that share the value of the grouping column. */
@@ -2626,6 +2640,8 @@ export interface WhatChanged {
   /** Why these two, when they were not asked for. */
   picked: string;
   headline: string;
+  /** False when the two ended alike and no curve parts: there is no outcome that a difference could explain. */
+  differs: boolean;
   outcome: Outcome[];
   /** Metrics whose curves part, the earliest first, then those that do not. */
   partings: Parting[];

@@ -33,9 +33,8 @@ def get_findings(
         kind = f" of severity {severity}" if severity else ""
         words = f"Run {name(found.name)} has no findings{kind}{' there' if offset else ''}."
         if not found.findings:
-            words += (
-                " Checks run under `stepscope run` or `stepscope check`; a run made with stepscope.init() has none."
-            )
+            words += f" Looked at: {', '.join(found.looked_at) or 'nothing'}."
+            words += "" if found.watched else " Nobody watched it train: `stepscope run` has all rules do that."
         return Answer(words, {"run": found.run, "findings": [], "total": len(chosen)})
     lines = [f"{len(chosen)} findings of run {name(found.name)} ({found.run}), the gravest first."]
     lines += [finding_text(one, place) for place, one in enumerate(shown, offset + 1)]

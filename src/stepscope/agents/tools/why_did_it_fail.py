@@ -59,7 +59,8 @@ def _verdict(folder: RunFolder, grave: list[ShownFinding], odd: dict[str, str]) 
         one = grave[0]
         place = f" at {name(one.place, 300)}" if one.place else ""
         fix = f" Fix: {name(one.fix, 400)}." if one.fix else ""
-        return f"{head}\nCause ({one.severity}, rule {one.rule}){place}: {name(one.message, 500)}.{fix}"
+        word = "Seen in its folder" if one.rule.startswith("run.") else "Cause"
+        return f"{head}\n{word} ({one.severity}, rule {one.rule}){place}: {name(one.message, 500)}.{fix}"
     if odd:
         key, words = next(iter(odd.items()))
         return f"{head}\nNo finding names a line, but {name(key)} is not finite: {words}."

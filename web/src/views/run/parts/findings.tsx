@@ -64,6 +64,7 @@ export function FindingsPart({ run }: { run: RunDetail }) {
             Nothing fits. <Button onClick={() => (setOff(new Set()), setRule(""))}>Show all {run.findings.length}</Button>
           </p>
         ) : null}
+        <LookedAt run={run} />
       </section>
     </div>
   );
@@ -98,18 +99,26 @@ function Filters({ findings, off, onToggle, rule, onRule }: FiltersProps) {
 }
 
 function NoFindings({ run }: { run: RunDetail }) {
-  const watched = run.command.some((word) => /(^|\/)stepscope$/.test(word)) || run.parts.recordings > 0;
+  const title = run.status === "running" ? "Nothing found so far" : "Nothing was found";
   return (
-    <EmptyState title={run.status === "running" ? "Nothing found so far" : "Nothing was found"} icon={<CheckIcon size={24} />}>
-      <p>
-        {watched
-          ? "The rules that watch a training saw nothing wrong in this one."
-          : "Findings come from rules that watch the script while it runs: what is wrong, on which line, and how it was seen."}
-      </p>
+    <EmptyState title={run.watched ? title : "Not watched"} icon={run.watched ? <CheckIcon size={24} /> : undefined}>
+      {run.watched ? <p>The rules that watch a training saw nothing wrong in this one.</p> : null}
+      <LookedAt run={run} />
       <div class="lessons">
         <Lesson title="Watch a whole training" text="stepscope run train.py" />
         <Lesson title="Or a few batches with every check on" text="stepscope check train.py" />
       </div>
     </EmptyState>
+  );
+}
+
+/** What the findings rest on: a run that nobody watched has passed nothing. */
+function LookedAt({ run }: { run: RunDetail }) {
+  const looked = run.looked_at.length > 0 ? `Looked at: ${run.looked_at.join(", ")}.` : "There was nothing to look at.";
+  return (
+    <p class="looked-at">
+      {looked}
+      {run.watched ? null : " Nobody watched the script train; run it with stepscope run to have every rule look at it."}
+    </p>
   );
 }

@@ -1,0 +1,80 @@
+"""Asks the rules for stored runs, and says what they looked at."""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stepscope import fence
+from stepscope.diagnose.order import causes_first
+from stepscope.diagnose.rule import Proof, Rule, stored_rules
+from stepscope.diagnose.stored.stored_run import StoredRun
+from stepscope.records import Finding
+
+if TYPE_CHECKING:
+    from stepscope.diagnose.settings import Settings
+    from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["Diagnosis", "diagnose_run"]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong with a stored run, and what was looked at."""
+
+    findings: list[Finding]
+    """Those that were found while it ran, then those found in its folder."""
+    stored: list[Finding]
+    """Found in its folder only."""
+    looked_at: list[str]
+    """In words: "12 losses and metrics", "the console" ..."""
+    watched: bool
+    """Whether rules watched the script while it ran."""
+
+
+def diagnose_run(folder: RunFolder, settings: Settings | None = None) -> Diagnosis:
+    """Ask every rule for stored runs about this one."""
+    run = StoredRun(folder)
+    run.found += [finding.rule for finding in folder.findings]
+    stored: list[Finding] = []
+    for rule in causes_first(list(stored_rules().values())):
+        if settings is not None and not settings.is_wanted(rule.id):
+            continue
+        if any(fnmatch.fnmatchcase(other, pattern) for pattern in rule.follows for other in run.found):
+            continue
+        for proof in fence.fenced(f"the rule {rule.id}", ())(lambda check=rule.check: list(check(run)))():
+            finding = _finding(rule, proof, run)
+            finding = finding if settings is None else settings.with_severity(finding)
+            if settings is None or not settings.is_silenced(finding):
+                stored.append(finding)
+                run.found.append(rule.id)
+    return Diagnosis([*folder.findings, *stored], stored, list(_looked_at(run)), folder.coverage is not None)
+
+
+def _finding(rule: Rule, proof: Proof, run: StoredRun) -> Finding:
+    file, line = proof.where if isinstance(proof.where, tuple) else (None, None)
+    code = str(proof.evidence.get("code", "")) if rule.id == "run.crashed" else ""
+    return Finding(
+        rule=rule.id,
+        severity=proof.severity or rule.severity,
+        message=proof.message,
+        file=file if isinstance(file, str) else None,
+        line=line,
+        evidence=proof.evidence,
+        label=proof.label,
+        fix=proof.fix,
+        step=proof.evidence.get("step", run.last_step),
+        source=[(line, code)] if code and isinstance(line, int) else [],
+    )
+
+
+def _looked_at(run: StoredRun) -> list[str]:
+    """What there was to look at, in words."""
+    series, system = len(run.looked_at), sum(name.startswith("system/") for name in run.names)
+    found = [f"{series} {'loss or metric' if series == 1 else 'losses and metrics'}"] if series else []
+    found += ["the console"] if run.console else []
+    found += ["the traceback"] if run.traceback else []
+    found += ["the config"] if run.config else []
+    found += ["the machine's meters"] if system else []
+    return found

@@ -1,0 +1,33 @@
+"""What is wrong with a run, found while it ran or in its folder; computed once for each state of the run."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from stepscope.diagnose.stored.engine import Diagnosis, diagnose_run
+
+if TYPE_CHECKING:
+    from stepscope.runs.read.folder import RunFolder
+
+__all__ = ["diagnosis_of"]
+
+_EVERY_S = 10.0
+"""A run that is being written is diagnosed again no more often than this."""
+
+_known: WeakKeyDictionary[RunFolder, tuple[int, float, Diagnosis]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def diagnosis_of(folder: RunFolder) -> Diagnosis:
+    """The diagnosis of the run as it is now; of a running one, as it was a few seconds ago."""
+    with _lock:
+        version, when, found = _known.get(folder, (-1, 0.0, None))
+    is_fresh = time.monotonic() - when < _EVERY_S and folder.status == "running"
+    if found is None or (version != folder.version and not is_fresh):
+        version, found = folder.version, diagnose_run(folder)
+        with _lock:
+            _known[folder] = (version, time.monotonic(), found)
+    return found
