@@ -24,6 +24,7 @@ from stepscope.records import Console, End, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run, write_file
 from stepscope.runs.write.writer import RunWriter
+from stepscope.track.masked_writer import MaskedWriter
 
 __all__ = ["ORIGIN", "Landed", "Landing", "Origin"]
 
@@ -234,7 +235,7 @@ class Landing:
         self._cut.add(run.key)
         origin = self._origins[run.key]
         origin.ended = False
-        writer = RunWriter(
+        writer = MaskedWriter(
             path, run_id=path.name, heartbeat_s=0, fsync_s=0, mode="direct", elsewhere=_WRITER,
             attempt=origin.attempt, first_step=origin.first_step,
         )  # fmt: skip

@@ -12,10 +12,10 @@ import weakref
 from pathlib import Path
 
 from stepscope.fence import fenced
-from stepscope.runs.write.writer import RunWriter
 from stepscope.track import messages, session
 from stepscope.track.detached import open_detached
 from stepscope.track.ending import ending_of
+from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.resume import past_of
 from stepscope.track.run import Run
 from stepscope.track.sink import RunSink
@@ -105,7 +105,7 @@ class WriterRun:
 def _again(path: Path) -> Run:
     """Another attempt of a run, beside the process's own."""
     past = past_of(path)
-    writer = RunWriter(
+    writer = MaskedWriter(
         path, run_id=past.meta.id, attempt=past.attempt, first_step=past.next_step, on_problem=messages.say
     )
     return Run(

@@ -21,9 +21,9 @@ from stepscope.launch.options import Options
 from stepscope.launch.script import Script, find_module, find_script
 from stepscope.launch.session import Session
 from stepscope.records import End
-from stepscope.runs.write.writer import RunWriter
 from stepscope.track import ranks, session as tracked
 from stepscope.track.ending import ending_of
+from stepscope.track.masked_writer import MaskedWriter
 
 if TYPE_CHECKING:
     from stepscope.launch.children import Note, Visitor
@@ -85,7 +85,7 @@ def _end_run(error: BaseException, at: float) -> None:
     if run is None or run.path is None:
         return
     rank = run.rank or ranks.place().rank or int(os.environ.get("LOCAL_RANK", "0"))  # the last: before there is a group
-    writer = RunWriter(run.path, run_id=run.id, rank=rank, attempt=run.attempt, heartbeat_s=0, fsync_s=0)
+    writer = MaskedWriter(run.path, run_id=run.id, rank=rank, attempt=run.attempt, heartbeat_s=0, fsync_s=0)
     writer.close(End(time=at, **ending_of(without_our_frames(error))._asdict()))
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from stepscope import fence
 from stepscope.records import Event
-from stepscope.runs.write.writer import RunWriter
 from stepscope.track import session
 from stepscope.track.logger import Logger
+from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.run import Run
 
 __all__ = ["Tracking"]
@@ -121,7 +121,7 @@ class Tracking:
         if not run.is_finished:
             run._writer.event(event)
             return
-        writer = RunWriter(run.path, run_id=run.id, role="worker", attempt=run.attempt, heartbeat_s=0, fsync_s=0)
+        writer = MaskedWriter(run.path, run_id=run.id, role="worker", attempt=run.attempt, heartbeat_s=0, fsync_s=0)
         writer.event(event)
         writer.close()
 

@@ -6,14 +6,14 @@ import time
 
 from stepscope.records import Alert, TagsChange
 from stepscope.runs.read.folder import RunFolder
-from stepscope.runs.write.writer import RunWriter
+from stepscope.track.masked_writer import MaskedWriter
 
 __all__ = ["tag_run"]
 
 
 def tag_run(folder: RunFolder, tag: str, reason: str) -> None:
     """Add the tag, and the reason as an alert."""
-    writer = RunWriter(folder.path, run_id=folder.id, role="edit", heartbeat_s=0, fsync_s=0)
+    writer = MaskedWriter(folder.path, run_id=folder.id, role="edit", heartbeat_s=0, fsync_s=0)
     writer.event(TagsChange(time=time.time(), add=[tag]))
     writer.event(Alert(time=time.time(), title=f"stopped by the sweep: {tag}", text=reason, level="info"))
     writer.close()

@@ -17,7 +17,6 @@ from stepscope.track.children import close_with_process, close_with_process_afte
 from stepscope.track.console import ConsoleCapture
 from stepscope.track.ending import Ending, EndingHooks
 from stepscope.track.environment import slow_facts
-from stepscope.track.secrets import mask_text
 from stepscope.track.system import Sampler
 
 if TYPE_CHECKING:
@@ -115,10 +114,7 @@ class Attendants:
         self._writer.keyset(tuple(meters)).write(self._run.step, tuple(meters.values()))
 
     def _note_fault(self, fault: fence.Fault) -> None:
-        note = FaultNote(
-            time=time.time(), where=fault.where, error=mask_text(fault.error), traceback=mask_text(fault.traceback)
-        )
-        self._writer.event(note)
+        self._writer.event(FaultNote(time=time.time(), where=fault.where, error=fault.error, traceback=fault.traceback))
 
     def preempt(self) -> None:
         """The machine wants the process gone: everything to the disk now, with the reason.

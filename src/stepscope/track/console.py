@@ -5,7 +5,6 @@ The stream stays the object it was (`events.streams`), so that nothing about it 
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import time
@@ -16,7 +15,7 @@ from stepscope import fence
 from stepscope.events.streams import Written
 from stepscope.records import Console
 from stepscope.track.names import as_name
-from stepscope.track.secrets import MASK, mask_text
+from stepscope.track.secrets import MASK, PEM_BEGIN, PEM_END, ends_in_secret, mask_text
 
 __all__ = ["ConsoleCapture", "LineRecorder"]
 
@@ -27,10 +26,9 @@ REWRITE_EVERY_S = 2.0
 """How often an unfinished line (a progress bar) is recorded as it stands."""
 GATHER_S = 0.02
 MAX_LINE = 64 << 10
+LONGEST_WORD = 4 << 10
 BYTES_PER_S = 64 << 10
 BURST_BYTES = 1 << 20
-_PEM_BEGIN = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
-_PEM_END = re.compile(r"-----END [A-Z ]*PRIVATE KEY-----")
 
 
 def last_form(line: str) -> str:
@@ -43,6 +41,11 @@ def last_form(line: str) -> str:
         return line
     parts = [part for part in line.split("\r") if part]
     return parts[-1] if parts else ""
+
+
+def _end_of_words(line: str) -> int:
+    """Where a line that is too long is cut: after a word, because half a secret is not known for one."""
+    return line.rfind(" ", len(line) - LONGEST_WORD) + 1 or len(line)
 
 
 class LineRecorder:
@@ -73,8 +76,9 @@ class LineRecorder:
             # Only the last form matters; a trailing return may yet be followed by its newline.
             line = last_form(line) + ("\r" if line.endswith("\r") else "")
         if len(line) > MAX_LINE:
-            self._finish_line(line)
-            line = ""
+            cut = _end_of_words(line)
+            self._finish_line(line[:cut])
+            line = line[cut:]
         self._line = line
         if self._ready and self._clock() - self._last_emit >= GATHER_S:
             self.flush_lines()
@@ -99,7 +103,8 @@ class LineRecorder:
         """Record what has waited: finished lines, and the unfinished one if it is due."""
         self.flush_lines()
         if self._line.strip("\r") and self._clock() - self._last_emit >= REWRITE_EVERY_S:
-            self._record(last_form(self._line), self._shown)
+            so_far = last_form(self._line)
+            self._record(so_far[: ends_in_secret(so_far)], self._shown)
             self._shown = True
 
     def close(self) -> None:
@@ -130,16 +135,16 @@ class LineRecorder:
 
     def _masked(self, text: str) -> str:
         """Without secrets; a private key printed over several lines is hidden to its end."""
-        if not self._in_pem and not _PEM_BEGIN.search(text):
+        if not self._in_pem and not PEM_BEGIN.search(text):
             return mask_text(text)
         shown: list[str] = []
         for line in text.splitlines(keepends=True):
-            if _PEM_BEGIN.search(line):
+            if PEM_BEGIN.search(line):
                 self._in_pem = True
                 shown.append(MASK + "\n")
             elif not self._in_pem:
                 shown.append(mask_text(line))
-            if _PEM_END.search(line):
+            if PEM_END.search(line):
                 self._in_pem = False
         return "".join(shown)
 

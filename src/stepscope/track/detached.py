@@ -15,10 +15,10 @@ from typing import Any
 import stepscope
 from stepscope.records import RunMeta
 from stepscope.runs.format.ids import new_run_id
-from stepscope.runs.write.writer import RunWriter
 from stepscope.track import messages
 from stepscope.track.config import flatten, masked
 from stepscope.track.environment import quick_facts
+from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.names import as_name, default_project, friendly_name
 from stepscope.track.opening import DEFAULT_DIR, create_folder, open_off
 from stepscope.track.run import Run
@@ -57,5 +57,5 @@ def open_detached(
     path = None if off else create_folder(store, meta)
     if path is None:
         return open_off(meta, flat)
-    writer = RunWriter(path, run_id=meta.id, on_problem=messages.say)
+    writer = MaskedWriter(path, run_id=meta.id, on_problem=messages.say)
     return Run(meta, path, writer, RunSink(writer), config=flat)

@@ -14,6 +14,7 @@ from stepscope.runs.format.layout import create_run, read_meta
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track import messages, ranks, resume
 from stepscope.track.attendants import Attendants, Options
+from stepscope.track.masked_writer import MaskedWriter
 from stepscope.track.off import NullWriter
 from stepscope.track.run import Run
 from stepscope.track.secrets import mask_text
@@ -130,7 +131,9 @@ def _attended(
 ) -> Run:
     """A run with everything around it: console, meters, hooks."""
     rank = request.place.rank
-    writer = RunWriter(path, run_id=meta.id, rank=rank, attempt=attempt, first_step=first_step, on_problem=messages.say)
+    writer = MaskedWriter(
+        path, run_id=meta.id, rank=rank, attempt=attempt, first_step=first_step, on_problem=messages.say
+    )
     run = Run(
         meta,
         path,
@@ -162,7 +165,7 @@ def join_as_worker(path: Path, attempt: int) -> Run | None:
         messages.say(mask_text(f"cannot join the run of the parent process ({error})"))
         return None
     rank = ranks.place().rank
-    writer = RunWriter(path, run_id=meta.id, rank=rank, role="worker", attempt=attempt, on_problem=messages.say)
+    writer = MaskedWriter(path, run_id=meta.id, rank=rank, role="worker", attempt=attempt, on_problem=messages.say)
     options = Options(console=False, system=False, git=False, environment=False)
     run = Run(meta, path, writer, RunSink(writer), config=meta.config, rank=rank, attempt=attempt, is_worker=True)
     run._attendants = Attendants(run, writer, path, options)

@@ -28,7 +28,6 @@ from stepscope.track.config import Config, masked
 from stepscope.track.ending import Ending, ending_of
 from stepscope.track.logger import Logger
 from stepscope.track.names import as_name
-from stepscope.track.secrets import mask_text
 from stepscope.track.summary import Summary, Tags
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ class Run:
     @name.setter
     def name(self, name: str) -> None:
         self._name = as_name(name)
-        self._writer.event(NameChange(time=time.time(), name=mask_text(self._name)))
+        self._writer.event(NameChange(time=time.time(), name=self._name))
 
     @property
     def notes(self) -> str:
@@ -144,7 +143,7 @@ class Run:
     @notes.setter
     def notes(self, text: str) -> None:
         self._notes = as_name(text)
-        self._writer.event(NotesChange(time=time.time(), text=mask_text(self._notes)))
+        self._writer.event(NotesChange(time=time.time(), text=self._notes))
 
     @property
     def config(self) -> Config:
@@ -180,9 +179,7 @@ class Run:
 
     @fenced("recording tags")
     def _record_tags(self, add: list[str], remove: list[str]) -> None:
-        self._writer.event(
-            TagsChange(time=time.time(), add=[mask_text(tag) for tag in add], remove=[mask_text(tag) for tag in remove])
-        )
+        self._writer.event(TagsChange(time=time.time(), add=add, remove=remove))
 
     @fenced("define()")
     def define(
@@ -199,7 +196,7 @@ class Run:
     @fenced("alert()")
     def alert(self, title: str, text: str = "", level: Severity = "warning") -> None:
         """Leave a note that asks for attention, at the current step."""
-        title, text = mask_text(as_name(title)), mask_text(as_name(text))
+        title, text = as_name(title), as_name(text)
         self._writer.event(Alert(time=time.time(), title=title, text=text, level=level, step=self.step))
 
     @fenced("log_artifact()")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stepscope.track.secrets.names import HINTS, Verdict, is_secret_name
 from stepscope.track.secrets.shapes import Span
-from stepscope.track.secrets.values import Style, is_secret_value
+from stepscope.track.secrets.values import Style, is_harmless, is_secret_value
 
 __all__ = ["assigned_spans"]
 
@@ -24,10 +24,10 @@ _BETWEEN = re.compile(
     r"""(?P<close>(?:\\{0,3}["'`]|&quot;|%22)?)\]?\)?\*{0,2}
     (?:
       (?P<tag>>)
-      | [ \t]{0,40}(?P<mark>=>|:=|->|===?|=|%3[dD]|%3[aA]|:(?!//|:))(?P<after>[ \t]{0,40})
+      | [ \t]{0,40}(?P<mark>=>|:=|===?|=|%3[dD]|%3[aA]|:(?!//|:))(?P<after>[ \t]{0,40})
       | (?P<value>\s{0,9},?\s{0,9}\\{0,3}["']?value\\{0,3}["']?\s{0,9}[=:]\s{0,9})
       | (?P<pair>\s{0,3},\s{0,9})(?=\\{0,3}["'])
-      | (?P<space>[ \t]{1,9}(?:(?:is|was|as|are)\b:?[ \t]{1,9}|\|[ \t]{0,40}|│[ \t]{0,40})?)
+      | (?P<space>[ \t]{1,9}(?:(?:is|was|as|are|to)\b:?[ \t]{1,9}|\|[ \t]{0,40}|│[ \t]{0,40})?)
     )""",
     re.VERBOSE,
 )
@@ -136,6 +136,13 @@ def _value_after(text: str, name: _Name, bare: _Bare) -> Iterator[Span]:
     mark = between["mark"] or ""
     if mark == ":" and (annotated := _ANNOTATED.match(text, at)):
         at = annotated.end()
+    if (
+        not between["close"]
+        and name.start
+        and text[name.start - 1] in "\"'"
+        and text[at : at + 1] == text[name.start - 1]
+    ):
+        return  # "Password: " in quotes: what follows is their end
     quoted = _quoted(text, at) if not (mark == ":" and "\n" in text[at : at + 1] and not between["close"]) else None
     if quoted is not None:
         yield from _quoted_value(
@@ -172,7 +179,7 @@ def _quoted_value(text: str, name: _Name, found: tuple[Span, str], style: Style,
             style = "quoted"
     scheme = _SCHEME.match(text, start, end) if name.verdict == "token" else None
     if scheme is not None and scheme.end() < end:
-        yield scheme.end(), end
+        yield from _credential(text, scheme.end(), end)
         return
     yield from _judged(name, text, (start, end), style)
 
@@ -191,7 +198,7 @@ def _bare_value(text: str, name: _Name, bare: _Bare, between: re.Match[str], at:
         yield at + 1, braced.end() - 1
         return
     value = bare.span(at)
-    if value is not None and mark not in ("==", "===", "->"):
+    if value is not None and mark not in ("==", "==="):
         yield from _judged(name, text, value, _style(text, name, value, between))
 
 
@@ -215,16 +222,25 @@ def _header(text: str, name: _Name, at: int) -> Iterator[Span]:
     end = text.find("\n", at, at + 8000)
     end = end if end >= 0 else min(len(text), at + 8000)
     before = text[name.start - 1] if name.start else ""
-    if before in "\"'" and (closing := text.find(before, at, end)) >= 0:
+    if before in ("'", '"') and (closing := text.find(before, at, end)) >= 0:
         end = closing
     end = at + len(text[at:end].rstrip())
     scheme = _SCHEME.match(text, at, end)
     if scheme is not None:
-        yield scheme.end(), end
+        yield from _credential(text, scheme.end(), end)
     elif "cookie" in name.text.lower() and "=" in text[at:end]:
         yield at, end
     elif (value := _BARE.match(text, at, end)) is not None:
         yield from _judged(name, text, value.span(), "colon")
+
+
+def _credential(text: str, start: int, end: int) -> Iterator[Span]:
+    """What follows `Bearer`: one word, or all of `Digest username="…", response="…"`."""
+    value = text[start:end]
+    if "=" not in value.rstrip("=") and (bare := _BARE.match(text, start, end)):
+        end, value = bare.end(), bare.group()
+    if not is_harmless("", value) and len(value) >= 4:
+        yield start, end
 
 
 def _judged(name: _Name, text: str, span: Span, style: Style) -> Iterator[Span]:

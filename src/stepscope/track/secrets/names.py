@@ -44,8 +44,8 @@ _SETTINGS = {
     "length", "level", "limit", "list", "loader", "manager", "map", "max", "merging", "message", "method", "min",
     "mixer", "mixing", "mode", "name", "names", "num", "params", "parser", "path", "pattern", "policy", "pooling",
     "prefix", "prob", "prompt", "provider", "rate", "ratio", "regex", "required", "reset", "rotation", "scheme",
-    "shape", "shift", "size", "store", "strength", "suffix", "template", "timeout", "ttl", "type", "types", "uri", "url",
-    "usage", "var", "variable", "version", "words",
+    "shape", "shift", "size", "store", "strength", "suffix", "template", "timeout", "ttl", "type", "types", "uri",
+    "url", "usage", "var", "variable", "version", "words",
 }  # fmt: skip
 _TOKEN_NUMBERS = {"id", "ids", "mask"}
 _PASS_OWNERS = {"db", "smtp", "mysql", "pg", "ftp", "email", "mail", "user", "admin", "root", "redis", "login", "proxy"}
@@ -84,7 +84,7 @@ def _verdict(word: str, before: str, after: str) -> Verdict:
     if word in _STRONG:
         return "yes"
     if word == "pass":
-        return "password" if before in _PASS_OWNERS and not after else "no"
+        return "no" if after else "password" if before in _PASS_OWNERS else "no" if before else "token"
     if word == "token":
         return "no" if before in _SPECIAL_TOKENS or after in _TOKEN_NUMBERS else "token"
     if word == "key":

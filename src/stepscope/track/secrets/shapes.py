@@ -62,13 +62,15 @@ SHAPES: list[Shape] = [
     *_shapes(r"[A-Z0-9]{50,}", "AGE-SECRET-KEY-1"),
     *_shapes(rf"{_B}{{8,}}(?:\.{_B}{{8,}}){{1,4}}\.?", "eyJ"),
 ]  # fmt: skip
-# These have no start of their own; what they begin with is found backwards from a rare part.
+# These have no start of their own; a rare part of them is looked for.
+_FREE = r"(?:(?<![\w~-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f][0-9A-Fa-f]))"
+_DISCORD_FREE = r"(?:(?<![\w-][MNO])|(?<=\\[nrt][MNO])|(?<=%[0-9A-Fa-f]{2}[MNO]))"
 _AROUND = [
-    (":AA", re.compile(rf"(?<![A-Za-z0-9])\d{{8,12}}:AA{_B}{{30,36}}(?!{_B})")),  # Telegram
-    ("Q~", re.compile(r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-])")),  # Azure client secrets
-    ("==", re.compile(r"(?<![A-Za-z0-9+/=-])[A-Za-z0-9+/]{86}==")),  # Azure storage keys
-    (".", re.compile(rf"[MNO](?<![\w-][MNO]){_B}{{22,27}}\.{_B}{{6,7}}\.{_B}{{27,40}}(?!{_B})")),  # Discord
+    (":AA", re.compile(rf"{_FREE}\d{{8,12}}:AA{_B}{{30,36}}(?!{_B})")),  # Telegram
+    ("Q~", re.compile(rf"{_FREE}[\w.~-]{{3}}\dQ~[\w.~-]{{31,34}}(?![\w~-])")),  # Azure client secrets
+    (".", re.compile(rf"[MNO]{_DISCORD_FREE}{_B}{{22,27}}\.{_B}{{6,7}}\.{_B}{{27,40}}(?!{_B})")),  # Discord
 ]
+_AZURE_KEY = re.compile(r"[A-Za-z0-9+/]{86}==")
 _URL_USER = re.compile(r"://(?P<user>[^\s/:@'\"<>?#]{0,256})(?::(?P<password>[^\s/'\"<>]{1,256}))?@(?=[\w\[{])")
 _LOOSE_DSN = re.compile(r":(?P<password>[^\s:@/'\"]{3,80})@(?:(?:tcp|unix)\(|[\w-]{1,60}(?:\.[\w-]{1,60}){0,6}:\d)")
 _USER_BEFORE = re.compile(r"(?:^|[^\w/@:.-])[\w.-]{1,60}$")
@@ -89,8 +91,20 @@ def shape_spans(text: str, long_words: str) -> Iterator[Span]:
     for rare, pattern in _AROUND:
         if rare in long_words:
             yield from (match.span() for match in pattern.finditer(text))
+    if "==" in long_words:
+        yield from _azure_keys(text)
     if "earer " in text or "asic " in text or "EARER " in text or "ASIC " in text:
         yield from (match.span("value") for match in _SCHEME.finditer(text) if _is_credential(match["value"]))
+
+
+def _azure_keys(text: str) -> Iterator[Span]:
+    """88 letters of base64; a sha512 looks the same, and says what it is."""
+    end = text.find("==")
+    while end >= 0:
+        start = end - 86
+        if start >= 0 and _AZURE_KEY.match(text, start) and text[max(0, start - 7) : start] != "sha512-":
+            yield start, end + 2
+        end = text.find("==", end + 2)
 
 
 def _key_blocks(text: str) -> Iterator[Span]:
@@ -117,4 +131,4 @@ def _unless_reference(match: re.Match[str], part: str) -> Iterator[Span]:
 
 
 def _is_credential(value: str) -> bool:
-    return any(letter.isdigit() for letter in value) or any(letter in "._~+/=" for letter in value[:-1])
+    return any(letter.isdigit() for letter in value) or any(letter in ".~+/=" for letter in value[:-1])

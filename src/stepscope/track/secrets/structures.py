@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from stepscope.track.secrets.known import hides, learn
+from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.text import MASK, mask_text
+from stepscope.track.secrets.values import is_secret_value
 
 __all__ = ["mask_nested", "mask_record", "mask_value"]
 
@@ -33,14 +35,18 @@ def mask_value(name: str, value: Any) -> Any:
 
 
 def mask_nested(name: str, value: Any) -> Any:
-    """The same for lists and dicts, by the keys inside."""
+    """Lists, dicts and records by the keys inside. Gentler than for settings: `{"token": "<pad>"}` stays."""
+    if isinstance(value, str):
+        if is_secret_value(name, value, is_secret_name(name), "quoted"):
+            learn(value, in_passing=True)
+            return MASK
+        return mask_text(value)
     if isinstance(value, list | tuple):
-        return [mask_nested(name, each) for each in value]
+        items = [mask_nested(name, each) for each in value]
+        return items if isinstance(value, list) else tuple(items)
     if isinstance(value, dict):
         return {key: mask_nested(str(key), each) for key, each in value.items()}
-    if isinstance(value, msgspec.Struct):
-        return mask_record(value)
-    return mask_value(name, value) if isinstance(value, str) else value
+    return mask_record(value) if isinstance(value, msgspec.Struct) else value
 
 
 def mask_record(record: Record) -> Record:
@@ -48,8 +54,8 @@ def mask_record(record: Record) -> Record:
     changed = {}
     for name in record.__struct_fields__:
         value = getattr(record, name)
-        if isinstance(value, str | list | tuple | dict | msgspec.Struct) and value:
+        if value and isinstance(value, str | list | tuple | dict | msgspec.Struct):
             shown = mask_nested("", value)
             if shown != value:
-                changed[name] = tuple(shown) if isinstance(value, tuple) else shown
+                changed[name] = shown
     return msgspec.structs.replace(record, **changed) if changed else record

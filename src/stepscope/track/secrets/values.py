@@ -8,45 +8,54 @@ import re
 from collections import Counter
 from typing import Literal
 
-from stepscope.track.secrets.names import Verdict
+from stepscope.track.secrets.names import Verdict, is_secret_name
 
-__all__ = ["Style", "is_opaque", "is_place", "is_secret_value"]
+__all__ = ["Style", "is_harmless", "is_opaque", "is_place", "is_secret_value"]
 
 Style = Literal["quoted", "equals", "colon", "line", "flag", "space", "tag", "pair"]
 """How a value stands beside its name: `x = "v"`, `x=v`, `x: v`, `x: v` alone on its line, `--x v`, `x v`, `<x>v<`,
 `("x", "v")`."""
 
 _REFERENCE = re.compile(
-    r"""\$?\{\{?[^{}]*\}?\}$ | \$[A-Z_][A-Z0-9_]*$ | \$\( | %\(\w+\)[sdr]$ | %[A-Z_a-z]%?$ | %\w+%$
-      | <[\w/|. -]*>$ | \[[\w/|. -]*\]$ | \*{3} | \.{3} | …| [xX]{3,}$
-      | !vault | !ENV | !secret | ENC\[ | op:// | vault:
+    r"""\$?\{\{?\s*(?:[A-Za-z_][\w.]*)?(?:[}(\[!:]|$) | \$[A-Z_][A-Z0-9_]*[.,`]?$ | \$\( | %\(\w+\)[sdr] | %\w+%$
+      | (?:%[sdrx]|\{\d*\}|[:/@ ])+$ | <[\w/|. -]*>?[.,]?$ | \[[\w/|. -]*\]?$ | \*{3} | \.{3} | …| [xX]{3,}$
+      | !vault | !ENV | !secret | ENC\[ | op:// | vault: | [a-z][a-z0-9+]{1,15}://
       | (?:self|args|cfg|config|opts?|os|settings|env|process|secrets|params|kwargs|context|request|parser)[.\[]""",
     re.VERBOSE,
 )
 _KEYWORDS = {
     "none", "null", "nil", "true", "false", "yes", "no", "on", "off", "str", "string", "int", "integer", "bytes",
-    "bool", "boolean", "float", "number", "any", "object", "optional", "required", "unset", "missing", "redacted", "masked",
-    "hidden", "empty", "default", "disabled", "enabled", "invalid", "expired", "unknown", "undefined", "changed",
-    "incorrect", "wrong", "accepted", "rejected", "prompt", "dict", "list", "tuple", "self", "auto", "lambda", "type",
-    "iterator", "callable", "session", "basic", "digest", "bearer", "kerberos", "ntlm", "netrc", "failed",
-    "authentication",
+    "bool", "boolean", "float", "number", "any", "object", "optional", "required", "unset", "missing", "redacted",
+    "masked", "hidden", "empty", "default", "disabled", "enabled", "invalid", "expired", "unknown", "undefined",
+    "changed", "incorrect", "wrong", "accepted", "rejected", "prompt", "dict", "list", "tuple", "self", "auto",
+    "lambda", "type", "iterator", "callable", "session", "basic", "digest", "bearer", "kerberos", "ntlm", "netrc",
+    "failed", "authentication",
 }  # fmt: skip
+_NAME = re.compile(r"[A-Za-z]+\d?(?:[._-][A-Za-z]+)+$")
+_STRUCTURED = re.compile(r"(?:[A-Za-z]+\d{0,6}|\d+)(?:[._-](?:[A-Za-z]+\d{0,6}|\d+))+$")
 _WORD = re.compile(r"[A-Za-z_]+$")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\.?$")
-_CODE = re.compile(r"[A-Za-z_][\w.]*[(\[]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|\w+\]|lambda\b|-?\d+\.\d*(?:e-?\d+)?$")
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[A-Z]{3,}$")
-_PROSE = re.compile(r"(?:[A-Za-z'’`,.()<>\[\]%{}/:-]+\s+){2,}")
+_CODE = re.compile(
+    r"[A-Za-z_][\w.]*[(\[]|[(\[][A-Za-z_\"']|\{[\"'*]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|\w+\]|lambda\b|-?\d+\.\d*(?:e-?\d+)?$"
+)
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+[.,`]?$|[A-Z]{3,}[.,`]?$")
+_PROSE = re.compile(
+    r"(?s)(?=.*\s).*\b(?:the|an?|to|is|are|your|for|of|must|be|in|not|with|and|or|enter|please|no|on|from|when|if)\b",
+    re.I,
+)
 
 
 def is_secret_value(name: str, value: str, verdict: Verdict, style: Style) -> bool:
     """Whether the text is to be masked."""
-    if verdict == "no" or not value or _is_harmless(name, value):
+    if verdict == "no" or not value or is_harmless(name, value):
         return False
     if verdict == "maybe":
         return is_opaque(value) and not _CODE.match(value)
     if style in ("quoted", "tag"):
         return _quoted(value, verdict)
-    if _CODE.match(value):
+    if style == "space" and "=" in value.rstrip("="):
+        return False
+    if _CODE.match(value) and not (is_opaque(value) and entropy(value) >= 4.5):
         return False
     if is_opaque(value):
         return True
@@ -59,25 +68,37 @@ def is_secret_value(name: str, value: str, verdict: Verdict, style: Style) -> bo
     return _bare(value, verdict, style)
 
 
-def _is_harmless(name: str, value: str) -> bool:
-    low = value.lower().strip("'\" ")
+def is_harmless(name: str, value: str) -> bool:
+    """A reference to a secret (`$TOKEN`, `{token}`, `args.token`), a type, a keyword, a place: never the secret."""
+    low = value.lower().strip("'\" )")
     return (
         low in _KEYWORDS
-        or low.rstrip(":") == name.lower()
+        or low.rstrip(":") == name.rpartition(".")[2].lower()
         or _REFERENCE.match(value) is not None
         or _CONSTANT.match(value) is not None
+        or _is_name(value)
         or is_place(name, value)
     )
 
 
+def _is_name(value: str) -> bool:
+    """`"secret-access-key": "aws_secret_access_key"` names a secret; it is none."""
+    return _NAME.match(value) is not None and is_secret_name(value) not in ("no", "maybe")
+
+
 def _quoted(value: str, verdict: Verdict) -> bool:
-    if verdict == "password":
-        return len(value) >= 3 and not _PROSE.match(value)
-    if _PROSE.match(value) or _CODE.match(value) or len(value) < 3:
+    if len(value) < 3 or _PROSE.match(value):
         return False
+    if verdict == "password":
+        return True
+    if " " in value or _CODE.match(value):
+        return False
+    digits = any(map(str.isdigit, value))
+    letters = any(map(str.isalpha, value))
     if verdict == "yes":
-        return not _DOTTED.match(value) or any(letter.isdigit() for letter in value) or len(value) >= 12
-    return (any(letter.isdigit() for letter in value) and len(value) >= 4) or (len(value) >= 16 and " " not in value)
+        return not _DOTTED.match(value) or digits or len(value) >= 12
+    is_random = len(value) >= 20 and value.isalpha() and not (value.islower() or value.isupper())
+    return (digits and len(value) >= 4 and (letters or value.isdigit())) or is_random
 
 
 def _word(value: str, verdict: Verdict, style: Style) -> bool:
@@ -115,7 +136,9 @@ def is_opaque(text: str) -> bool:
         return False
     if re.search(r"[\s\\()\[\]{}<>,;]|://", text):
         return False
-    return "/" not in text or (text[0] not in "/.~" and entropy(text) >= 4.2)
+    if _STRUCTURED.match(text):
+        return False
+    return "/" not in text or (text[0] not in ".~" and text.count("/") <= 4 and entropy(text) >= 4.2)
 
 
 def entropy(text: str) -> float:
