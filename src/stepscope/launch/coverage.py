@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from stepscope.launch.missing_evidence import unproven_rules
 from stepscope.records import Coverage
 from stepscope.records.run import WatchedSteps
 
@@ -12,9 +13,10 @@ if TYPE_CHECKING:
     from stepscope.events.governor import Governor
     from stepscope.launch.session import Session
 
-__all__ = ["coverage_of", "coverage_text", "keep_coverage"]
+__all__ = ["coverage_of", "coverage_text", "keep_coverage", "unproven_text"]
 
 _MOST_WINDOWS = 200
+_OF_THE_WATCH = ("steps", "operations", "epoch")
 
 
 def coverage_of(session: Session) -> Coverage | None:
@@ -32,6 +34,7 @@ def coverage_of(session: Session) -> Coverage | None:
         windows=_windows(governor),
         closed=governor.closed or "",
         aside=dict(aside.noted),
+        unproven=unproven_rules(session),
     )
 
 
@@ -81,3 +84,20 @@ def _span_text(first: int, last: int, windows: list[WatchedSteps]) -> str:
     reasons = [one.why for one in windows if one.alarm and one.steps and first <= one.first <= last]
     span = f"{first} to {last}" if last > first else str(first)
     return f"{span} ({'; '.join(reasons)})" if reasons else span
+
+
+def unproven_text(coverage: Coverage) -> list[str]:
+    """A line for each thing that rules need and the watch did not see; what the script never does is not among them.
+
+    >>> from stepscope.records.run import Unproven
+    >>> cut = Unproven(need="epoch", why="no pass over the training data came to its end", rules=["data.label-noise"])
+    >>> unproven_text(Coverage(time=0.0, steps=9, unproven=[cut]))
+    ['data.label-noise was not looked at long enough: no pass over the training data came to its end']
+    """
+    unseen = [one for one in coverage.unproven if one.need in _OF_THE_WATCH]
+    return [f"{_rules_text(one.rules)} not looked at long enough: {one.why}" for one in unseen]
+
+
+def _rules_text(rules: list[str]) -> str:
+    groups = ", ".join(dict.fromkeys(f"{rule.split('.')[0]}.*" for rule in rules))
+    return f"{rules[0]} was" if len(rules) == 1 else f"{len(rules)} rules ({groups}) were"

@@ -60,6 +60,8 @@ class Limiter:
         """Why the script was ended, once it was."""
         self.roles = Roles()
         self.epochs: int = 0
+        self.shortened = False
+        """Passes over data for training have left batches out."""
         self._limits = limits
         self._check = check
         self._loop = loop
@@ -98,7 +100,11 @@ class Limiter:
     @fence.fenced("limiting a loader")
     def _shortened(self, sampler: Any, loader: Any) -> Any:
         plan = self._plan(loader)
-        return None if plan is None else _Shortened(sampler, loader, plan)
+        if plan is None:
+            return None
+        short = _Shortened(sampler, loader, plan)
+        self.shortened |= short.leaves_out and self.roles.of(loader) in ("train", None)
+        return short
 
     def _plan(self, loader: Any) -> _Plan | None:
         """Which of its batches, where that can be said before it is iterated."""
@@ -139,6 +145,7 @@ class Limiter:
         if self._steps_are_done and self.roles.of(current.loader) == "train":
             self._stop_for_steps()
         if self._is_full(current):
+            self.shortened |= self.roles.of(current.loader) == "train"
             self._pass_is_over(iterator)
             raise StopIteration
 
@@ -248,6 +255,11 @@ class _Shortened:
 
     def __bool__(self) -> bool:
         return True
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether there are batches that are not used; so where their number is not known."""
+        return self._amount is not None and (self._total is None or self._amount + self._with_last < self._total)
 
     def __len__(self) -> int:
         if self._total is None or self._amount is None:

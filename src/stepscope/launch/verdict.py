@@ -5,16 +5,18 @@ The questions are those a careful person asks by hand before a long training; ea
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from stepscope.diagnose.completeness import incomplete, needs_of
 from stepscope.launch.coverage import coverage_of, coverage_text
+from stepscope.launch.missing_evidence import missing_evidence
 from stepscope.launch.reporting import counted
 from stepscope.launch.without_torch import needs_torch
 from stepscope.records import Finding
 from stepscope.records.verdict import Answer, ScriptVerdict
-from stepscope.track import ranks
 from stepscope.track.ending import Ending, ending_of
 
 if TYPE_CHECKING:
@@ -22,53 +24,42 @@ if TYPE_CHECKING:
 
 __all__ = ["answers", "is_success", "judge", "verdict_text"]
 
-# what must have been seen -> how to say that it was not
-_UNSEEN = {
-    "steps": "no optimizer step was seen",
-    "loader": "the script uses no DataLoader",
-    "evaluation": "nothing ran without gradients",
-    "trail": "single operations were not followed",
-    "ranks": "there is one process only",
-}
-
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked, the rules and the probe that answer it, and what must have been seen for them to be able to."""
+    """What is asked, and the rules and the probe that answer it."""
 
     text: str
     rules: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
     probe: str = ""
 
 
 _RECIPE = (
     _Question("shapes, types and indices fit, on first and last batches", ("shape.*", "dtype.*", "index.*", "api.*")),
-    _Question("every tensor goes to the chosen device", ("device.*",), ("trail",)),
-    _Question("the loss starts where chance would put it", ("init.*",), ("steps",), "loss-at-start"),
-    _Question("one batch can be learnt by heart", ("*overfit*",), ("steps",), "overfit-one-batch"),
-    _Question("the loss fits the output it is given", ("loss.*", "model.output*", "model.final*"), ("trail",)),
-    _Question("samples of a batch do not mix", ("math.*",), ("trail",), "batch-order"),
-    _Question("gradients reach all that should learn", ("grad.*", "autograd.*", "opt.*-params", "model.*"), ("steps",)),
-    _Question("gradients are cleared, steps are taken, in the right order", ("opt.*", "amp.*", "stop.*"), ("steps",)),
-    _Question(
-        "training and evaluation data are apart", ("data.test-*", "data.*overlap", "data.target-*"), ("evaluation",)
-    ),
-    _Question("a dataset gives the same sample twice", ("data.inplace-dataset",), ("loader",), "dataset-determinism"),
-    _Question("inputs are finite, scaled and in a sound order", ("data.*",), ("loader",)),
-    _Question("evaluation gives the same answer twice", ("mode.*",), ("evaluation",), "eval-determinism"),
-    _Question("all numbers stay finite", ("num.*",), ("steps",)),
-    _Question("metrics measure what they say", ("metric.*", "eval.*"), ("evaluation",)),
-    _Question("checkpoints hold what they should", ("io.*",), ("steps",)),
-    _Question("memory, speed and random numbers are in order", ("mem.*", "perf.*", "repro.*"), ("steps",)),
-    _Question("processes work together", ("dist.*",), ("ranks",)),
+    _Question("every tensor goes to the chosen device", ("device.*",)),
+    _Question("the loss starts where chance would put it", ("init.*",), "loss-at-start"),
+    _Question("one batch can be learnt by heart", ("probe.overfit*",), "overfit-one-batch"),
+    _Question("the loss fits the output it is given", ("loss.*", "model.output*", "model.final*")),
+    _Question("samples of a batch do not mix", ("math.*",), "batch-order"),
+    _Question("gradients reach all that should learn", ("grad.*", "autograd.*", "opt.*-params", "model.*")),
+    _Question("gradients are cleared, steps are taken, in the right order", ("opt.*", "amp.*", "stop.*")),
+    _Question("training and evaluation data are apart", ("data.test-*", "data.*overlap")),
+    _Question("a dataset gives the same sample twice", ("data.inplace-dataset",), "dataset-determinism"),
+    _Question("targets are no part of the inputs", ("data.target-*",)),
+    _Question("inputs are finite, scaled and in a sound order", ("data.*",)),
+    _Question("evaluation gives the same answer twice", ("mode.*",), "eval-determinism"),
+    _Question("all numbers stay finite", ("num.*",)),
+    _Question("metrics measure what they say", ("metric.*", "eval.*")),
+    _Question("checkpoints hold what they should", ("io.*",)),
+    _Question("memory, speed and random numbers are in order", ("mem.*", "perf.*", "repro.*")),
+    _Question("processes work together", ("dist.*",)),
 )
 
 
 def answers(session: Session) -> list[Answer]:
     """All questions, in the order a person would ask them; a finding counts for the first it answers."""
     left = [one for one in session.reporter.findings if one.severity != "info"]
-    seen = _seen(session)
+    missing = missing_evidence(session)
     probed = {} if session.engine is None else dict(session.engine.evidence.probes.outcomes)
     given: list[Answer] = []
     for question in _RECIPE:
@@ -80,49 +71,53 @@ def answers(session: Session) -> list[Answer]:
             given.append(Answer(question.text, "suspicious", names))
         elif outcome is not None and outcome.state != "not checked":
             given.append(Answer(question.text, outcome.state, outcome.said))
-        elif "ranks" not in question.needs or "ranks" in seen:
-            given.append(_by_rules(session, question, seen, "" if outcome is None else outcome.said))
+        elif question.rules != ("dist.*",) or "ranks" not in missing:
+            given.append(_by_rules(session, question, missing, "" if outcome is None else outcome.said))
     given += [Answer(name.replace("-", " "), one.state, one.said) for name, one in probed.items()]
     if left:
         given.append(Answer("anything else", "suspicious", ", ".join(dict.fromkeys(one.rule for one in left))))
     return given
 
 
-def _by_rules(session: Session, question: _Question, seen: set[str], why: str) -> Answer:
-    """What the rules say that were asked and found nothing; `why` is the reason a probe could not answer instead."""
+def _by_rules(session: Session, question: _Question, missing: dict[str, str], why: str) -> Answer:
+    """What the rules say that were asked and found nothing; `why` is the reason a probe could not answer instead.
+
+    A rule that saw too little has not passed. Where half of them did, nothing is claimed; a few are named.
+    """
     engine = session.engine
-    asked = [] if engine is None else [rule.id for rule in engine.rules if _fits(rule.id, question.rules)]
-    missing = [need for need in question.needs if need not in seen]
-    if missing:
-        return Answer(question.text, "not checked", _UNSEEN[missing[0]])
+    asked = [] if engine is None else [rule for rule in engine.rules if _fits(rule.id, question.rules)]
     if not asked:
-        return Answer(question.text, "not checked", why or "no rule that answers it was asked")
+        unasked = "no rule that answers it was asked"
+        return Answer(question.text, "not checked", why or (missing.get("steps") if question.probe else "") or unasked)
+    looking = [rule.id for rule in asked if rule.needs != "crash" and needs_of(rule.id)]
+    unproven = incomplete(looking, missing)
+    if unproven and 2 * len(unproven) >= len(looking):
+        return Answer(question.text, "not checked", missing[Counter(unproven.values()).most_common(1)[0][0]])
     unchecked = {} if engine is None else engine.evidence.not_checked
-    reasons = [reason for rule, reason in unchecked.items() if rule in asked or _fits(rule, question.rules)]
+    names = [rule.id for rule in asked]
+    reasons = [reason for rule, reason in unchecked.items() if rule in names or _fits(rule, question.rules)]
     reasons += [why] if why else []
-    count = _count(len(asked), "rule")
-    return Answer(question.text, "passed", f"{count}; not all of it: {reasons[0]}" if reasons else count)
+    reasons += _short_of(unproven, missing)
+    count = _count(len(asked) - len(unproven), "rule")
+    return Answer(question.text, "passed", f"{count}; not all of it: {'; '.join(reasons)}" if reasons else count)
+
+
+def _short_of(unproven: dict[str, str], missing: dict[str, str]) -> list[str]:
+    """Which rules did not see enough, and why.
+
+    >>> _short_of({"data.label-noise": "epoch"}, {"epoch": "no pass over the training data came to its end"})
+    ['data.label-noise was not looked at long enough: no pass over the training data came to its end']
+    """
+    texts = []
+    for need in dict.fromkeys(unproven.values()):
+        rules = [rule for rule, unmet in unproven.items() if unmet == need]
+        listed = ", ".join(rules) if len(rules) <= 3 else f"{rules[0]} and {len(rules) - 1} others"
+        texts.append(f"{listed} {'was' if len(rules) == 1 else 'were'} not looked at long enough: {missing[need]}")
+    return texts
 
 
 def _fits(rule: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(rule, pattern) for pattern in patterns)
-
-
-def _seen(session: Session) -> set[str]:
-    seen = set()
-    if session.loop.steps:
-        seen.add("steps")
-    if session.loop.batches:
-        seen.add("loader")
-    if ranks.place().world_size > 1:
-        seen.add("ranks")
-    watcher = session.watcher
-    if watcher is not None:
-        if watcher.governor.closed is None:
-            seen.add("trail")
-        if any(not visit.grad for visit in watcher.visits.roots):
-            seen.add("evaluation")
-    return seen
 
 
 def judge(session: Session, error: BaseException | None) -> ScriptVerdict:
@@ -139,6 +134,7 @@ def judge(session: Session, error: BaseException | None) -> ScriptVerdict:
     if without is not None and unseen:
         why = f"{without}; all checks look at PyTorch's tensors, models and steps"
         given = [Answer(why, "not checked")] if is_check else []
+    unseen = unseen or (ended is None and bool(given) and all(one.state == "not checked" for one in given))
     coverage = coverage_of(session)
     grave = any(one.severity != "info" for one in findings) or any(one.state == "suspicious" for one in given)
     return ScriptVerdict(

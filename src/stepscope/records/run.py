@@ -306,6 +306,15 @@ class WatchedSteps(msgspec.Struct, frozen=True, kw_only=True):
     """Something looked wrong, or somebody asked."""
 
 
+class Unproven(msgspec.Struct, frozen=True, kw_only=True):
+    """Rules that were not shown what they need."""
+
+    need: str
+    """steps, operations, loader, epoch, evaluation, files, ranks"""
+    why: str
+    rules: list[str] = []
+
+
 class Coverage(_Event, frozen=True, kw_only=True, tag="coverage"):
     """Which steps of a training were looked at closely; the rules can only have seen those."""
 
@@ -319,6 +328,8 @@ class Coverage(_Event, frozen=True, kw_only=True, tag="coverage"):
     """Why nothing could be looked at closely from some step on: compiled code."""
     aside: dict[str, int] = {}
     """What Stepscope stepped aside for (tracing, export, modes of the script), and how often."""
+    unproven: list[Unproven] = []
+    """Rules that found nothing and could not have: their silence proves nothing."""
 
 
 class End(_Event, frozen=True, kw_only=True, tag="end"):
