@@ -83,3 +83,24 @@ def test_what_cannot_be_said_plainly_is_named() -> None:
         "batch['m']: a Tensor (torch.sparse_coo)",
     ]
     assert isinstance(Unpacker(lambda name, order: None).unpack(packed)["f"], Missing)
+
+
+def test_secrets_are_masked_by_the_name_they_stand_under_and_by_shape() -> None:
+    packer = Packer()
+    packed = packer.pack(
+        {
+            "apikey_local": "a1b2c3d4e5",
+            "text": "login with password=hunter2x9",
+            "token": "<pad>",
+            "raw": b"pwd=hunter2x9",
+        },
+        "config",
+    )
+    assert Unpacker(lambda name, order: None).unpack(packed) == {
+        "apikey_local": "***",
+        "text": "login with password=***",
+        "token": "<pad>",
+        "raw": b"pwd=***",
+    }
+    assert len(packer.missing) == 3
+    assert packer.missing[0] == "config['apikey_local']: a secret in it is masked"

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import Place
@@ -124,11 +125,11 @@ class _Kept:
             room -= value.numel() * value.element_size()
             if room < 0:
                 break
-            copy = self.copies[name] = value.detach().clone()
+            copy = self.copies[name] = raw.clone(raw.detach(value))
             if value.numel() <= _SMALL_BUFFER:
                 into, out_of = self.small.setdefault((value.device, value.dtype), ([], []))
                 into.append(copy)
-                out_of.append(value.detach())
+                out_of.append(raw.detach(value))
             else:
                 self.large.append([copy, value, _version(value)])
 
@@ -139,7 +140,7 @@ class _Kept:
 
     def renew(self) -> None:
         for into, out_of in self.small.values():
-            torch._foreach_copy_(into, out_of)
+            raw._foreach_copy_(into, out_of)
         for entry in self.large:
             now = _version(entry[1])
             if now != entry[2]:

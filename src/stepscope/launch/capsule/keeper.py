@@ -15,6 +15,7 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope import fence
+from stepscope.events.hub import source_of
 from stepscope.events.quiet import quietly
 from stepscope.launch.capsule.failure import Failure, Surroundings
 from stepscope.launch.capsule.iteration import Buffers, Turn
@@ -91,6 +92,13 @@ class Keeper(Witness):
 
     def install(self, installed: Installed) -> None:
         self.watcher.on_call = self._called
+        if self.cadence is not None:
+            self.cadence.on_skips = self._rest
+
+    def _rest(self, skips: bool) -> None:
+        """In steps that are not kept nobody has to hear of models."""
+        models: Any = source_of("model_begins")
+        models.rest_with_grad(self.watcher.visits.known if skips else None)
 
     def _called(self, call: ModuleCall) -> None:
         """A model is called in a step that is not looked at closely."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from stepscope.errors import BadData, NotFound
+from stepscope.errors import BadData, NotFound, UnsafeFile
+from stepscope.files.opening import plain_size, read_file
 from stepscope.launch.capsule.manifest import Manifest, read_manifest
 from stepscope.launch.capsule.sources import sha256_of
 from stepscope.runs.artifacts import check_inner_path, restore
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from stepscope.inspect.safetensors import StoredTensor
     from stepscope.records import Artifact
     from stepscope.runs.read.folder import RunFolder
+
+_LARGEST_MANIFEST = 256 << 20
+_LARGEST_SOURCE = 64 << 20
 
 __all__ = ["Capsule", "capsules_of", "open_capsule", "open_folder"]
 
@@ -28,7 +32,7 @@ class Capsule:
         self._copy = copy
         described = folder / "capsule.json"
         try:
-            raw = described.read_bytes()
+            raw = read_file(described, _LARGEST_MANIFEST, within=folder)
         except OSError as fault:
             raise NotFound(f"'{folder}' holds no capsule: capsule.json cannot be read ({fault.strerror})") from None
         self.manifest: Manifest = read_manifest(raw, str(described))
@@ -41,7 +45,7 @@ class Capsule:
 
         if self._stored is None:
             path = self.folder / "tensors.safetensors"
-            if not path.is_file():
+            if plain_size(path) is None:
                 raise NotFound(f"the capsule in '{self.folder}' has lost its tensors.safetensors")
             self._stored = open_tensors(path)
         if name not in self._stored:
@@ -54,10 +58,10 @@ class Capsule:
     def source(self, inner: str, sha256: str) -> bytes:
         """The text of one of the user's files, checked against its hash."""
         path = self.folder / check_inner_path(inner)
-        if not path.resolve().is_relative_to(self.folder.resolve()):
-            raise BadData(f"'{inner}' leads out of the capsule through a symbolic link; it is not to be trusted")
         try:
-            content = path.read_bytes()
+            content = read_file(path, _LARGEST_SOURCE, within=self.folder)
+        except UnsafeFile:
+            raise
         except OSError as fault:
             raise NotFound(f"the capsule has lost its file '{inner}' ({fault.strerror})") from None
         if sha256_of(content) != sha256:

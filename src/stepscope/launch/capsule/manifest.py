@@ -38,6 +38,9 @@ class Source(_Record, frozen=True, kw_only=True):
     path: str
     inner: str
     sha256: str
+    """Of the text in the capsule."""
+    original_sha256: str = ""
+    """Of the file itself, where secrets in the text are masked."""
 
 
 class Model(_Record, frozen=True, kw_only=True):

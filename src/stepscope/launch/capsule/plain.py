@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import math
+import re
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,12 +20,14 @@ import torch
 
 from stepscope.errors import BadData
 from stepscope.launch.capsule.tensors import KINDS, memory_order
+from stepscope.track.secrets import mask_nested
 
 __all__ = ["Missing", "Packer", "Unpacker"]
 
 _DEEPEST = 12
 _MOST_ITEMS = 200_000
 _LONGEST_TEXT = 1 << 20
+_LAST_NAME = re.compile(r"[\w-]+(?=\W{0,2}$)")
 
 
 class Missing:
@@ -51,7 +54,7 @@ class Packer:
         if depth > _DEEPEST or self._items > _MOST_ITEMS:
             return self._left_out(where, "nested too deep" if depth > _DEEPEST else "too many values")
         if value is None or isinstance(value, (bool, str)):
-            return value if not isinstance(value, str) or len(value) <= _LONGEST_TEXT else value[:_LONGEST_TEXT]
+            return self._text(value[:_LONGEST_TEXT], where) if isinstance(value, str) else value
         if type(value) is int:
             return value if abs(value) < 1 << 53 else {"$int": hex(value)}
         if type(value) is float:
@@ -67,13 +70,31 @@ class Packer:
         if type(value) in (tuple, torch.Size):
             return {"$tuple": [self.pack(item, f"{where}[{i}]", depth) for i, item in enumerate(value)]}
         if type(value) is dict:
-            pairs = [[self.pack(k, where, depth), self.pack(v, f"{where}[{k!r}]", depth)] for k, v in value.items()]
+            pairs = [
+                [self.pack(k, f"{where} (a name)", depth), self.pack(v, f"{where}[{k!r}]", depth)]
+                for k, v in value.items()
+            ]
             return {"$dict": pairs}
         if type(value) in (set, frozenset):
             return {"$set": [self.pack(item, where, depth) for item in value]}
         if isinstance(value, (bytes, bytearray)) and len(value) <= _LONGEST_TEXT:
-            return {"$bytes": base64.b64encode(bytes(value)).decode()}
+            return {"$bytes": base64.b64encode(self._bytes(bytes(value), where)).decode()}
         return None
+
+    def _text(self, text: str, where: str) -> str:
+        """Without secrets: a capsule is made to be handed on."""
+        found = _LAST_NAME.search(where)
+        shown: str = mask_nested(found[0] if found else "", text)
+        if shown != text:
+            self.missing.append(f"{where}: a secret in it is masked")
+        return shown
+
+    def _bytes(self, data: bytes, where: str) -> bytes:
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return data
+        return self._text(text, where).encode()
 
     def _other(self, value: Any, where: str, depth: int) -> Any:
         if isinstance(value, torch.dtype):

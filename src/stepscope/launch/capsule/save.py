@@ -23,7 +23,7 @@ from stepscope.launch.capsule.sources import is_own_file, own_sources
 from stepscope.launch.capsule.tensors import nbytes, write_tensors
 from stepscope.record.arguments import tensors_in
 from stepscope.record.sites import Place, site_at
-from stepscope.track.secrets import mask_text
+from stepscope.track.secrets import mask_argv, mask_text
 
 __all__ = ["Failure", "Packed", "Surroundings", "pack_step", "write_folder"]
 
@@ -117,7 +117,7 @@ def _about(failure: Failure, around: Surroundings) -> dict[str, Any]:
         "late": failure.late,
         "script": script,
         "is_module": around.is_module,
-        "argv": [mask_text(word) for word in around.argv],
+        "argv": mask_argv(around.argv),
         "cwd": os.getcwd(),
         "path": [os.path.abspath(folder or os.curdir) for folder in sys.path if is_own_file(folder or os.curdir)],
         "facts": _facts(),

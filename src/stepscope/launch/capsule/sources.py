@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import stepscope
 from stepscope.launch.capsule.manifest import Source
+from stepscope.track.secrets import mask_text
 
 __all__ = ["inner_path", "is_own_file", "own_sources", "project_root", "sha256_of"]
 
@@ -65,9 +66,17 @@ def own_sources(script: str | None) -> tuple[list[Source], dict[str, bytes], lis
             left_out.append(f"source {file}: too large, or more than {_MOST} files")
             continue
         inner = inner_path(file, root)
-        contents[inner] = content
-        sources.append(Source(path=file, inner=inner, sha256=sha256_of(content)))
+        contents[inner] = shown = _without_secrets(content)
+        original = "" if shown == content else sha256_of(content)
+        sources.append(Source(path=file, inner=inner, sha256=sha256_of(shown), original_sha256=original))
     return sources, contents, left_out
+
+
+def _without_secrets(content: bytes) -> bytes:
+    try:
+        return mask_text(content.decode()).encode()
+    except UnicodeError:
+        return content
 
 
 def _loaded(script: str | None) -> Iterator[str]:

@@ -11,6 +11,7 @@ import torch
 
 from stepscope.errors import BadData
 from stepscope.events.quiet import quietly
+from stepscope.files.opening import open_file, read_window
 from stepscope.inspect.safetensors import StoredTensor, read_header
 
 __all__ = ["KINDS", "memory_order", "nbytes", "open_tensors", "read_tensor", "write_tensors"]
@@ -87,9 +88,8 @@ def read_tensor(stored: StoredTensor, order: list[int] | None) -> Any:
     if not stored.bytes:
         found = torch.empty(stored.shape, dtype=dtype)
     else:
-        with open(stored.file, "rb") as file:
-            file.seek(stored.start)
-            raw = bytearray(file.read(stored.bytes))
+        with open_file(stored.file, within=stored.file.parent) as file:
+            raw = bytearray(read_window(file, stored.start, stored.bytes))
         if len(raw) != stored.bytes:
             raise BadData(f"{stored.file}: {stored.name!r} is cut off")
         found = torch.frombuffer(raw, dtype=dtype).reshape(stored.shape)

@@ -12,10 +12,13 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.opening import read_file
 from stepscope.launch.capsule.load import Capsule
 from stepscope.launch.capsule.manifest import Manifest, Source
 from stepscope.launch.capsule.sources import project_root, sha256_of
 from stepscope.launch.script import Script
+
+_LARGEST = 64 << 20
 
 __all__ = ["Compared", "Stage", "compare_sources", "staged"]
 
@@ -42,7 +45,7 @@ def compare_sources(manifest: Manifest) -> list[Compared]:
     found = []
     for source in manifest.sources:
         try:
-            same = sha256_of(Path(source.path).read_bytes()) == source.sha256
+            same = sha256_of(read_file(source.path, _LARGEST)) == (source.original_sha256 or source.sha256)
         except (OSError, ValueError):
             found.append(Compared(source, "gone"))
             continue
