@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepscope.errors import UsageError
+from stepscope.files.opening import open_file
 from stepscope.records import Artifact, ArtifactFile
 from stepscope.runs.artifacts import Process, check_inner_path, digest_of, read_artifacts
 from stepscope.runs.format import blobs, lease
@@ -230,7 +231,7 @@ def _kept(writer: RunWriter, piece: _Piece, reference: bool) -> ArtifactFile:
 
 def _hashed(path: Path) -> tuple[str, int]:
     digest, size = hashlib.sha256(), 0
-    with open(path, "rb") as stream:
+    with open_file(path) as stream:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from stepscope.files.opening import read_text
 from stepscope.records import GitState
 from stepscope.track.secrets import mask_text
 
@@ -19,6 +20,7 @@ __all__ = ["full_state", "quick_state"]
 
 MAX_DIFF_BYTES = 1 << 20
 TIMEOUT_S = 10.0
+_LARGEST = 64 << 20
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 
@@ -28,7 +30,7 @@ def quick_state(folder: Path) -> GitState | None:
     if git_dir is None:
         return None
     try:
-        head = (git_dir / "HEAD").read_text().strip()
+        head = read_text(git_dir / "HEAD", _LARGEST).strip()
         if not head.startswith("ref: "):
             return GitState(commit=head) if _COMMIT.fullmatch(head) else None
         reference = head[5:]
@@ -44,7 +46,7 @@ def _git_dir(folder: Path) -> Path | None:
         if found.is_dir():
             return found
         if found.is_file():  # a worktree or submodule: `gitdir: PATH`
-            target = found.read_text().strip().removeprefix("gitdir: ")
+            target = read_text(found, _LARGEST).strip().removeprefix("gitdir: ")
             return Path(os.path.normpath(parent / target))
     return None
 
@@ -52,17 +54,17 @@ def _git_dir(folder: Path) -> Path | None:
 def _common(git_dir: Path) -> Path:
     """Where the worktrees of a repository have what they share."""
     link = git_dir / "commondir"
-    return Path(os.path.normpath(git_dir / link.read_text().strip())) if link.is_file() else git_dir
+    return Path(os.path.normpath(git_dir / read_text(link, _LARGEST).strip())) if link.is_file() else git_dir
 
 
 def _resolve(git_dir: Path, reference: str) -> str | None:
     common = _common(git_dir)
     for base in (git_dir, common):
         if (base / reference).is_file():
-            return (base / reference).read_text().strip()
+            return read_text(base / reference, _LARGEST).strip()
     packed = common / "packed-refs"
     if packed.is_file():
-        for line in packed.read_text().splitlines():
+        for line in read_text(packed, _LARGEST).splitlines():
             commit, _space, name = line.partition(" ")
             if name == reference:
                 return commit
@@ -88,7 +90,7 @@ def _remote(folder: Path) -> str | None:
     """Where `origin` is, without the user and password people put there."""
     git_dir = _git_dir(folder)
     try:
-        text = (_common(git_dir) / "config").read_text(errors="replace") if git_dir is not None else ""
+        text = read_text(_common(git_dir) / "config", _LARGEST) if git_dir is not None else ""
     except OSError:
         return None
     section = re.search(r'^\[remote "origin"\]$(.*?)(?=^\[|\Z)', text, re.MULTILINE | re.DOTALL)

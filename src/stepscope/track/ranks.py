@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import is_run_folder, write_file
 from stepscope.runs.format.lease import host_name, process_age_s, process_started
@@ -29,6 +30,7 @@ FRESH_S = 120.0
 """A note older than this when our process began belongs to an earlier job under the same address."""
 KEPT_S = 7 * 86400.0
 FOLDER = ".ranks"
+_LARGEST_NOTE = 1 << 20
 _LAUNCHER = "launcher="
 _SCHEMES = (
     ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
@@ -138,7 +140,7 @@ def read_note(store: Path, where: Place, turn: int) -> Note | None:
         # By listing: a name that was asked for too early may be cached as absent on a network file system.
         if wanted.name not in os.listdir(folder):
             return None
-        return msgspec.json.decode(wanted.read_bytes(), type=Note)
+        return msgspec.json.decode(read_file(wanted, _LARGEST_NOTE, within=folder), type=Note)
     except (OSError, msgspec.DecodeError):
         return None
 

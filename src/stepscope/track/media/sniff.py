@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from stepscope.errors import UsageError
+from stepscope.files import opening as files
 from stepscope.runs.format.image_head import image_size, mime_of
 
 __all__ = ["image_size", "mime_of", "read_file"]
@@ -24,6 +25,6 @@ def read_file(path: str | os.PathLike[str], what: str, max_bytes: int) -> bytes:
                 f"{what} '{path}' has {size:,} bytes, more than the {max_bytes:,} that log() keeps in memory; "
                 "use run.log_artifact(path), which copies it on disk"
             )
-        return path.read_bytes()
+        return files.read_file(path, max_bytes)
     except (OSError, ValueError) as fault:
         raise UsageError(f"{what} '{path}' cannot be read: {fault}; check the path and its permissions") from None
