@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import ConfigError
+from stepscope.files.opening import open_file, read_window
 
 __all__ = ["FileSettings", "find_settings", "read_settings"]
 
@@ -68,8 +69,8 @@ def read_settings(path: Path) -> FileSettings | None:
     else:
         import tomli as tomllib
 
-    with path.open("rb") as file:
-        raw = file.read(MAX_BYTES + 1)
+    with open_file(path) as file:
+        raw = read_window(file, 0, MAX_BYTES + 1)
     if b"stepscope" not in raw:
         return None
     if len(raw) > MAX_BYTES:

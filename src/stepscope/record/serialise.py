@@ -12,6 +12,8 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import BadData, NotFound, StorageError
+from stepscope.files.opening import read_file
+from stepscope.files.packed import inflated
 from stepscope.records.step import STEP_FORMAT, StepRecord
 
 __all__ = ["SUFFIX", "load", "pack", "save", "unpack"]
@@ -42,13 +44,10 @@ def unpack(data: bytes, source: str = "these bytes") -> StepRecord:
             f"{source}: a recorded step of format {version}, and this Stepscope reads up to {STEP_FORMAT}; "
             "update it: pip install -U stepscope"
         )
+    plain = inflated(memoryview(data)[start:], _MOST_BYTES, f"the recorded step in {source}")
     try:
-        body = zlib.decompressobj()
-        plain = body.decompress(data[start:], _MOST_BYTES)
-        if not body.eof:
-            raise BadData(f"{source}: the recorded step is cut short; save it again")
         return _step_decoder.decode(plain)
-    except (zlib.error, msgspec.DecodeError) as fault:
+    except (msgspec.DecodeError, RecursionError) as fault:
         raise BadData(f"{source}: the recorded step is damaged ({fault}); save it again") from fault
 
 
@@ -68,7 +67,7 @@ def save(step: StepRecord, path: str | os.PathLike[str]) -> Path:
 def load(path: str | os.PathLike[str]) -> StepRecord:
     """Read a step from a file."""
     try:
-        data = Path(path).read_bytes()
+        data = read_file(path, _MOST_BYTES)
     except FileNotFoundError:
         raise NotFound(f"{path}: no such file; give the path that `step.save` was given") from None
     except OSError as fault:

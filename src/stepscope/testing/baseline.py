@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import BadData, StorageError
+from stepscope.files.opening import read_file
 
 __all__ = ["NAME", "Baselines", "Measured", "known", "machine_key", "shelf"]
 
 NAME = ".stepscope-baseline.json"
 _VERSION = 1
+_LARGEST = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def _is_row(found: Any) -> bool:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        whole = json.loads(file.read_text(encoding="utf-8"))
+        whole = json.loads(read_file(file, _LARGEST))
     except FileNotFoundError:
         return {"version": _VERSION, "machines": {}}
     except (OSError, ValueError) as fault:

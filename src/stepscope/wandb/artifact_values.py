@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from stepscope.files.opening import read_file
 from stepscope.track.media import to_media
 from stepscope.wandb.errors import UsageError
 from stepscope.wandb.images import Image
@@ -15,6 +16,7 @@ from stepscope.wandb.tables import Table
 
 __all__ = ["entries_of", "value_from"]
 
+_LARGEST = 1 << 30
 _TABLE = ".table.json"
 
 
@@ -41,7 +43,7 @@ def value_from(folder: Path, name: str) -> Any:
     """What was added under a name, from the folder an artifact was written to."""
     path = folder / name if name.endswith(_TABLE) else folder / (name + _TABLE)
     if path.is_file():
-        read = msgspec.json.decode(path.read_bytes())
+        read = msgspec.json.decode(read_file(path, _LARGEST, within=folder))
         return Table(columns=read["columns"], data=read["data"])
     for path in (folder / name, *sorted(folder.glob(f"{name}.*"))):
         if path.is_file() and path.suffix in (".png", ".jpg", ".jpeg", ".gif", ".webp"):

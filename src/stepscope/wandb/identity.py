@@ -7,11 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from stepscope.files.opening import read_file
 from stepscope.runs.format.layout import run_folders
 
 __all__ = ["FILE", "Identity", "find", "read_identity", "write_identity"]
 
 FILE = "wandb.json"
+_LARGEST = 1 << 20
 
 
 class Identity(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -37,7 +39,7 @@ def write_identity(run: Path, identity: Identity) -> None:
 def read_identity(run: Path) -> Identity | None:
     """A run's other name, or None for a run that W&B's names say nothing of."""
     try:
-        return _decoder.decode((run / FILE).read_bytes())
+        return _decoder.decode(read_file(run / FILE, _LARGEST, within=run))
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from stepscope.errors import BadData
+from stepscope.files.opening import read_text
+from stepscope.files.yaml_text import load_yaml
 from stepscope.track.config import as_mapping
 from stepscope.wandb.errors import ConfigError, UsageError
 
 __all__ = ["Config", "read_config"]
 
+_LARGEST = 1 << 20
 _OWN = ("_items", "_record", "_allow", "_fixed")
 
 
@@ -155,11 +159,11 @@ def _from_file(path: Path) -> dict[str, Any]:
     import msgspec
 
     try:
-        text = path.read_bytes()
-        loaded = msgspec.json.decode(text) if path.suffix == ".json" else msgspec.yaml.decode(text)
+        text = read_text(path, _LARGEST)
+        loaded = msgspec.json.decode(text) if path.suffix == ".json" else load_yaml(text, str(path))
     except OSError as fault:
         raise UsageError(f"config file '{path}' cannot be read: {fault.strerror or fault}") from None
-    except (msgspec.DecodeError, ImportError) as fault:
+    except (msgspec.DecodeError, BadData, ImportError) as fault:
         raise UsageError(f"config file '{path}' cannot be read ({fault}); pass a dict instead") from None
     if not isinstance(loaded, dict):
         raise UsageError(f"config file '{path}' holds a {type(loaded).__name__}; expected names and values")

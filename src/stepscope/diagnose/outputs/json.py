@@ -14,10 +14,13 @@ import msgspec
 from msgspec.structs import replace
 
 from stepscope.diagnose.outputs.placing import place, relative_to
+from stepscope.files.opening import read_file
 from stepscope.records import Finding
 from stepscope.records.verdict import CheckDocument, ScriptVerdict, Verdict
 
 __all__ = ["as_json", "read", "write"]
+
+_LARGEST = 256 << 20
 
 _WORST_FIRST: tuple[Verdict, ...] = ("failed", "suspicious", "running", "not checked", "passed")
 
@@ -49,7 +52,7 @@ def write(
 def read(path: Path) -> CheckDocument | None:
     """What `write` left; None where there is nothing of the kind, such as a command's error."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=CheckDocument)
+        return msgspec.json.decode(read_file(path, _LARGEST), type=CheckDocument)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
 

@@ -21,6 +21,7 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from stepscope.diagnose.settings import Settings
+from stepscope.files.opening import read_file
 from stepscope.profile.advice.engine import in_words
 from stepscope.profile.advice.verdict import Verdict, verdict
 from stepscope.profile.profile import Profile
@@ -33,6 +34,7 @@ STEPS, WARM_UP = 60, 12
 SECONDS = 25.0
 TOO_NOISY = 0.3
 _CHILD = "stepscope.launch.trial.run"
+_LARGEST_ANSWER = 64 << 20
 
 
 class Runnable(Protocol):
@@ -184,7 +186,7 @@ def time_steps(
         if not answer.exists():
             last = (ended.stderr.strip().splitlines() or [f"exit code {ended.returncode}"])[-1]
             return {"steps": 0, "ns": 0, "error": last[:300]}
-        found: dict[str, Any] = json.loads(answer.read_text())
+        found: dict[str, Any] = json.loads(read_file(answer, _LARGEST_ANSWER, within=answer.parent))
         return found
 
 

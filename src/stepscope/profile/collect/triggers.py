@@ -14,6 +14,7 @@ import msgspec
 
 from stepscope.errors import UsageError
 from stepscope.events.signals import hear_signal
+from stepscope.files.opening import read_file
 from stepscope.profile.collect.windows import Request
 from stepscope.profile.show import cell_text
 from stepscope.profile.store import PROFILES, REQUEST
@@ -127,6 +128,9 @@ class RequestFile:
             path.unlink(missing_ok=True)
 
 
+_LARGEST_REQUEST = 200
+
+
 class _Asked(msgspec.Struct):
     steps: int | None = None
 
@@ -137,7 +141,7 @@ _asked_decoder = msgspec.json.Decoder(_Asked)
 
 def _steps_in(path: Path) -> int | None:
     try:
-        steps = _asked_decoder.decode(path.read_bytes()[:200]).steps
+        steps = _asked_decoder.decode(read_file(path, _LARGEST_REQUEST, within=path.parent)).steps
     except (OSError, msgspec.MsgspecError):
         return None
     return steps if steps is not None and 0 < steps <= 1000 else None

@@ -18,6 +18,7 @@ import msgspec
 
 from stepscope import fence
 from stepscope.events import on_fork
+from stepscope.files.opening import read_file
 
 __all__ = ["MAIN", "Probe", "current", "read_rows", "set_current"]
 
@@ -35,6 +36,7 @@ much as all of them would; and only part of the allowance goes into them, so tha
 _DETAIL_PART = 0.8
 _FLUSH_NS = 100_000_000
 _MOST_EVENTS = 100_000
+_LARGEST = 1 << 30
 _LENGTH = struct.Struct("<I")
 
 
@@ -163,8 +165,7 @@ class _Frame(msgspec.Struct):
 
 def read_rows(path: str) -> list[_Frame]:
     """What a probe wrote; a torn end is left out."""
-    with open(path, "rb") as file:
-        data = file.read()
+    data = read_file(path, _LARGEST)
     found: list[_Frame] = []
     at = 0
     while at + _LENGTH.size <= len(data):

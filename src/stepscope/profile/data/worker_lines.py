@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope import fence
+from stepscope.files.opening import read_file
 from stepscope.profile.data.probe import Probe
 from stepscope.profile.python.sampler import Sampler
 
@@ -17,6 +18,7 @@ __all__ = ["WorkerLines", "read_lines"]
 _INTERVAL_S = 0.01
 _WRITE_S = 2.0
 _INSIDE = "fetch"
+_LARGEST = 64 << 20
 """The function of torch around all that loads a batch: what a worker does outside of it is waiting."""
 
 Line = tuple[int, str, int, str, int]
@@ -58,4 +60,4 @@ class WorkerLines:
 
 def read_lines(path: Path) -> list[Line]:
     """What one worker wrote last."""
-    return msgspec.msgpack.decode(path.read_bytes(), type=list[Line])
+    return msgspec.msgpack.decode(read_file(path, _LARGEST, within=path.parent), type=list[Line])

@@ -124,6 +124,7 @@ class Reading:
         lane_names: dict[str, str] = {}
         for event in scanner.metadata():
             name_lane(lane_names, event)
+        self._check_any(events, bool(lane_names))
         fields = scanner.fields()
         base = base_of(fields)
         if base:
@@ -141,6 +142,16 @@ class Reading:
             notes=tuple(self._all_notes()),
         )
         return paired(replace(events, lane_names=lane_names, header=header))
+
+    def _check_any(self, events: Events, has_metadata: bool) -> None:
+        """A trace without a single event may be sound; one of which no event could be read is not."""
+        skipped = events.header.skipped + self.skipped
+        if len(events) or has_metadata or not (skipped or self.truncated or self.source.truncated):
+            return
+        why = f"{skipped:,} things in it are not events" if skipped else "it is cut off before the first one"
+        raise BadData(
+            f"{self.source.path} has no event that can be read: {why}; export the trace again and let it finish"
+        )
 
     def _all_notes(self) -> list[str]:
         notes = list(dict.fromkeys(self.notes))

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from stepscope.files.opening import read_file
 from stepscope.records import Finding
 
 __all__ = [
@@ -231,7 +232,7 @@ def read_facts(folder: Path) -> list[list[Any]]:
     found: list[list[Any]] = []
     for path in sorted(folder.glob("*.jsonl")):
         try:
-            lines = path.read_bytes()[:_LARGEST].splitlines()
+            lines = read_file(path, _LARGEST, within=folder).splitlines()
         except OSError:
             continue
         facts = []
