@@ -40,7 +40,13 @@ function intoOneFile(): Plugin {
 export default defineConfig({
   publicDir: false,
   logLevel: "warn",
-  resolve: { alias: [{ find: /^\.\/graph-worker$/, replacement: resolve(import.meta.dirname, "src/report/no-worker.ts") }] },
+  resolve: {
+    alias: [
+      { find: /^\.\/graph-worker$/, replacement: resolve(import.meta.dirname, "src/report/no-worker.ts") },
+      // A megabyte of script in every report would be too much for one kind of panel.
+      { find: /^\.\/parts\/vega-figure$/, replacement: resolve(import.meta.dirname, "src/report/no-vega.tsx") },
+    ],
+  },
   build: {
     outDir: process.env.STEPSCOPE_STATIC ? `${PARTS}-${process.pid}` : PARTS,
     emptyOutDir: true,

@@ -20,7 +20,7 @@ export function keptQuery(query: Query): Record<string, string> {
 /** The parts of an address that a page has to itself, by name; other pages keep theirs in the same address. */
 const OF_PAGE: Readonly<Record<string, readonly string[]>> = {
   "/runs": ["cols", "sort", "group", "archived"],
-  "/charts": ["x", "smooth", "logx", "logy", "band", "clip", "old", "ranks", "wide", "size", "sections", "samey", "pins", "panels"],
+  "/charts": ["x", "smooth", "logx", "logy", "band", "clip", "old", "ranks", "wide", "size", "sections", "samey", "pins", "panels", "board"],
 };
 
 export function pageKeys(path: string): readonly string[] {
@@ -40,6 +40,7 @@ const WORDS: Readonly<Record<string, string>> = {
   archived: "archived runs",
   pins: "pinned panels",
   panels: "settings of a panel",
+  board: "the workspace",
   sections: "open sections",
   smooth: "smoothing",
   x: "x-axis",

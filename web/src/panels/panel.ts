@@ -38,7 +38,7 @@ export interface PanelKind {
 }
 
 const files = import.meta.glob<{ default: PanelKind }>("./*.tsx", { eager: true });
-const ORDER = ["chart", "table", "image", "finding", "note", "bars", "band", "metrics", "diff", "changed", "media", "distribution", "graph", "profile", "parallel", "scatter", "console"];
+const ORDER = ["chart", "lines", "values", "scatter", "table", "image", "finding", "note", "bars", "band", "metrics", "diff", "changed", "media", "distribution", "graph", "profile", "parallel", "console", "vega"];
 const rank = ({ kind }: PanelKind): number => (ORDER.indexOf(kind) + ORDER.length + 1) % (ORDER.length + 1);
 
 /** All kinds, those that are used most first. */

@@ -72,7 +72,7 @@ function ValueCell({ name, row, value, best }: { name: string; row: RunRow; valu
   if (name === "status") return <td><StatusDot status={row.status} /></td>;
   if (name === "created") return <td title={formatTime(row.created)}>{formatAge(row.created, now.value)}</td>;
   if (name === "duration") return <td data-number>{formatDuration(row.duration_s)}</td>;
-  const number = typeof value === "number";
+  const number = typeof value === "number" || value === "NaN" || value === "Infinity" || value === "-Infinity";
   return (
     <td class="isolate" data-number={number || undefined} data-best={(number && value === best) || undefined} title={value === null ? "" : visibleText(String(value))}>
       {value === null ? <span class="quiet">–</span> : visibleText(formatCell(value))}

@@ -23,6 +23,10 @@ describeKeys("Charts", {
   l: "on a panel: log y",
   p: "on a panel: pin it to the top",
   f: "on a panel: enlarge it",
+  a: "add a panel",
+  "Alt ←→↑↓": "on a panel of your own: move it",
+  "Shift ←→↑↓": "on a panel: size it",
+  Delete: "on a panel: remove or hide it",
 });
 
 function Charts() {

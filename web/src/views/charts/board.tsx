@@ -1,7 +1,7 @@
 /** A toolbar and the panels of some runs: the Charts page below its run list, and the charts of one run. */
 
 import { type ReadonlySignal, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { EmptyState, ErrorState, Skeleton } from "../../components";
 import { SearchIcon } from "../../components/icons";
 import { liveState } from "../../lib/live";
@@ -17,6 +17,8 @@ import { PinnedSection, SectionView } from "./sections";
 import { addressSettings, type ChartSettings, HEIGHTS, WIDTHS } from "./settings";
 import { Toolbar } from "./toolbar";
 import { ChartTooltip } from "./tooltip";
+import { OwnSections } from "../workspace/own-sections";
+import { columnsThatFit } from "../workspace/space";
 
 export interface ChartBoardProps {
   runs: readonly string[];
@@ -64,17 +66,14 @@ export function useFollowing(scope: ChartScope, runs: ReadonlySignal<readonly st
 
 /** How large panels are, as style. */
 export function layout(settings: ChartSettings) {
-  const size = settings.size.value;
-  const columns = settings.columns.value || undefined;
-  return {
-    style: { "--panel-height": `${HEIGHTS[size]}px`, "--panel-width": `${WIDTHS[size]}px`, "--columns": columns },
-    "data-columns": columns,
-  };
+  return { style: { "--panel-height": `${HEIGHTS[settings.size.value]}px` } };
 }
 
 /** Toolbar, sections, and what floats over them. */
 export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: ComponentChildren }) {
   const { fault, panels, matched, settings } = useScope();
+  const scroll = useRef<HTMLDivElement>(null);
+  useColumns(scroll, WIDTHS[settings.size.value]);
   useEffect(() => releaseHover, []);
   useKeys({
     Escape: () => {
@@ -95,7 +94,7 @@ export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: Componen
             </button>
           </p>
         ) : null}
-        <div class="charts-scroll">{panels.value?.length === 0 ? empty : matched.value === 0 ? <NoMatch /> : <Sections />}</div>
+        <div ref={scroll} class="charts-scroll">{panels.value?.length === 0 ? empty : matched.value === 0 ? <NoMatch /> : <Sections />}</div>
       </div>
       <Enlarged />
       <ChartTooltip />
@@ -103,11 +102,32 @@ export function BoardBody({ onRetry, empty }: { onRetry(): void; empty: Componen
   );
 }
 
+const GAP_PX = 12;
+
+/** Counts the columns that fit before anything is painted, and again when the width changes. */
+function useColumns(scroll: { current: HTMLElement | null }, panel: number): void {
+  useLayoutEffect(() => {
+    const element = scroll.current;
+    if (!element) return;
+    const count = () => {
+      const { paddingLeft, paddingRight } = getComputedStyle(element);
+      const room = element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+      columnsThatFit.value = Math.max(1, Math.floor((room + GAP_PX) / (panel + GAP_PX)));
+    };
+    count();
+    const observer = new ResizeObserver(count);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [panel]);
+}
+
 function Sections() {
+  const scope = useScope();
   return (
     <>
       <PinnedSection />
-      {useScope().sectionList.value.map((section) => (
+      {scope.arranged ? <OwnSections /> : null}
+      {scope.sectionList.value.map((section) => (
         <SectionView key={section.name} section={section} />
       ))}
     </>

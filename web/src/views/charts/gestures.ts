@@ -1,11 +1,20 @@
 /** Drag, pan, wheel and hover on a line panel, turned into ranges of x. */
 
-import type { LinePlot } from "../../charts/line-plot";
 import type { Range } from "../../lib/chart-line";
+import type { Box } from "../../lib/chart-project";
 import { dragRange, pan, scaleRange } from "../../lib/chart-zoom";
 
+/** What gestures need of a plot. */
+export interface PlotSurface {
+  readonly box: Box;
+  /** The x under a pixel of the host. */
+  valueAt(px: number): number;
+  /** Shows the box that is being dragged; null takes it away. */
+  select(from: number, to: number | null): void;
+}
+
 export interface GestureTarget {
-  plot(): LinePlot | null;
+  plot(): PlotSurface | null;
   window(): Range;
   /** How far the data reaches; the window itself when that is not known. */
   limits(): Range;
@@ -50,7 +59,7 @@ export function attachGestures(host: HTMLElement, target: GestureTarget): () => 
     target.hover(inside(px) ? plot.valueAt(px) : null, event);
   };
 
-  const dragTo = (plot: LinePlot, px: number): void => {
+  const dragTo = (plot: PlotSurface, px: number): void => {
     if (!drag) return;
     drag.moved ||= Math.abs(px - drag.from) >= 4;
     if (drag.panning) {
@@ -121,7 +130,7 @@ export function attachGestures(host: HTMLElement, target: GestureTarget): () => 
   };
 }
 
-function clampTo(plot: LinePlot, px: number): number {
+function clampTo(plot: PlotSurface, px: number): number {
   const { left, width } = plot.box;
   return Math.min(left + width, Math.max(left, px));
 }

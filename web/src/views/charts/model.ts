@@ -6,11 +6,12 @@ import type { RunsPage } from "../../lib/schema";
 import { chartRuns, hiddenSet, meet, newest, project, remember, selected } from "../../state";
 import { ChartScope } from "./scope";
 import { addressSettings } from "./settings";
+import { taken } from "../workspace/space";
 
 const AUTO_RUNS = 10;
 
 /** The page's own scope. It outlives the page, so that coming back shows at once what was there. */
-export const pageScope = new ChartScope(chartRuns, addressSettings, { hidden: hiddenSet });
+export const pageScope = new ChartScope(chartRuns, addressSettings, { hidden: hiddenSet, taken });
 
 function quoted(value: string): string {
   return `"${value.replace(/[\\"]/g, "\\$&")}"`;

@@ -5,7 +5,7 @@ import { fileName, savePng, saveText } from "../../charts/download";
 import { readInks } from "../../charts/inks";
 import { Button, copyText, Dialog, Menu, type MenuItem, TextInput, toast } from "../../components";
 import { lazily } from "../../components/lazily";
-import { ChartIcon, CopyIcon, DownloadIcon, MoreIcon, ReportIcon, TableIcon } from "../../components/icons";
+import { ChartIcon, CopyIcon, DownloadIcon, EyeOffIcon, MoreIcon, PlusIcon, ReportIcon, TableIcon, TrashIcon } from "../../components/icons";
 import { linesCsv } from "../../lib/chart-csv";
 import type { Range } from "../../lib/chart-line";
 import { panelId } from "../../lib/chart-sections";
@@ -14,10 +14,13 @@ import { chartSvg } from "../../lib/chart-svg";
 import { usable } from "../../lib/chart-zoom";
 import { visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
+import { hideAutomatic, type OwnPanel, removePanel } from "../../lib/workspace";
 import { formatHash, list } from "../../lib/url";
 import { standsAlone } from "../../panels/parts/standing";
 import { place } from "../../router";
 import { nameOf } from "../../state";
+import { NEW_SECTION, put } from "../workspace/drag";
+import { change, space } from "../workspace/space";
 import type { PanelHandle } from "./line-panel";
 import { type ChartScope, useScope } from "./scope";
 import type { ChartSettings } from "./settings";
@@ -27,16 +30,18 @@ const AddToReport = lazily(() => import("../reports/add").then((chunk) => chunk.
 
 export interface PanelMenuProps {
   info: PanelInfo;
+  own?: OwnPanel | undefined;
   handle: { current: (() => PanelHandle | null) | null };
   onRange(): void;
 }
 
-export function PanelMenu({ info, handle, onRange }: PanelMenuProps) {
+export function PanelMenu({ info, own, handle, onRange }: PanelMenuProps) {
   const scope = useScope();
   const { settings } = scope;
   const [adding, setAdding] = useState(false);
   const about: MenuItem[] = standsAlone() ? [] : [linkItem(scope, info), { key: "report", label: "Add to report…", icon: <ReportIcon size={14} />, onPick: () => setAdding(true) }];
   const items: MenuItem[] = info.kind === "scalar" ? [...scalarItems(settings, info, handle, onRange), ...about] : about;
+  if (scope.arranged) items.push(...placeItems(info, own));
   if (items.length === 0) return null;
   return (
     <>
@@ -44,6 +49,22 @@ export function PanelMenu({ info, handle, onRange }: PanelMenuProps) {
       {adding ? <AddToReport {...reportPanel(settings, info)} runs={scope.drawnRuns.peek()} onClose={() => setAdding(false)} /> : null}
     </>
   );
+}
+
+/** Where the panel stands: all that dragging does, for who does not drag. */
+function placeItems(info: PanelInfo, own: OwnPanel | undefined): MenuItem[] {
+  if (own) return [{ key: "remove", label: "Remove from this section", icon: <TrashIcon size={14} />, hint: "Del", onPick: () => change((now) => removePanel(now, own.id)) }];
+  const homes = space.peek().sections.map((section) => ({
+    key: `to ${section.id}`,
+    label: `Move to “${visibleText(section.name)}”`,
+    icon: <PlusIcon size={14} />,
+    onPick: () => put(info, { section: section.id, before: null }),
+  }));
+  return [
+    ...homes.slice(0, 8),
+    { key: "new", label: "Move to a new section", icon: <PlusIcon size={14} />, onPick: () => put(info, { section: NEW_SECTION, before: null }) },
+    { key: "hide", label: "Hide panel", icon: <EyeOffIcon size={14} />, hint: "Del", onPick: () => change((now) => hideAutomatic(now, panelId(info))) },
+  ];
 }
 
 /** The panel as a report would have it, drawn as it is drawn now. */
@@ -97,9 +118,9 @@ function downloadPng(info: PanelInfo, drawn: PanelHandle): void {
 }
 
 function downloadSvg(info: PanelInfo, drawn: PanelHandle): void {
-  const { axes, band, xKind, x } = drawn.scene;
+  const { lines: _, x, ...scene } = drawn.scene;
   const { clientWidth: width, clientHeight: height } = drawn.plot.canvas;
-  const svg = chartSvg({ title: visibleText(info.key), xLabel: xLabel(x), xKind, axes, band, lines: named(drawn), width: Math.max(480, width), height: Math.max(300, height + 60), inks: readInks() });
+  const svg = chartSvg({ title: visibleText(info.key), xLabel: xLabel(x), ...scene, lines: named(drawn), width: Math.max(480, width), height: Math.max(300, height + 60), inks: readInks() });
   saveText(svg, "image/svg+xml", fileName(info.key, "svg"));
 }
 

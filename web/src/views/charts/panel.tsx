@@ -9,6 +9,8 @@ import { withOptions } from "../../lib/chart-settings";
 import { pan, scaleRange } from "../../lib/chart-zoom";
 import { count, visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
+import { type OwnPanel, pinPanel } from "../../lib/workspace";
+import { change } from "../workspace/space";
 import { LinePanel, type PanelHandle } from "./line-panel";
 import { PanelMenu, RangeDialog } from "./panel-menu";
 import { type ChartScope, useScope } from "./scope";
@@ -24,9 +26,11 @@ export interface PanelProps {
   large?: boolean;
   /** The section already says the prefix. */
   short?: boolean;
+  /** It stands in a section of one's own. */
+  own?: OwnPanel;
 }
 
-export function Panel({ info, large = false, short = false }: PanelProps) {
+export function Panel({ info, large = false, short = false, own }: PanelProps) {
   const scope = useScope();
   const { settings } = scope;
   const frame = useRef<HTMLElement>(null);
@@ -35,7 +39,8 @@ export function Panel({ info, large = false, short = false }: PanelProps) {
   const id = panelId(info);
   const seen = useVisible(frame);
   const visible = large || (seen && settings.enlarged.value !== id);
-  const pinned = settings.pins.value.includes(id);
+  const pinned = own ? (own.pinned ?? false) : settings.pins.value.includes(id);
+  const pin = () => (own ? change((now) => pinPanel(now, own.id)) : void (settings.pins.value = toggled(settings.pins.value, id)));
   const scalar = info.kind === "scalar";
   const title = visibleText(short ? shortTitle(info) : info.key);
   const some = info.runs < scope.runs.value.length ? count(info.runs, "run") : "";
@@ -48,7 +53,7 @@ export function Panel({ info, large = false, short = false }: PanelProps) {
       data-large={large || undefined}
       tabIndex={0}
       aria-label={`${visibleText(info.key)}, ${scalar ? "chart" : info.kind}`}
-      onKeyDown={(event) => onKey(event, scope, info, handle.current?.() ?? null)}
+      onKeyDown={(event) => onKey(event, scope, info, handle.current?.() ?? null, pin)}
     >
       <header class="panel-head">
         <h3 class="isolate ellipsis" title={visibleText(info.key)}>
@@ -63,14 +68,14 @@ export function Panel({ info, large = false, short = false }: PanelProps) {
         <span class="spring" />
         <span class="panel-tools">
           {scope.alone ? null : (
-            <IconButton label={pinned ? "Unpin" : "Pin to the top (p)"} pressed={pinned} onClick={() => (settings.pins.value = toggled(settings.pins.value, id))}>
+            <IconButton label={pinned ? "Unpin" : "Pin to the top (p)"} pressed={pinned} onClick={pin}>
               <PinIcon size={14} />
             </IconButton>
           )}
           <IconButton label={large ? "Close (Esc)" : "Enlarge (f)"} onClick={() => (settings.enlarged.value = large ? "" : id)}>
             {large ? <CloseIcon size={14} /> : <ExpandIcon size={14} />}
           </IconButton>
-          <PanelMenu info={info} handle={handle} onRange={() => setAsking(true)} />
+          <PanelMenu info={info} own={own} handle={handle} onRange={() => setAsking(true)} />
         </span>
       </header>
       <div class="panel-body">{visible ? <Body info={info} handle={handle} large={large} /> : null}</div>
@@ -108,12 +113,12 @@ const PAN = 0.15;
 const ZOOM = 0.7;
 
 /** Keys on a focused panel. */
-function onKey(event: KeyboardEvent, { settings, store }: ChartScope, info: PanelInfo, drawn: PanelHandle | null): void {
+function onKey(event: KeyboardEvent, { settings, store }: ChartScope, info: PanelInfo, drawn: PanelHandle | null, pin: () => void): void {
   if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
   const id = panelId(info);
   const does: Record<string, () => void> = {
     f: () => (settings.enlarged.value = settings.enlarged.value === id ? "" : id),
-    p: () => (settings.pins.value = toggled(settings.pins.value, id)),
+    p: pin,
   };
   if (drawn) {
     const { x, axes } = drawn.scene;

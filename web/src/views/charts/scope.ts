@@ -34,6 +34,8 @@ export interface ScopeOptions {
   accept?: (info: PanelInfo) => boolean;
   /** Which of them, in which sections, in which order; instead of `accept`. */
   arrange?: (panels: readonly PanelInfo[]) => PanelInfo[];
+  /** Automatic panels that are not shown among the others: they stand in a section of one's own, or are hidden. */
+  taken?: ReadonlySignal<ReadonlySet<string>>;
   /** One panel, whose list of panels is given and not asked for. */
   alone?: boolean;
 }
@@ -76,8 +78,8 @@ export class ChartScope {
   });
   readonly pinnedInfos = computed(() => pinnedPanels(this.matching.value, this.settings.pins.value));
   readonly sectionList = computed(() => {
-    const pinned = new Set(this.settings.pins.value);
-    return sections(this.matching.value.filter((p) => !pinned.has(panelId(p))));
+    const elsewhere = new Set([...this.settings.pins.value, ...(this.options.taken ?? NOBODY).value]);
+    return sections(this.matching.value.filter((p) => !elsewhere.has(panelId(p))));
   });
   readonly matched = computed(() => this.matching.value.length);
   /** Metrics that can be an x-axis. */
@@ -86,6 +88,11 @@ export class ChartScope {
   /** Nothing to pin it above, nothing to find it among. */
   get alone(): boolean {
     return this.options.alone ?? false;
+  }
+
+  /** Its panels can be dragged, sized and put into sections of one's own. */
+  get arranged(): boolean {
+    return this.options.taken !== undefined;
   }
 
   private panelsAsked = 0;

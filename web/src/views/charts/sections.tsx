@@ -6,6 +6,11 @@ import { ChevronRightIcon, PinIcon } from "../../components/icons";
 import { panelId, type Section } from "../../lib/chart-sections";
 import { visibleText } from "../../lib/format";
 import type { PanelInfo } from "../../lib/schema";
+import { hideAutomatic, panelsOf, sizeAutomatic } from "../../lib/workspace";
+import { Cell } from "../workspace/cell";
+import { SizedGrid } from "../workspace/grid";
+import { OwnCell } from "../workspace/own-sections";
+import { change, space } from "../workspace/space";
 import { Panel } from "./panel";
 import { useScope } from "./scope";
 import { toggled } from "./settings";
@@ -13,16 +18,19 @@ import { toggled } from "./settings";
 const AT_ONCE = 120;
 
 export function PinnedSection() {
-  const infos = useScope().pinnedInfos.value;
-  if (infos.length === 0) return null;
+  const scope = useScope();
+  const infos = scope.pinnedInfos.value;
+  const own = scope.arranged ? panelsOf(space.value).filter((panel) => panel.pinned) : [];
+  if (infos.length + own.length === 0) return null;
   return (
     <section class="section" aria-label="Pinned">
       <h2 class="section-head">
         <span class="section-toggle">
-          <PinIcon size={13} /> Pinned <span class="section-count">{infos.length}</span>
+          <PinIcon size={13} /> Pinned <span class="section-count">{infos.length + own.length}</span>
         </span>
       </h2>
-      <Grid infos={infos} />
+      {own.length ? <SizedGrid sizes={own}>{(columns) => own.map((panel) => <OwnCell key={panel.id} panel={panel} columns={columns} />)}</SizedGrid> : null}
+      {infos.length ? <Grid infos={infos} /> : null}
     </section>
   );
 }
@@ -68,16 +76,39 @@ function Grid({ infos, short = false }: { infos: readonly PanelInfo[]; short?: b
   const [most, setMost] = useState(AT_ONCE);
   return (
     <>
-      <div class="panel-grid">
-        {infos.slice(0, most).map((info) => (
-          <Panel key={panelId(info)} info={info} short={short} />
-        ))}
-      </div>
+      <PanelGrid infos={infos.slice(0, most)} short={short} />
       {infos.length > most ? (
         <Button class="section-more" onClick={() => setMost(most + AT_ONCE)}>
           Show {Math.min(AT_ONCE, infos.length - most)} more of {infos.length - most}
         </Button>
       ) : null}
     </>
+  );
+}
+
+function PanelGrid({ infos, short }: { infos: readonly PanelInfo[]; short: boolean }) {
+  const { arranged } = useScope();
+  const sizes = arranged ? space.value.sizes : {};
+  return (
+    <SizedGrid sizes={infos.map((info) => sizes[panelId(info)] ?? {})}>
+      {(columns) =>
+        infos.map((info) => {
+          const id = panelId(info);
+          if (!arranged) return <Panel key={id} info={info} short={short} />;
+          return (
+            <Cell
+              key={id}
+              size={sizes[id] ?? {}}
+              columns={columns}
+              grip={{ title: info.key, panel: info }}
+              onSize={(size) => change((now) => sizeAutomatic(now, id, size))}
+              onRemove={() => change((now) => hideAutomatic(now, id))}
+            >
+              <Panel info={info} short={short} />
+            </Cell>
+          );
+        })
+      }
+    </SizedGrid>
   );
 }

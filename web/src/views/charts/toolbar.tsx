@@ -1,17 +1,20 @@
 /** Search, smoothing, axes and layout: everything that holds for all panels. */
 
 import { useRef, useState } from "preact/hooks";
-import { Button, IconButton, Popover, Select, Slider, TextInput, Toggle } from "../../components";
-import { CloseIcon, ReportIcon, ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
+import { Button, IconButton, Menu, Popover, Select, Slider, TextInput, Toggle } from "../../components";
+import { ChartIcon, CloseIcon, EyeIcon, GroupIcon, PlusIcon, ReportIcon, ResetIcon, SearchIcon, SettingsIcon } from "../../components/icons";
 import { amountAt, SMOOTHINGS, sliderOf, smoothOf, type SmoothingKind, xLabel } from "../../lib/chart-settings";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import { useKeys } from "../../keys";
 import { ByPicker } from "../compare/by-picker";
 import { beginReport } from "../reports/begin";
+import { showAutomatic } from "../../lib/workspace";
+import { newSection } from "../workspace/own-sections";
+import { change, editing, space } from "../workspace/space";
 import { useScope } from "./scope";
 
 export function Toolbar() {
-  const { matched, panels, runs, search, settings } = useScope();
+  const { arranged, matched, panels, runs, search, settings } = useScope();
   const box = useRef<HTMLInputElement>(null);
   useKeys({ "/": () => box.current?.focus(), "0": () => (settings.zooms.value = {}) });
   const { error } = search.value;
@@ -56,12 +59,25 @@ export function Toolbar() {
       {runs.value.length > 1 ? <ByPicker value={settings.by.value} onChange={(by) => (settings.by.value = by)} /> : null}
       <SmoothingField />
       <XField />
+      {arranged ? <AddMenu /> : null}
       <IconButton label="Make a report of these runs" onClick={() => beginReport(runs.peek())}>
         <ReportIcon />
       </IconButton>
       <More />
     </div>
   );
+}
+
+/** A panel or a section of one's own, and the panels that were hidden. */
+function AddMenu() {
+  const { gone } = space.value;
+  const items = [
+    { key: "panel", label: "Panel…", icon: <ChartIcon size={14} />, hint: "a", onPick: () => (editing.value = { section: null, panel: null }) },
+    { key: "section", label: "Section", icon: <GroupIcon size={14} />, onPick: newSection },
+    ...(gone.length ? [{ key: "gone", label: `Show ${count(gone.length, "hidden panel")}`, icon: <EyeIcon size={14} />, onPick: () => change(showAutomatic) }] : []),
+  ];
+  useKeys({ a: () => (editing.value = { section: null, panel: null }) });
+  return <Menu label="Add a panel or section" button={<><PlusIcon size={14} /> Add</>} buttonClass="button" align="end" items={items} />;
 }
 
 function SmoothingField() {

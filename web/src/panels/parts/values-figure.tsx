@@ -1,0 +1,154 @@
+/** Bars, boxes and histograms of one number over runs or groups, as SVG with its numbers beside it. */
+
+import { count, formatNumber, visibleText } from "../../lib/format";
+import { assignSlots, hashOf, lookOf, PALETTE } from "../../lib/colour";
+import type { RunRow } from "../../lib/schema";
+import { tickLabels, ticks } from "../../lib/chart-ticks";
+import { binsOf, boxOf, spanOf, type Spread, spreads, type Valued, valued } from "../../lib/value-spread";
+import { lookOfRun } from "../../state";
+import { isDark } from "../../theme";
+import { columnLabel } from "./column-label";
+
+export interface ValuesFigureProps {
+  rows: readonly RunRow[];
+  name: string;
+  grouped: boolean;
+  shape: string;
+}
+
+const MOST_ROWS = 200;
+
+export function ValuesFigure({ rows, name, grouped, shape }: ValuesFigureProps) {
+  const { values, left } = valued(rows);
+  if (values.length === 0) return <p class="panel-empty">{`None of the runs has a number for ${visibleText(name)}.`}</p>;
+  const label = columnLabel(name);
+  return (
+    <div class="values-figure">
+      {shape === "histogram" ? <Histogram values={values} label={label} /> : <Rows values={values} label={label} grouped={grouped} box={shape === "box"} />}
+      {left > 0 ? <p class="values-left">{count(left, "run")} without this number</p> : null}
+    </div>
+  );
+}
+
+function Rows({ values, label, grouped, box }: { values: readonly Valued[]; label: string; grouped: boolean; box: boolean }) {
+  // A box of one run is a line: without groups there is one box of them all.
+  const all = box && !grouped ? [{ label: "all runs", run: null, values: values.map((one) => one.value) }] : spreads(values, grouped);
+  const shown = all.slice(0, MOST_ROWS);
+  const span = spanOf(shown, !box);
+  const at = ticks(...span, 6);
+  const labels = tickLabels(at);
+  const percent = (value: number): number => (100 * (value - span[0])) / (span[1] - span[0]);
+  const slots = assignSlots(shown.map((row) => row.label), (id) => hashOf(id) % PALETTE.length, true);
+  const colour = (row: Spread): string => (row.run ? lookOfRun(row.run) : lookOf(slots.get(row.label), isDark.value)).colour;
+  return (
+    <table class="values-rows" aria-label={label}>
+      <colgroup>
+        <col class="values-names" />
+        <col />
+        <col class="values-numbers" />
+      </colgroup>
+      <thead class="visually-hidden">
+        <tr>
+          <th scope="col">{grouped ? "group" : "run"}</th>
+          <th scope="col">drawn</th>
+          <th scope="col">{label}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((row) => (
+          <tr key={row.run ?? row.label}>
+            <th scope="row" class="isolate ellipsis" title={visibleText(row.label)}>
+              {visibleText(row.label)}
+            </th>
+            <td class="values-cell">
+              <svg width="100%" height="22" aria-hidden="true">
+                {at.map((tick) => (
+                  <line key={tick} class="values-grid" x1={`${percent(tick)}%`} x2={`${percent(tick)}%`} y1="0" y2="22" />
+                ))}
+                {box ? <BoxMark row={row} percent={percent} colour={colour(row)} /> : <BarMark row={row} percent={percent} colour={colour(row)} />}
+              </svg>
+            </td>
+            <td data-number title={row.values.length > 1 ? `${count(row.values.length, "run")}` : undefined}>
+              {formatNumber(box ? (boxOf(row.values)?.median ?? Number.NaN) : mean(row.values))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr aria-hidden="true">
+          <td />
+          <td class="values-cell values-axis">
+            {at.map((tick, n) => (
+              <span key={tick} style={{ left: `${percent(tick)}%` }}>
+                {labels[n]}
+              </span>
+            ))}
+          </td>
+          <td class="quiet">{grouped ? (box ? "median" : "mean") : ""}</td>
+        </tr>
+      </tfoot>
+    </table>
+  );
+}
+
+const mean = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
+
+interface MarkProps {
+  row: Spread;
+  percent(value: number): number;
+  colour: string;
+}
+
+/** A bar to the mean, with a whisker from the least to the greatest run of a group. */
+function BarMark({ row, percent, colour }: MarkProps) {
+  const zero = percent(0);
+  const end = percent(mean(row.values));
+  const [low, high] = [percent(Math.min(...row.values)), percent(Math.max(...row.values))];
+  return (
+    <>
+      <rect x={`${Math.min(zero, end)}%`} width={`${Math.max(0.3, Math.abs(end - zero))}%`} y="4" height="14" rx="2" fill={colour} />
+      {row.values.length > 1 ? <line class="values-whisker" x1={`${low}%`} x2={`${high}%`} y1="11" y2="11" /> : null}
+    </>
+  );
+}
+
+function BoxMark({ row, percent, colour }: MarkProps) {
+  const box = boxOf(row.values);
+  if (!box) return null;
+  const part = (value: number): string => `${percent(value)}%`;
+  return (
+    <>
+      <line class="values-whisker" x1={part(box.low)} x2={part(box.high)} y1="11" y2="11" />
+      <rect x={part(box.q1)} width={`${Math.max(0.3, percent(box.q3) - percent(box.q1))}%`} y="4" height="14" rx="2" fill={colour} fill-opacity="0.35" stroke={colour} />
+      <line x1={part(box.median)} x2={part(box.median)} y1="3" y2="19" stroke={colour} stroke-width="2.5" />
+      {box.outliers.slice(0, 50).map((value, n) => (
+        <circle key={n} cx={part(value)} cy="11" r="2.5" fill="none" stroke={colour} />
+      ))}
+    </>
+  );
+}
+
+function Histogram({ values, label }: { values: readonly Valued[]; label: string }) {
+  const bins = binsOf(values.map((one) => one.value));
+  const most = Math.max(...bins.map((bin) => bin.count));
+  const edges = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0];
+  const words = bins.map((bin) => `${formatNumber(bin.from)} to ${formatNumber(bin.to)}: ${bin.count}`).join("; ");
+  return (
+    <figure class="values-histogram">
+      <div class="values-bins" role="img" aria-label={`${label}, ${count(values.length, "run")}. ${words}`}>
+        {bins.map((bin) => (
+          <span key={bin.from} title={`${formatNumber(bin.from)} to ${formatNumber(bin.to)}: ${count(bin.count, "run")}`}>
+            <i style={{ height: `${(100 * bin.count) / most}%` }} data-empty={bin.count === 0 || undefined} />
+          </span>
+        ))}
+      </div>
+      <figcaption>
+        <span>{formatNumber(edges[0] ?? 0)}</span>
+        <span>
+          {label}, up to {count(most, "run")} in a bar
+        </span>
+        <span>{formatNumber(edges[1] ?? 0)}</span>
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,65 @@
+/** The heading of a section of one's own: its name, and what can be done with it. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { IconButton, Menu, TextInput } from "../../components";
+import { ArrowDownIcon, ArrowUpIcon, ChevronRightIcon, MoreIcon, PencilIcon, PlusIcon, TrashIcon } from "../../components/icons";
+import { visibleText } from "../../lib/format";
+import { foldSection, moveSection, type OwnSection, removeSection, renameSection } from "../../lib/workspace";
+import { change, editing } from "./space";
+
+export function OwnHead({ section }: { section: OwnSection }) {
+  const [naming, setNaming] = useState(false);
+  const label = visibleText(section.name) || "(no name)";
+  if (naming) return <Naming section={section} onDone={() => setNaming(false)} />;
+  return (
+    <h2 class="section-head">
+      <button type="button" class="section-toggle" aria-expanded={!section.closed} onClick={() => change((now) => foldSection(now, section.id))} onDblClick={() => setNaming(true)}>
+        <ChevronRightIcon size={13} />
+        <span class="isolate ellipsis">{label}</span>
+        <span class="section-count">{section.panels.length}</span>
+      </button>
+      <span class="section-tools">
+        <IconButton label={`Add a panel to ${label}`} onClick={() => (editing.value = { section: section.id, panel: null })}>
+          <PlusIcon size={14} />
+        </IconButton>
+        <Menu
+          label={`Section ${label}`}
+          button={<MoreIcon size={14} />}
+          buttonClass="icon-button"
+          items={[
+            { key: "name", label: "Rename…", icon: <PencilIcon size={14} />, onPick: () => setNaming(true) },
+            { key: "up", label: "Move up", icon: <ArrowUpIcon size={14} />, onPick: () => change((now) => moveSection(now, section.id, -1)) },
+            { key: "down", label: "Move down", icon: <ArrowDownIcon size={14} />, onPick: () => change((now) => moveSection(now, section.id, 1)) },
+            { key: "remove", label: "Remove section", icon: <TrashIcon size={14} />, onPick: () => change((now) => removeSection(now, section.id)) },
+          ]}
+        />
+      </span>
+    </h2>
+  );
+}
+
+function Naming({ section, onDone }: { section: OwnSection; onDone(): void }) {
+  const [name, setName] = useState(section.name);
+  const box = useRef<HTMLInputElement>(null);
+  useEffect(() => box.current?.select(), []);
+  const save = () => {
+    if (name.trim() && name !== section.name) change((now) => renameSection(now, section.id, name.trim()));
+    onDone();
+  };
+  return (
+    <h2 class="section-head">
+      <TextInput
+        inputRef={box}
+        label="Name of the section"
+        value={name}
+        maxLength={100}
+        onInput={setName}
+        onBlur={save}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") save();
+          if (event.key === "Escape") onDone();
+        }}
+      />
+    </h2>
+  );
+}
