@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Literal
 
-from stepscope.records import MetricRule
+from stepscope.records import End, MetricRule
 from stepscope.views.context import Context
 from stepscope.views.runs import RunsRequest, runs
 
@@ -42,3 +43,13 @@ def test_the_best_follows_the_query(ctx: Context, store: Path) -> None:
     ctx.look()
     assert runs(ctx, RunsRequest(columns=["loss.last"])).best == [0.1]
     assert runs(ctx, RunsRequest(query='name in ("a1", "a2")', columns=["loss.last"])).best == [1.0]
+
+
+def test_a_run_that_failed_is_never_the_best(ctx: Context, store: Path) -> None:
+    ends: list[tuple[float, Literal["finished", "failed", "stopped"]]] = [
+        (0.5, "finished"), (0.4, "finished"), (0.1, "failed"), (0.2, "stopped"),
+    ]  # fmt: skip
+    for value, status in ends:
+        write_run(store, series={"loss": [value]}, end=End(time=0.0, status=status))
+    ctx.look()
+    assert runs(ctx, RunsRequest(columns=["loss.last"])).best == [0.4]

@@ -344,8 +344,11 @@ def test_two_runs_of_the_same_say_that_only_chance_is_left(ctx: Context, store: 
     ctx.look()
     found = compare_changed(ctx, ChangedRequest(runs=runs))
     assert found.changes == []
-    assert "What is left is chance." in found.headline
-    assert "never part" in found.headline
+    assert found.headline == (
+        "No difference beyond noise: the curve of the metric they share never parts. "
+        "Nothing that was recorded differs either."
+    )
+    assert (found.differs, found.picked) == (False, "")
     assert found.same == ["1 config value"]
 
 
@@ -464,3 +467,18 @@ def test_long_lines_are_brought_to_as_many_places_as_are_drawn(ctx: Context, sto
             assert abs(float(np.nanmean(np.array(line.value, dtype=float)))) < 0.1
     with pytest.raises(UsageError, match="buckets must be"):
         compare_lines(ctx, GroupLinesRequest(groups=[], keys=[], buckets=0))
+
+
+def test_curves_that_never_part_leave_nothing_to_explain(ctx: Context, store: Path) -> None:
+    rng = np.random.default_rng(0)
+    falls = [[math.exp(-step / 40) + 0.2 * rng.standard_normal() for step in range(200)] for _ in range(2)]
+    runs = [
+        write_run(store, config={"lr": lr}, series={"loss": fall}) for lr, fall in zip((0.1, 0.3), falls, strict=True)
+    ]
+    ctx.look()
+    found = compare_changed(ctx, ChangedRequest(runs=runs))
+    assert (found.differs, found.picked) == (False, "")
+    assert found.headline == (
+        "No difference beyond noise: the curve of the metric they share never parts. "
+        "1 recorded difference had no effect that can be seen here."
+    )

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from stepscope.errors import QueryError
-from stepscope.records import MetricRule, TagsChange
+from stepscope.records import End, MetricRule, TagsChange
 from stepscope.runs.query.query import Field
 from stepscope.views.context import Context
 from stepscope.views.parameters.columns import MAX_NAMES, ParameterColumn, column_of, is_log
@@ -144,3 +144,14 @@ def test_mixed_kinds_long_texts_and_huge_numbers_are_carried() -> None:
 )
 def test_a_log_scale_is_judged_by_how_the_numbers_are_spread(values: list[float], log: bool) -> None:
     assert is_log(values) is log
+
+
+def test_runs_that_did_not_finish_are_left_out_and_counted(ctx: Context, store: Path) -> None:
+    for lr in (0.1, 0.2, 0.3):
+        write_run(store, series={"loss": [lr]}, config={"lr": lr})
+    failed = write_run(store, series={"loss": [9.0]}, config={"lr": 9.0}, end=End(time=0.0, status="failed"))
+    ctx.look()
+    usual = parameters(ctx, ParametersRequest())
+    assert (len(usual.ids), usual.unfinished, failed in usual.ids) == (3, 1, False)
+    assert len(parameters(ctx, ParametersRequest(unfinished=True)).ids) == 4
+    assert parameters(ctx, ParametersRequest(runs=[failed])).ids == [failed]

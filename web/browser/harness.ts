@@ -188,14 +188,16 @@ export async function openTab(
   return { page, context, errors, strangers };
 }
 
-/** The ids of a store's runs by their names; of two with one name, that of the older. */
+/** The ids of a store's runs by their names, once all of them are read; of two with one name, that of the older. */
 export async function idsOf(page: Page): Promise<Map<string, string>> {
-  const rows = await page.evaluate(async () => {
-    const headers = { "X-Stepscope": "1", "Content-Type": "application/json" };
-    const answer = await fetch("/api/runs", { method: "POST", headers, body: JSON.stringify({ limit: 200 }) });
-    return ((await answer.json()) as { rows: { id: string; name: string }[] }).rows;
-  });
-  return new Map(rows.map((row) => [row.name, row.id]));
+  const ask = () =>
+    page.evaluate(async () => {
+      const headers = { "X-Stepscope": "1", "Content-Type": "application/json" };
+      const answer = await fetch("/api/runs", { method: "POST", headers, body: JSON.stringify({ limit: 200 }) });
+      return (await answer.json()) as { rows: { id: string; name: string }[]; unread: number };
+    });
+  await expect.poll(async () => (await ask()).unread).toBe(0);
+  return new Map((await ask()).rows.map((row) => [row.name, row.id]));
 }
 
 async function slowDown(page: Page): Promise<void> {

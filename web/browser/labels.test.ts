@@ -61,7 +61,7 @@ describe.skipIf(noBrowser)("labels", () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         await quiet(page);
-        await still(page, "main");
+        await still(page, "main").catch((error: Error) => { throw new Error(`${address} at ${size.width}: ${error.message}`); });
         const { texts, faults } = await labelFaults(page);
         seen += texts;
         for (const fault of faults) found.add(`${size.width} ${fault}`);

@@ -1,4 +1,4 @@
-"""The best value of a column over all runs that match, however many of them the page shows."""
+"""The best value of a column over all finished runs that match, however many of them the page shows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def best_values(
     }
     catalogue.prefetch(entries, list(wanted))
     for field, goal in wanted.items():
-        found[field] = _best((entry.value(field) for entry in entries), goal)
+        found[field] = _best((entry.value(field) for entry in entries if entry.status == "finished"), goal)
     return [None if field is None else found.get(field) for field in fields]
 
 

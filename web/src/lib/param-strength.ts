@@ -50,7 +50,8 @@ export function strength(column: ParamColumn, metricRanks: Float64Array): number
 /** The keys of config columns from the weakest to the strongest, at most `most`; then other metrics, and the metric last. */
 export function usualAxes(table: ParamTable, most = 8): string[] {
   const ranks = table.metric ? ranksOf(table.metric.values) : null;
-  const config = table.columns.filter((column) => column.source === "config");
+  // A key that some runs lack and that has one value in all others says nothing as an axis.
+  const config = table.columns.filter((column) => column.source === "config" && column.distinct > 1);
   const weights = new Map(config.map((column) => [column, ranks ? strength(column, ranks) : 0]));
   const chosen = config.sort((a, b) => (weights.get(a) as number) - (weights.get(b) as number)).slice(-most);
   const others = table.columns.filter((column) => column.source === "metric" && column !== table.metric);

@@ -16,7 +16,7 @@ function table(columns: ParameterColumn[], goal: "min" | "max" | null = "min") {
   const answer: Parameters = {
     ids: each((at) => `id${at}`), names: each((at) => `run ${at}`), statuses: each(() => "finished"), created: each((at) => at * 10),
     ended: each((at) => (at === 0 ? 1000 : at * 10 + 5)), hues: each(() => 0), columns, metric: "loss", stat: "min", goal,
-    metrics: ["loss"], alike: 0, unique: [], omitted: 0, version: 1,
+    metrics: ["loss"], alike: 0, unique: [], omitted: 0, unfinished: 0, version: 1,
   }; // prettier-ignore
   return readTable(answer);
 }
@@ -44,8 +44,8 @@ describe("columns", () => {
     expect([...ranking(read.metric as never, "max")]).toEqual([0, 2, 1, 3]);
   });
   test("the best has the last colour, and what is broken none", () => {
-    expect([...shades(read.metric, false, "min", 4)]).toEqual([0, 63, 32, 255]);
-    expect([...shades(null, false, null, 2)]).toEqual([255, 255]);
+    expect([...shades(read.metric, "min", 4)]).toEqual([0, 63, 32, 255]);
+    expect([...shades(null, null, 2)]).toEqual([255, 255]);
   });
 });
 

@@ -1,5 +1,7 @@
 /** Many runs as columns of numbers, as the Parameters page draws them. */
 
+import { lowerBound } from "./chart-line";
+import { quantile } from "./chart-range";
 import type { ParameterColumn, Parameters } from "./schema";
 
 /** What stands in a cell: a value, nothing, or NaN and infinities. */
@@ -46,6 +48,8 @@ export interface ParamTable {
   alike: number;
   unique: readonly string[];
   omitted: number;
+  /** Runs left out because they did not finish. */
+  unfinished: number;
   version: number;
 }
 
@@ -69,6 +73,7 @@ export function readTable(answer: Parameters): ParamTable {
     alike: answer.alike,
     unique: answer.unique,
     omitted: answer.omitted,
+    unfinished: answer.unfinished,
     version: answer.version,
   };
 }
@@ -129,23 +134,44 @@ export function columnOfKey(table: ParamTable, key: string): ParamColumn | undef
   return table.columns.find((column) => column.source === "metric" && metricOfKey(column.key) === metric);
 }
 
-/** Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among the middle 96%; 255 without one. */
-export function shades(column: ParamColumn | null, log: boolean, goal: "min" | "max" | null, size: number): Uint8Array {
+/**
+ * Places from 0 (worst) to 63 (best) on the colour scale, by the value's place among all values; 255 without one. By place and not by
+ * size, so that one outlier does not give all others the same colour. Equal values have one colour.
+ */
+export function shades(column: ParamColumn | null, goal: "min" | "max" | null, size: number): Uint8Array {
   const found = new Uint8Array(size).fill(255);
-  if (!column) return found;
-  const on = (value: number) => (log ? Math.log10(Math.max(value, column.positive / 10)) : value);
-  const sorted = Float64Array.from(column.values.filter((value) => !Number.isNaN(value)).map(on)).sort();
-  if (sorted.length === 0) return found;
-  const low = sorted[Math.floor(0.02 * (sorted.length - 1))] as number;
-  const high = sorted[Math.ceil(0.98 * (sorted.length - 1))] as number;
+  const sorted = sortedValues(column);
+  if (!column || sorted.length === 0) return found;
   for (let run = 0; run < size; run++) {
     const value = column.values[run] as number;
     if (Number.isNaN(value)) continue;
-    const part = high > low ? (on(value) - low) / (high - low) : 0.5;
-    const good = goal === "min" ? 1 - part : part;
-    found[run] = Math.round(63 * Math.max(0, Math.min(1, good)));
+    const below = lowerBound(sorted, value);
+    const upTo = upperBound(sorted, value);
+    const part = sorted[0] === sorted[sorted.length - 1] ? 0.5 : (below + upTo - 1) / 2 / (sorted.length - 1);
+    found[run] = Math.round(63 * (goal === "min" ? 1 - part : part));
   }
   return found;
+}
+
+const sortedValues = (column: ParamColumn | null): Float64Array => (column ? column.values.filter((value) => !Number.isNaN(value)).sort() : new Float64Array());
+
+/** How many of the sorted values are at most `value`. */
+function upperBound(sorted: Float64Array, value: number): number {
+  let [lo, hi] = [0, sorted.length];
+  while (lo < hi) {
+    const mid = (lo + hi) >> 1;
+    if ((sorted[mid] as number) <= value) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/** What stands at the worst end, in the middle and at the best end of the colour scale; null without values. */
+export function shadeEnds(column: ParamColumn | null, goal: "min" | "max" | null): [number, number, number] | null {
+  const sorted = sortedValues(column);
+  if (sorted.length === 0) return null;
+  const ends: [number, number, number] = [sorted[0] as number, quantile(sorted, 0.5), sorted[sorted.length - 1] as number];
+  return goal === "min" ? (ends.reverse() as [number, number, number]) : ends;
 }
 
 /** Runs by a column's value: the best first where a way is good, else the least first; those without one last. */

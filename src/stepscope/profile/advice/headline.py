@@ -60,7 +60,9 @@ def _device(run: Measured) -> Headline | None:
     if busy >= 0.5:
         kind, most = max(gpu.kinds.items(), key=lambda one: one[1], default=("", 0))
         text = f"the GPU computes {busy:.0%} of each step {_of(run.on_device(gpu.parts['kernel']), run)}"
-        return Headline("compute", f"{text}; most of it is {kind} ({most / max(1, gpu.kernel_ns):.0%})", busy)
+        part = most / max(1, gpu.kernel_ns)
+        words = f"most of it is {kind}" if part > 0.5 else f"the largest part is {kind}"
+        return Headline("compute", f"{text}; {words} ({part:.0%})", busy)
     return None
 
 

@@ -17,7 +17,7 @@ from stepscope.runs.read.folder import RunFolder
 from stepscope.views.compare.columns import CompareColumn, Compared, columns_of, members
 from stepscope.views.compare.differences import differences
 from stepscope.views.compare.metrics import values_of
-from stepscope.views.compare.pair import choose_pair, main_of
+from stepscope.views.compare.pair import choose_pair, is_broken, main_of
 from stepscope.views.compare.parting import Parting, parting
 from stepscope.views.compare.reasons import Change
 from stepscope.views.context import Context
@@ -58,6 +58,8 @@ class WhatChanged(msgspec.Struct):
     picked: str
     """Why these two, when they were not asked for."""
     headline: str
+    differs: bool
+    """False when the two ended alike and no curve parts: there is no outcome that a difference could explain."""
     outcome: list[Outcome]
     partings: list[Parting]
     """Metrics whose curves part, the earliest first, then those that do not."""
@@ -78,18 +80,20 @@ def compare_changed(ctx: Context, request: ChangedRequest) -> WhatChanged:
     a, b, picked = choose_pair(compared, entries, (request.a, request.b), main, goal)
     if a is None or b is None:
         words = "Choose two runs to see what changed between them."
-        return WhatChanged(compared, "", "", "", words, [], [], [], [], [])
+        return WhatChanged(compared, "", "", "", words, False, [], [], [], [], [])
     notes: list[str] = []
     sides = (_opened(ctx, a, notes), _opened(ctx, b, notes))
     partings = _partings(sides, main, notes)
     changes, same = differences((entries[a.id], entries[b.id]), sides, list(entries.values()), main)
     outcome = _outcome((entries[a.id], entries[b.id]), sides, main)
+    differs = _differs((entries[a.id], entries[b.id]), partings, main)
     return WhatChanged(
         compared=compared,
         a=a.id,
         b=b.id,
-        picked=picked,
-        headline=_headline(changes, partings),
+        picked=picked if differs else "",
+        headline=_headline(changes, partings) if differs else _no_difference(changes, partings),
+        differs=differs,
         outcome=outcome,
         partings=partings,
         changes=changes,
@@ -191,6 +195,22 @@ def _duration(seconds: Sequence[float]) -> str:
     return duration_text(sum(seconds) / max(1, len(seconds)))
 
 
+def _differs(entries: tuple[list[RunEntry], list[RunEntry]], partings: Sequence[Parting], main: str | None) -> bool:
+    """Whether how they went differs beyond noise. Where no curve can be compared it may."""
+    broken = [any(is_broken(entry, main) for entry in side) for side in entries]
+    if not partings or broken[0] != broken[1]:
+        return True
+    return any(one.step is not None or one.a_lost != one.b_lost for one in partings)
+
+
+def _no_difference(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
+    curves = "the curve of the metric they share never parts" if len(partings) == 1 else "none of the curves part"
+    words = f"No difference beyond noise: {curves}."
+    if not changes:
+        return f"{words} Nothing that was recorded differs either."
+    return f"{words} {_count(len(changes), 'recorded difference')} had no effect that can be seen here."
+
+
 def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
     """The whole story in a sentence or two."""
     telling = [change for change in changes if change.likely == "likely"]
@@ -205,7 +225,7 @@ def _headline(changes: Sequence[Change], partings: Sequence[Parting]) -> str:
         words = f"Look first at {named}{more}" + (f"; {_less(rest)}." if rest else ".")
     first = next((one for one in partings if one.step is not None), None)
     if first is None:
-        return words + (" The curves never part beyond their noise." if partings else "")
+        return words
     return f"{words} The curves part at step {first.step:,}, first in `{first.key}`."
 
 

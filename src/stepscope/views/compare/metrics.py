@@ -126,7 +126,9 @@ def _row(name: str, entries: list[list[RunEntry]], goal: Goal | None, stat: Stat
     finite = [[value for value in values if math.isfinite(value)] for values in raw]
     value = [_value(values, good) for values, good in zip(raw, finite, strict=True)]
     odd = [len(values) - len(good) for values, good in zip(raw, finite, strict=True)]
-    whole = [found for found, lost in zip(value, odd, strict=True) if not lost]  # a group with a NaN is not the best
+    # Neither a group with a NaN nor one with a run that failed or still runs is the best.
+    ended = [all(entry.status == "finished" for entry in group) for group in entries]
+    whole = [found for found, lost, done in zip(value, odd, ended, strict=True) if done and not lost]
     row = MetricRow(key=name, goal=goal, stat=shown, value=value, best=_best(whole, goal), differs=_differs(value))
     if single:
         return row

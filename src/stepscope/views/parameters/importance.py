@@ -69,6 +69,8 @@ class Importance(msgspec.Struct):
     """With a finite metric: what everything here is made of."""
     left_out: int
     """Runs that have the metric, but NaN or infinite."""
+    unfinished: int
+    """Runs that are left out because they did not finish."""
     verdict: Literal["sound", "few", "nothing", "none"]
     """few: too few runs for a model; nothing: the model explains nothing; none: no metric, or no parameter differs."""
     r2: float | None
@@ -82,7 +84,7 @@ def importance(ctx: Context, request: ParametersRequest) -> Importance:
     """Correlation of each parameter with the metric, and its importance in a model of it."""
     chosen = chosen_runs(ctx, request)
     entries = chosen.entries[:MAX_RUNS]
-    asked = (chosen.metric, chosen.stat, tuple((entry.id, entry.version) for entry in entries))
+    asked = (chosen.metric, chosen.stat, chosen.unfinished, tuple((entry.id, entry.version) for entry in entries))
     # One at a time: pages that ask for the same wait for one answer, and others would only slow each other down.
     with _lock:
         known = _kept.setdefault(ctx.catalogue, OrderedDict())
@@ -95,7 +97,7 @@ def importance(ctx: Context, request: ParametersRequest) -> Importance:
 
 
 def _importance(ctx: Context, chosen: Chosen) -> Importance:
-    answer = Importance(chosen.metric, chosen.stat, False, 0, 0, "none", None, [])
+    answer = Importance(chosen.metric, chosen.stat, False, 0, 0, chosen.unfinished, "none", None, [])
     if chosen.field is None:
         return answer
     entries = chosen.entries[:MAX_RUNS]

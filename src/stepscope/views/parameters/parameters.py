@@ -38,6 +38,8 @@ class ParametersRequest(msgspec.Struct):
     """Which way is good, where neither the runs nor the name say."""
     metrics: list[str] = []
     """More metrics to have as columns."""
+    unfinished: bool = False
+    """Also runs that failed, were stopped or still run: what they reached so far says little of their settings."""
 
 
 class Parameters(msgspec.Struct):
@@ -65,6 +67,8 @@ class Parameters(msgspec.Struct):
     """Config keys of text that is different in nearly every run: they name a run and explain nothing."""
     omitted: int
     """How many more runs match than a page can hold; the newest are here."""
+    unfinished: int
+    """How many runs are left out because they did not finish."""
     version: int
 
 
@@ -76,6 +80,7 @@ class Chosen(msgspec.Struct):
     metric: str | None
     goal: Goal | None
     stat: str
+    unfinished: int = 0
 
     @property
     def field(self) -> Field | None:
@@ -112,6 +117,7 @@ def parameters(ctx: Context, request: ParametersRequest) -> Parameters:
         alike=found.alike,
         unique=found.unique,
         omitted=len(chosen.entries) - len(entries),
+        unfinished=chosen.unfinished,
         version=version,
     )
 
@@ -124,12 +130,19 @@ def chosen_runs(ctx: Context, request: ParametersRequest) -> Chosen:
         entries = [entry for entry in entries if entry.id in wanted]
     else:
         entries = [entry for entry in entries if ARCHIVED not in entry.tags]
+    kept = entries if request.unfinished or request.runs else _finished(entries)
+    unfinished, entries = len(entries) - len(kept), kept
     said = {name for entry in entries for name in entry.goals}
     counts = _metric_counts(entries)
     names = metrics_in_order(counts, said)
     metric = request.metric if request.metric in counts else _judged_by(names, counts, said)
     goal = None if metric is None else goal_for(metric, entries) or request.goal
-    return Chosen(entries, names, metric, goal, _stat(request.stat, goal))
+    return Chosen(entries, names, metric, goal, _stat(request.stat, goal), unfinished)
+
+
+def _finished(entries: list[RunEntry]) -> list[RunEntry]:
+    """Those that came to their end; all of them where none did, as there would be nothing to see."""
+    return [entry for entry in entries if entry.status == "finished"] or entries
 
 
 def goal_for(metric: str, entries: Sequence[RunEntry]) -> Goal | None:

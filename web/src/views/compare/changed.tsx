@@ -42,14 +42,14 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
       <div class="changed-top">
         <div class="changed-words">
           <Pair found={found} inks={inks} {...(onPair ? { onPair } : {})} />
-          <p class="changed-headline isolate">
+          <p class="changed-headline isolate" data-same={!found.differs || undefined}>
             <Prose text={found.headline} />
           </p>
         </div>
         <Outcome found={found} />
       </div>
       <Curves found={found} inks={inks} />
-      <Reasons changes={found.changes} names={[nameIn(found, found.a), nameIn(found, found.b)]} />
+      <Reasons changes={found.changes} explain={found.differs} names={[nameIn(found, found.a), nameIn(found, found.b)]} />
       <div class="compare-note">
         {found.same.length > 0 ? <p class="isolate">The same on both sides: {visibleText(sameWords(found.same))}.</p> : null}
         {found.notes.map((note) => (
@@ -78,15 +78,16 @@ function Pair({ found, inks, onPair }: { found: Found; inks: readonly [string, s
     </span>
   );
   const ranked = found.picked.startsWith("the best");
+  const labels = !found.differs ? ["First", "Second"] : ranked ? ["Better", "Worse"] : ["Works", "Does not"];
   return (
     <div class="changed-pair">
-      {side(ranked ? "Better" : "Works", found.a, inks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
+      {side(labels[0] ?? "", found.a, inks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
       {onPair ? (
         <IconButton label="Swap the two sides" onClick={() => onPair(found.b, found.a)}>
           <SwapIcon size={14} />
         </IconButton>
       ) : null}
-      {side(ranked ? "Worse" : "Does not", found.b, inks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
+      {side(labels[1] ?? "", found.b, inks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
       {found.picked ? <span class="quiet isolate">Chosen for you: {visibleText(found.picked)}.</span> : null}
     </div>
   );

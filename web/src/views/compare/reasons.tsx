@@ -19,7 +19,14 @@ const KINDS: Readonly<Record<Change["kind"], { label: string; section: string }>
 const LEVELS = { likely: "Likely", possible: "Possible", unlikely: "Unlikely" } as const;
 const MOST = 60;
 
-export function Reasons({ changes, names }: { changes: readonly Change[]; names: readonly [string, string] }) {
+export interface ReasonsProps {
+  changes: readonly Change[];
+  names: readonly [string, string];
+  /** There is an outcome to explain; without one a difference is only that. */
+  explain: boolean;
+}
+
+export function Reasons({ changes, names, explain }: ReasonsProps) {
   const [all, setAll] = useState(false);
   const telling = changes.filter((change) => change.likely !== "unlikely");
   const rest = changes.length - telling.length;
@@ -27,20 +34,20 @@ export function Reasons({ changes, names }: { changes: readonly Change[]; names:
   if (changes.length === 0) return null;
   return (
     <div class="reasons">
-      <h3>What differs, the likeliest reason first</h3>
+      <h3>{explain ? "What differs, the likeliest reason first" : "What differs, without a visible effect"}</h3>
       <table class="reason-table">
         <thead>
           <tr>
-            <th scope="col">How likely</th>
+            {explain ? <th scope="col">How likely</th> : null}
             <th scope="col">What</th>
             <th scope="col" class="isolate">{names[0]}</th>
             <th scope="col" class="isolate">{names[1]}</th>
-            <th scope="col">Why here</th>
+            {explain ? <th scope="col">Why here</th> : null}
           </tr>
         </thead>
         <tbody>
           {shown.map((change) => (
-            <Reason key={`${change.kind} ${change.key} ${change.place}`} change={change} />
+            <Reason key={`${change.kind} ${change.key} ${change.place}`} change={change} explain={explain} />
           ))}
         </tbody>
       </table>
@@ -49,18 +56,20 @@ export function Reasons({ changes, names }: { changes: readonly Change[]; names:
           {rest > 0 ? `${count(changes.length - shown.length, "more difference")} that rarely ${changes.length - shown.length === 1 ? "matters" : "matter"}` : `${changes.length - shown.length} more`}
         </button>
       ) : null}
-      <p class="compare-note">The order is a rule of thumb, from what usually breaks or mends training; it proves nothing by itself.</p>
+      {explain ? <p class="compare-note">The order is a rule of thumb, from what usually breaks or mends training; it proves nothing by itself.</p> : null}
     </div>
   );
 }
 
-function Reason({ change }: { change: Change }) {
+function Reason({ change, explain }: { change: Change; explain: boolean }) {
   const { label, section } = KINDS[change.kind];
   return (
-    <tr data-likely={change.likely}>
-      <td>
-        <span class="reason-level">{LEVELS[change.likely]}</span>
-      </td>
+    <tr data-likely={explain ? change.likely : undefined}>
+      {explain ? (
+        <td>
+          <span class="reason-level">{LEVELS[change.likely]}</span>
+        </td>
+      ) : null}
       <th scope="row">
         <span class="reason-kind">{label}</span>{" "}
         {section && document.getElementById(`compare-${section}`) ? (
@@ -74,7 +83,7 @@ function Reason({ change }: { change: Change }) {
       </th>
       <Side value={change.a} other={change.b} kind={change.kind} />
       <Side value={change.b} other={change.a} kind={change.kind} />
-      <td class="isolate reason-why">{visibleText(change.why)}</td>
+      {explain ? <td class="isolate reason-why">{visibleText(change.why)}</td> : null}
     </tr>
   );
 }

@@ -32,6 +32,7 @@ export function ParametersBar() {
       {data.view.value === "parallel" || data.view.value === "scatter" ? <AxisPicker scope={data.scope} /> : null}
       <span class="spring" />
       <QueryBox />
+      <Unfinished />
       <Whose />
     </div>
   );
@@ -64,6 +65,24 @@ function MetricPicker() {
         </span>
       )}
     </span>
+  );
+}
+
+/** Says who is missing, and brings them back. */
+function Unfinished() {
+  const left = data.table.value?.unfinished ?? 0;
+  if (left === 0 && !data.unfinished.value) return null;
+  const words = data.unfinished.value ? "with unfinished runs" : `without ${left.toLocaleString("en-US")} unfinished`;
+  return (
+    <button
+      type="button"
+      class="link params-unfinished"
+      aria-pressed={data.unfinished.value}
+      title="Runs that failed, were stopped or still run have not reached what their settings can reach"
+      onClick={() => (data.unfinished.value = !data.unfinished.value)}
+    >
+      {words}
+    </button>
   );
 }
 

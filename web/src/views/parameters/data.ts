@@ -8,7 +8,7 @@ import { onLive } from "../../lib/live";
 import { caretColumn, inProject } from "../../lib/query";
 import type { Importance, ParametersRequest } from "../../lib/schema";
 import { Asker } from "../../lib/asker";
-import { json, list, oneOf, text } from "../../lib/url";
+import { flag, json, list, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 import { project, selected } from "../../state";
 import { queryError } from "../runs/data";
@@ -25,6 +25,8 @@ export const stat = param<Stat>("stat", "best", oneOf<Stat>("best", "last", "min
 export const goal = param<"" | "min" | "max">("goal", "", oneOf<"" | "min" | "max">("", "min", "max"), true);
 /** All runs that match, or the chosen ones. */
 export const whose = param<"all" | "chosen">("pruns", "all", oneOf<"all" | "chosen">("all", "chosen"), true);
+/** Also runs that failed, were stopped or still run. */
+export const unfinished = param<boolean>("unfinished", false, flag, true);
 const brushes = param<Brushes>("brush", {}, json(isBrushes), true);
 const axes = param<string[]>("axes", [], list, true);
 const flipped = param<string[]>("flip", [], list, true);
@@ -35,7 +37,7 @@ export const loading = signal(false);
 
 const EMPTY: ParamTable = {
   size: 0, ids: [], names: [], statuses: [], created: [], ended: [], hues: [], columns: [], byKey: new Map(), metric: null,
-  metricName: null, stat: "last", goal: null, metrics: [], alike: 0, unique: [], omitted: 0, version: 0,
+  metricName: null, stat: "last", goal: null, metrics: [], alike: 0, unique: [], omitted: 0, unfinished: 0, version: 0,
 }; // prettier-ignore
 
 export const scope = new ParamScope(
@@ -50,6 +52,7 @@ function request(): ParametersRequest & { query: string } {
     runs: whose.value === "chosen" ? selected.value : [],
     metric: metric.value,
     stat: stat.value,
+    unfinished: unfinished.value,
     goal: goal.value === "" ? null : goal.value,
     metrics: axes.value.map(metricOfKey).filter((name) => name !== null),
   };

@@ -45,7 +45,7 @@ export class ParamScope {
     this.brushed = computed(() => Object.keys(this.brushes.value).some((key) => table.value.byKey.has(key)));
     this.shades = computed(() => {
       const { metric, goal, size } = table.value;
-      return shades(metric, metric !== null && this.isLog(metric), goal, size);
+      return shades(metric, goal, size);
     });
     this.ramp = computed(() => ramp(isDark.value));
     this.axes = computed(() => this.columnsOf(settings.axes.value.length ? settings.axes.value : this.usual()));
