@@ -203,7 +203,8 @@ def test_an_exception_keeps_what_was_seen(recorded: Record) -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "name", "observers"), [(Flow, "read_inputs", [StatisticsObserver()]), (Tape, "make", [])]
+    ("owner", "name", "observers"),
+    [(Flow, "read_inputs", [StatisticsObserver()]), (Tape, "begin", []), (Tape, "end", [])],
 )
 def test_a_fault_of_ours_never_reaches_the_training(
     owner: type, name: str, observers: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

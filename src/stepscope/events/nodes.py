@@ -21,7 +21,8 @@ __all__ = ["NodeFollower", "follow_nodes"]
 
 
 class NodeFollower(Protocol):
-    """Who is called around autograd nodes. Faults are reported under `who`; `begin` and `end` fence themselves."""
+    """Who is called around autograd nodes. Its faults are reported under `who`, but for those around a node: `begin`
+    and what `ending` gives catch their own."""
 
     who: str
 
@@ -38,16 +39,16 @@ class NodeFollower(Protocol):
         """It has returned or raised."""
 
     def meet(self, node: Any) -> Any:
-        """A node of the graph: what to give to `begin` and `end`."""
+        """A node of the graph: what to give to `begin` and `ending`."""
 
     def met(self, nodes: list[Any], known: dict[int, Any]) -> list[bool]:
-        """All of them, by id: for each, whether it wants `begin` besides `end`."""
+        """All of them, by id: for each, whether it wants `begin` besides its end."""
 
     def begin(self, known: Any, gradients: Any) -> None:
         """A node is about to run with these gradients."""
 
-    def end(self, known: Any, produced: Any, gradients: Any) -> None:
-        """It has run and produced these."""
+    def ending(self, known: Any) -> Callable[[Any, Any], None]:
+        """What to call when it has run: with what it produced, and with its gradients."""
 
 
 def follow_nodes(follower: NodeFollower) -> Callable[[], None]:
@@ -93,9 +94,9 @@ def _hook(follower: NodeFollower, roots: Any, handles: list[Any]) -> None:
                 known[id(node)] = meet(node)
                 nodes.append(node)
                 stack.extend(source for source, _ in node.next_functions if source is not None)
-        begin, end = follower.begin, follower.end
+        begin, ending = follower.begin, follower.ending
         for node, early in zip(nodes, follower.met(nodes, known), strict=True):
             mine = known[id(node)]
             if early:
                 handles.append(node.register_prehook(partial(begin, mine)))
-            handles.append(node.register_hook(partial(end, mine)))
+            handles.append(node.register_hook(ending(mine)))

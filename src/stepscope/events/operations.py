@@ -2,6 +2,7 @@
 
 A follower is called around each operation. While an operation runs the mode is off, so what it calls inside is not
 seen. The mode is on the stack of a thread while somebody follows that thread, wherever in the stack it is by then.
+`operations.c` does the common case where it is built, and leaves every other one to `_Mode._anyhow`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import torch
 import torch.overrides
 from torch.overrides import TorchFunctionMode
 
-from stepscope import fence
+from stepscope import extension, fence
 from stepscope.events import aside
 from stepscope.events.hub import source_of
 from stepscope.events.names import PASS, Plan, plan_for
@@ -83,7 +84,32 @@ def _unfollow(mode: _Mode, follower: Follower) -> None:
     mode.settle()
 
 
-class _Mode(TorchFunctionMode):
+class _Around:
+    """The way into a mode where there is no compiled one."""
+
+    followers: tuple[Follower, ...]
+    is_on: bool
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self._anyhow(function, types, args, kwargs, sys._getframe(1))
+
+    def _anyhow(self, function: Any, types: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        raise NotImplementedError
+
+
+def _report(follower: Follower, fault: BaseException) -> None:
+    fence.report(follower.who, fault)
+
+
+_compiled = extension.load("stepscope.events._operations", 1)
+if _compiled is not None:
+    _compiled.configure(
+        _plans, _patched, aside.AWAY, HANDOVER, torch._C._get_tracing_state, _other_modes, *_PLAIN, _report
+    )
+_Way: Any = _Around if _compiled is None else _compiled.Mode
+
+
+class _Mode(_Way, TorchFunctionMode):  # type: ignore[misc]
     """One for each thread that is followed."""
 
     def __init__(self, thread: int) -> None:
@@ -114,10 +140,10 @@ class _Mode(TorchFunctionMode):
         if not self.followers and not self.is_on:
             _modes.pop(self.thread, None)
 
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def _anyhow(self, function: Any, types: Any, args: Any, kwargs: Any, frame: Any) -> Any:
+        """Every case."""
         if not self.is_on:
             return function(*args, **kwargs) if kwargs else function(*args)
-        frame = sys._getframe(1)
         if frame.f_code is HANDOVER:
             function = meant(function, frame)
         elif _patched:
@@ -153,19 +179,25 @@ class _Mode(TorchFunctionMode):
             result = function(*args, **kwargs) if kwargs else function(*args)
         except BaseException as error:
             if begun is not None:
-                with _disabled():
-                    fence.call(follower.who, follower.fail, begun, error)
+                self._failed(follower, begun, error)
             raise
         if begun is not None:
             try:
                 if shielded or type(result) not in _PLAIN:
-                    with _disabled():
-                        follower.end(begun, result)
+                    self._end_shielded(follower, begun, result)
                 else:
                     follower.end(begun, result)
             except Exception as fault:
                 fence.report(follower.who, fault)
         return result
+
+    def _failed(self, follower: Follower, begun: Any, error: BaseException) -> None:
+        with _disabled():
+            fence.call(follower.who, follower.fail, begun, error)
+
+    def _end_shielded(self, follower: Follower, begun: Any, result: Any) -> None:
+        with _disabled():
+            follower.end(begun, result)
 
     def _for_all(self, followers: Any, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Any:
         """Several follow: each around the next."""

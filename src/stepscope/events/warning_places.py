@@ -68,22 +68,24 @@ def _where(message: Any, frame: Any) -> tuple[Any, Any]:
     if named is None:
         return None, None
     while frame is not None and level > 1:
-        frame, level = _outward(frame.f_back), level - 1
+        frame, level = _outward(frame.f_back, frame), level - 1
     return named, frame
 
 
-def _outward(frame: Any) -> Any:
-    """This frame, or the first one above it that would be there without us.
+def _outward(frame: Any, inner: Any = None) -> Any:
+    """This frame, or the first one above it that would be there without us; `inner` is the one that it has called.
 
     A function of torch's that hands its call over to us does so in `torch/overrides.py`, and is called again by us: of
-    the two calls one would be there. `Module.__call__` of ours stands in for torch's own.
+    the two calls one would be there. Between them is a frame of ours, or none where `operations.c` is built; under a
+    mode of the script's own it is that mode's. `Module.__call__` of ours stands in for torch's own.
     """
     began = frame
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):
         if frame.f_code.co_filename == _MODULES and frame.f_code.co_name == "__call__":
             return frame
         frame = frame.f_back
-    if frame is not None and frame is not began and frame.f_code.co_filename.endswith(_DOOR):
+    handed = frame is not began or (inner is not None and inner.f_code.co_name != "__torch_function__")
+    if frame is not None and handed and frame.f_code.co_filename.endswith(_DOOR):
         api = frame.f_back
         return None if api is None else _outward(api.f_back)
     return frame

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import tell
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from stepscope.record.identity import Entry
     from stepscope.record.recorder import Recorder
@@ -188,6 +189,9 @@ class Backward:
             self.callers[-1][1].append((entry.number, version))
             tensors.write(entry, version, self.callers[-1][0])
         return entry
+
+    def ending(self, node: _Node) -> Callable[[Any, Any], None]:
+        return partial(self.end, node)
 
     def end(self, node: _Node, produced: Any, gradients: Any) -> None:
         recorder = self._recorder

@@ -1,21 +1,26 @@
 """Tensors and autograd nodes of the past: as much of each as was read while it lived.
 
 A recording notes these, and is put together from them when nobody waits any more; so they answer the questions that the
-recorder asks of tensors and nodes. Nothing is kept alive: a ghost knows its tensor by a weak reference.
+recorder asks of tensors and nodes. Nothing is kept alive: a ghost knows its tensor by a weak reference. `tape.c` has
+the same fields, and fills them, where it is built.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import torch
 
+from stepscope import extension
 from stepscope.record.autograd import know_custom
 from stepscope.record.identity import know_as_tensor
 
-__all__ = ["Ghost", "GhostNode", "ghost_kind"]
+__all__ = ["KINDS", "Ghost", "GhostNode", "compiled", "ghost_kind"]
+
+compiled = extension.load("stepscope.record._tape", 1)
+"""`tape.c`, where it is built."""
 
 _Parameter = torch.nn.Parameter
 
@@ -36,8 +41,8 @@ class _Defaults:
     version: int | None = None
 
 
-class Ghost(_Defaults):
-    """A tensor: what stays is read once; its version and history are those of the event that is told."""
+class _Ghost(_Defaults):
+    """What is read of a tensor."""
 
     __slots__ = ("__dict__", "__weakref__", "_cdata", "_size", "device", "dtype", "kind", "ref", "requires_grad")
 
@@ -55,6 +60,36 @@ class Ghost(_Defaults):
         except RuntimeError:  # sparse, nested, transformed: no storage, perhaps no shape
             self._cdata = None
             self._describe_unusual(tensor)
+
+    def _describe_unusual(self, tensor: Any) -> None:
+        raise NotImplementedError
+
+
+class _GhostNode:
+    """What is read of a node."""
+
+    __slots__ = ("behind", "early", "saved_bytes", "seen", "sequence", "variable")
+
+    def __init__(self, sequence: int, seen: bool) -> None:
+        self.sequence = sequence
+        self.seen = seen
+        """Whether a recorded op made it."""
+        self.early = False
+        self.saved_bytes = 0
+        """What a custom function keeps; for other nodes their op knows."""
+        self.variable: Ghost | None = None
+        self.behind: Sequence[Any] = ()
+        """Where its gradients go: a node and the place in it, for each."""
+
+
+if not TYPE_CHECKING and compiled is not None:
+    _Ghost, _GhostNode = compiled.Ghost, compiled.GhostNode
+
+
+class Ghost(_Ghost):
+    """A tensor: what stays is read once; its version and history are those of the event that is told."""
+
+    __slots__ = ()
 
     def _describe_unusual(self, tensor: Any) -> None:
         self.layout = self._size = None
@@ -96,21 +131,10 @@ class Ghost(_Defaults):
         return self.strides
 
 
-class GhostNode:
+class GhostNode(_GhostNode):
     """A node of autograd's; each kind of node has a class of the same name."""
 
-    __slots__ = ("behind", "early", "saved_bytes", "seen", "sequence", "variable")
-
-    def __init__(self, sequence: int, seen: bool) -> None:
-        self.sequence = sequence
-        self.seen = seen
-        """Whether a recorded op made it."""
-        self.early = False
-        self.saved_bytes = 0
-        """What a custom function keeps; for other nodes their op knows."""
-        self.variable: Ghost | None = None
-        self.behind: Sequence[Any] = ()
-        """Where its gradients go: a node and the place in it, for each."""
+    __slots__ = ()
 
     @property
     def next_functions(self) -> list[tuple[GhostNode | None, int]]:
@@ -120,14 +144,14 @@ class GhostNode:
         return self.sequence
 
 
-_kinds: dict[type, type[GhostNode]] = {}
+KINDS: dict[type, type[GhostNode]] = {}
 
 
 def ghost_kind(kind: type) -> type[GhostNode]:
     """The class that stands for a kind of node."""
-    known = _kinds.get(kind)
+    known = KINDS.get(kind)
     if known is None:
-        known = _kinds[kind] = type(kind.__name__, (GhostNode,), {"__slots__": ()})
+        known = KINDS[kind] = type(kind.__name__, (GhostNode,), {"__slots__": ()})
         know_custom(known, kind)
     return known
 

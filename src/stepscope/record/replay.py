@@ -12,7 +12,7 @@ from stepscope.record.drafts import CallDraft, OpDraft
 from stepscope.record.flow import Flow
 from stepscope.record.functions import Functions
 from stepscope.record.phases import Phases
-from stepscope.record.tape import (
+from stepscope.record.tape_python import (
     BEGIN,
     CROSS,
     END,

@@ -1,24 +1,26 @@
 """The tape: what ops do, noted as they run, in one flat list; `replay.py` puts the step together from it later.
 
 This is called around every op of a training, so it only looks up, reads and appends. Each event is a code, a few facts
-and the tensors concerned, each as a ghost followed by its version (None for inference tensors, which have none).
+and the tensors concerned, each as a ghost followed by its version (None for inference tensors, which have none). What
+is common is in `tape.c`, and in `tape_python.py` for where that is not built; what is not common is here.
 """
 
 from __future__ import annotations
 
+from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 import torch
 
 from stepscope.record.arguments import SIMPLE, snapshot, tensors_in
-from stepscope.record.autograd import LEAF_NUMBER, is_custom, is_packing
-from stepscope.record.functions import READ_ONLY as _READ_ONLY, reads_only
-from stepscope.record.ghosts import Ghost, GhostNode, ghost_kind
+from stepscope.record.autograd import is_custom, is_packing
+from stepscope.record.functions import READ_ONLY, reads_only
+from stepscope.record.ghosts import KINDS, Ghost, GhostNode, compiled, ghost_kind
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import tell
 from stepscope.record.sites import USERS, place_of
+from stepscope.record.tape_python import BEGIN, CROSS, END, FAIL, HISTORY, Begun, PythonTape, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +28,20 @@ if TYPE_CHECKING:
     from stepscope.events.names import Plan
     from stepscope.record.recorder import Recorder
 
-__all__ = ["Begun", "Tape", "version_of"]
+__all__ = ["Begun", "Tape", "compiled", "version_of"]
 
-BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END, STEP, STEP_END, CROSS, HISTORY = range(13)
 _Tensor = torch.Tensor
-_PLAIN = {torch.Tensor, torch.nn.Parameter}
-Begun = tuple[int, int, list[Any], Any]
-"""Where in the tape it began, autograd's counter then, what it reads, and whether it may write to that."""
+if TYPE_CHECKING or compiled is None:
+    _Common = PythonTape
+else:
+    compiled.configure(
+        Ghost, torch.Tensor, torch.nn.Parameter, USERS, place_of, READ_ONLY, perf_counter_ns, is_packing, is_custom,
+        KINDS, ghost_kind, torch._C.DisableTorchFunction, tuple(SIMPLE),
+    )  # fmt: skip
+    _Common = compiled.Tape
 
 
-class Tape:
+class Tape(_Common):
     """Follows ops (an `events.Follower`) and keeps the list; modules and nodes add to it (`tape_others.py`)."""
 
     who = "recording an op"
@@ -63,48 +69,13 @@ class Tape:
         self.in_step = False
         """An optimizer steps, and no closure of the user's runs in it."""
         self.looks: list[Any] | None = None
+        self.left = 0
+        """When the autograd node before was over."""
+        self.thread = get_ident()
         self.states: list[Any] = []
         """What optimizers keep: address of the parameter, name, ghost."""
 
     # Ops
-
-    def begin(self, plan: Plan, function: Any, args: Any, kwargs: Any, frame: Any) -> Begun:
-        sequence = self.counter()
-        code = frame.f_code
-        if not USERS.get(code.co_filename):
-            place = None if self.is_placed else place_of(frame)
-            code, line = place or (None, 0)
-        else:
-            line = frame.f_lasti
-        if self.strangers or sequence != self._expected:
-            return self._begin_any(plan, function, args, kwargs, (code, line, sequence))
-        events, known = self.events, self.known
-        at = len(events)
-        inputs: list[Any] = []
-        try:
-            events += (BEGIN, plan, function, code, line, sequence, 0, len(args), tuple(kwargs) if kwargs else ())
-            for value in (*args, *kwargs.values()) if kwargs else args:
-                kind = type(value)
-                if kind in _PLAIN:
-                    inputs.append(value)
-                    ghost = known.get(id(value))
-                    if ghost is None or ghost.ref() is not value:
-                        ghost = self.meet(value)
-                    try:
-                        events += (ghost, value._version)
-                    except RuntimeError:
-                        events += (ghost, None)
-                elif kind in SIMPLE:
-                    events += (None, value)
-                else:
-                    del events[at:]
-                    return self._begin_any(plan, function, args, kwargs, (code, line, sequence))
-        except BaseException:
-            del events[at:]
-            raise
-        if self.timed:
-            events[at + 6] = perf_counter_ns()
-        return at, sequence, inputs, kwargs or not _READ_ONLY.get(function)
 
     def _begin_any(self, plan: Plan, function: Any, args: Any, kwargs: Any, where: tuple[Any, Any, int]) -> Begun:
         """As `begin`, whatever the arguments are, and whatever has happened since the last op."""
@@ -116,28 +87,6 @@ class Tape:
         if self.timed:
             self.events[at + 6] = perf_counter_ns()
         return at, where[2], inputs, bool(kwargs) or not reads_only(function)
-
-    def end(self, begun: Begun, result: Any) -> None:
-        now = perf_counter_ns()
-        at, since, inputs, writes = begun
-        self._expected = sequence = self.counter()
-        if type(result) is not _Tensor or sequence != since:
-            self._end_any(begun, result, now, sequence)
-            return
-        ghost = self.known.get(id(result))
-        if ghost is None or ghost.ref() is not result:
-            ghost = self.make(result)
-        try:
-            if not writes:
-                self.events += (END, at, now, sequence, None, 1, 0, ghost, result._version)
-            else:
-                after = [tensor._version for tensor in inputs]
-                self.events += (END, at, now, sequence, None, 1, len(inputs), ghost, result._version, *after)
-        except RuntimeError:  # inference tensors have no version
-            self._end_any(begun, result, now, sequence)
-            return
-        if self.lives is not None:
-            self.lives.append(None)
 
     def _end_any(self, begun: Begun, result: Any, now: int, sequence: int) -> None:
         """As `end`, whatever the result is, and with the nodes that autograd has made."""
@@ -167,42 +116,6 @@ class Tape:
 
     # Tensors
 
-    def meet(self, tensor: Any) -> Ghost:
-        """A tensor from outside is seen for the first time."""
-        ghost = self.make(tensor, made=False)
-        node = tensor.grad_fn
-        if node is not None:
-            ghost.grad_fn, ghost.output_nr = self.node(node), tensor.output_nr
-        return ghost
-
-    def make(self, tensor: Any, made: bool = True) -> Ghost:
-        """A tensor is there that was not before."""
-        ghost = self.known[id(tensor)] = Ghost(tensor)
-        lives, key = self.lives, ghost._cdata
-        if lives is not None and key is not None:
-            before = self._storages.get(key)
-            if before is None or before() is None:
-                memory = tensor.untyped_storage()
-                watch = self._storages[key] = ref(memory, self._gone)
-                kind = "parameter" if not made and ghost.is_parameter else ""
-                lives += (key, memory.nbytes(), made, kind, watch)
-        return ghost
-
-    def ghost(self, tensor: Any) -> Ghost:
-        ghost = self.known.get(id(tensor))
-        return ghost if ghost is not None and ghost.ref() is tensor else self.meet(tensor)
-
-    def note(self, head: tuple[Any, ...], tensors: list[Any]) -> int:
-        """Add an event with tensors that somebody reads; gives where it is."""
-        if self.strangers:
-            self.look_again(tensors)
-        found: list[Any] = [*head]
-        for tensor in tensors:
-            found += (self.ghost(tensor), version_of(tensor))
-        at = len(self.events)
-        self.events += found
-        return at
-
     def name_state(self, optimizer: Any) -> None:
         """Remember which tensors are an optimizer's state."""
         known, states = self.known, self.states
@@ -227,73 +140,13 @@ class Tape:
             if node is not None:
                 self.events += (HISTORY, ghost, self.node(node), tensor.output_nr)
 
-    def _claim(self, tensors: list[Any], inputs: list[Any], since: int) -> tuple[Any, ...]:
-        """The nodes an op has made: (tensor, node, place) for each that has one, saved bytes, whether packed."""
-        self.packed = self.packed or is_packing()
-        found: list[Any] = []
-        fresh: list[Any] = []
-        for tensor in tensors:
-            node = tensor.grad_fn
-            if node is not None:
-                ghost = self.known.get(id(tensor))
-                if ghost is None or ghost.ref() is not tensor:
-                    ghost = self.make(tensor)
-                found += (ghost, self.node(node, since, fresh), tensor.output_nr)
-        return found, self._kept_by(fresh, inputs) if fresh else 0, self.packed
-
     def _kept_by(self, nodes: list[Any], inputs: Sequence[Any]) -> int:
         kept = _Kept()
         tell(self._claimed, kept, nodes, inputs)
         return kept.saved_bytes
-
-    def node(self, node: Any, since: int = LEAF_NUMBER, fresh: list[Any] | None = None) -> GhostNode:
-        """The ghost of a node and of what is behind it, as far as it is younger than the recording."""
-        nodes, first = self.nodes, self.first
-        number = node._sequence_nr()
-        known = self._leaf(node) if number >= LEAF_NUMBER else nodes.get(number)
-        if known is not None:
-            return known
-        top = nodes[number] = ghost_kind(type(node))(number, number >= since)
-        stack = [(node, top)]
-        while stack:
-            real, ghost = stack.pop()
-            if ghost.seen and fresh is not None:
-                fresh.append(real)
-            elif ghost.sequence >= first and is_custom(type(real)):
-                ghost.saved_bytes = self._kept_by([real], ())
-            behind: list[Any] = []
-            for source, place in real.next_functions if ghost.sequence >= first else ():
-                found = None
-                if source is not None:
-                    number = source._sequence_nr()
-                    found = self._leaf(source) if number >= LEAF_NUMBER else nodes.get(number)
-                    if found is None:
-                        found = nodes[number] = ghost_kind(type(source))(number, number >= since)
-                        stack.append((source, found))
-                behind += (found, place)
-            ghost.behind = behind
-        return top
-
-    def _leaf(self, node: Any) -> GhostNode:
-        """A node without a number of its own: it adds to a leaf, or (rarely) only raises an error."""
-        if not hasattr(node, "variable"):
-            return ghost_kind(type(node))(LEAF_NUMBER, False)
-        variable = self.ghost(node.variable)
-        known = self._leaves.get(id(variable))
-        if known is None:
-            known = self._leaves[id(variable)] = ghost_kind(type(node))(LEAF_NUMBER, False)
-            known.variable = variable
-        return known
 
 
 class _Kept:
     """Stands for the op when its saved bytes are counted."""
 
     saved_bytes = 0
-
-
-def version_of(tensor: Any) -> int | None:
-    try:
-        return tensor._version  # type: ignore[no-any-return]
-    except RuntimeError:
-        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,18 @@ from stepscope.record.arguments import tensors_in
 from stepscope.record.autograd import is_custom
 from stepscope.record.modules import said
 from stepscope.record.sites import place_of
-from stepscope.record.tape import ENGINE, ENGINE_END, LEAVE, MODULE, NODE, NODE_END, STEP, STEP_END, version_of
+from stepscope.record.tape import compiled
+from stepscope.record.tape_python import (
+    ENGINE,
+    ENGINE_END,
+    LEAVE,
+    MODULE,
+    NODE,
+    NODE_END,
+    STEP,
+    STEP_END,
+    version_of,
+)  # fmt: skip
 from stepscope.record.value_tape import ValueTape
 
 if TYPE_CHECKING:
@@ -83,7 +95,6 @@ class EngineTape:
     def __init__(self, recorder: Recorder, tape: Tape) -> None:
         self._recorder, self._tape = recorder, tape
         self._values = tape if isinstance(tape, ValueTape) else None
-        self._left = 0
         recorder.installed.add(follow_nodes(self))
 
     def listens(self) -> bool:
@@ -112,7 +123,7 @@ class EngineTape:
         return early
 
     def engine_runs(self) -> None:
-        self._left = perf_counter_ns()
+        self._tape.left = perf_counter_ns()
 
     def engine_ends(self) -> None:
         self._tape.events += (ENGINE_END,)
@@ -131,7 +142,13 @@ class EngineTape:
                 events[at + 2] = perf_counter_ns()
         except Exception as fault:
             del events[at:]
-            fence.report("recording a backward op", fault)
+            self.report(fault)
+
+    def ending(self, node: GhostNode) -> Any:
+        """What is called with what the node has produced, and with its gradients."""
+        if compiled is None:
+            return partial(self.end, node)
+        return compiled.NodeEnd(self, self._recorder, self._tape, node)
 
     def end(self, node: GhostNode, produced: Any, gradients: Any) -> None:
         now = perf_counter_ns()
@@ -144,7 +161,7 @@ class EngineTape:
                 thread = get_ident()
                 if thread != recorder.thread:
                     recorder.threads.add(thread)
-                tape.events += (NODE_END, node, self._left, now, thread, len(gradients), len(produced))
+                tape.events += (NODE_END, node, tape.left, now, thread, len(gradients), len(produced))
                 self._note(gradients)
                 self._note(produced)
                 if node.variable is not None:
@@ -152,12 +169,14 @@ class EngineTape:
                 if tape.lives is not None:
                     tape.lives.append(None)
                 if self._values is not None:
-                    self._values.see_incoming(gradients)
-                    self._values.see_produced(node, produced, gradients)
+                    self._values.see_node(node, produced, gradients)
         except Exception as fault:
             del tape.events[at:]
-            fence.report("recording a backward op", fault)
-        self._left = perf_counter_ns()
+            self.report(fault)
+        tape.left = perf_counter_ns()
+
+    def report(self, fault: Exception) -> None:
+        fence.report("recording a backward op", fault)
 
     def _note(self, gradients: Any) -> None:
         tape = self._tape

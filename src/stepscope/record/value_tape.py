@@ -86,6 +86,11 @@ class ValueTape(Tape):
                 if ghost.looked != gradient._version:
                     self._see(ghost, gradient)
 
+    def see_node(self, node: GhostNode, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
+        """A node has run."""
+        self.see_incoming(gradients)
+        self.see_produced(node, produced, gradients)
+
     def see_produced(self, node: GhostNode, produced: Sequence[Any], gradients: Sequence[Any]) -> None:
         """A node has made these out of those."""
         known = self.known
