@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.runs.making import make_run
+from tests.server.conftest import Caller
 from tests.views.conftest import write_run
 
 from stepscope.records import Alert, Dropped, End, RunMeta
@@ -16,6 +18,7 @@ from stepscope.runs.catalogue.catalogue import Catalogue
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import COMPACT, create_run, log_files
 from stepscope.runs.write.writer import RunWriter
+from stepscope.server import watch as watch_module
 from stepscope.server.settings import Settings
 from stepscope.server.tidy import REST_S, Tidy
 from stepscope.server.watch import Watch
@@ -33,6 +36,19 @@ class Told(Hub):
     def publish(self, news: Live) -> None:
         self.news.append(news)
         super().publish(news)
+
+
+def test_a_run_made_since_the_last_look_is_answered(
+    store: Path, client: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine nobody has looked for a minute; the run is on the disk all the same."""
+    monkeypatch.setattr(watch_module, "STALE_S", 1e9)
+    assert client.post("/api/runs").status_code == 200
+    made = make_run(store, "new", series={"loss": [0.5]})
+    for path, asked in (("/api/run", {"run": made.name}), ("/api/series", {"runs": [made.name], "keys": ["loss"]})):
+        answer = client.post(path, asked)
+        assert answer.status_code == 200, answer.text
+        assert made.name in answer.text
 
 
 @pytest.fixture

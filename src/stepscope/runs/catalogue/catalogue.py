@@ -24,6 +24,7 @@ from stepscope.runs.catalogue.entry import RunEntry
 from stepscope.runs.catalogue.index import Index
 from stepscope.runs.catalogue.ordering import grouped, ordered
 from stepscope.runs.catalogue.store_scan import StoreScan
+from stepscope.runs.format.ids import is_run_id
 from stepscope.runs.query.query import Field, Query, check_field, parse, parse_field
 
 if TYPE_CHECKING:
@@ -173,21 +174,38 @@ class Catalogue:
         check_field(parse_field(text), self._known_names(self._all()), text)
 
     def entry(self, run_id: str) -> RunEntry:
-        """The entry with this id."""
+        """The entry with this id, also of a run that no look has come to yet; `NotFound` only if the disk has none."""
         self._all()
-        try:
-            return self._entries[run_id]
-        except KeyError:
-            raise NotFound(f"there is no run {run_id!r} in {', '.join(map(str, self.stores))}") from None
+        found = self._entries.get(run_id) or self._not_seen_yet(run_id)
+        if found is None:
+            raise NotFound(f"there is no run {run_id!r} in {', '.join(map(str, self.stores))}")
+        return found
+
+    def _not_seen_yet(self, run_id: str) -> RunEntry | None:
+        """A run that was made since the last look, or that a long look has not reached: read by itself, at once.
+
+        On a busy machine a look takes seconds and the next one waits ten times as long; pages ask in between.
+        """
+        if not is_run_id(run_id):
+            return None
+        found = next((entry for scan in self._scans if (entry := scan.read_now(run_id)) is not None), None)
+        if found is None or found.id != run_id:
+            return None
+        with self._lock:
+            known = self._entries.get(run_id)
+            if known is None:
+                self._entries = {**self._entries, run_id: found}
+                self.version += 1
+            return known or found
 
     def get(self, ref: str) -> RunFolder:
         """The opened run with this id (or another way to name it, see `resolve.py`), as of the last refresh."""
-        with self._lock:
-            entry = self._entries.get(ref)
-            if entry is None:
-                from stepscope.runs.catalogue.resolve import choose
+        entry = self._entries.get(ref) or self._not_seen_yet(ref)
+        if entry is None:
+            from stepscope.runs.catalogue.resolve import choose
 
-                entry = choose(ref, self._all())
+            entry = choose(ref, self._all())
+        with self._lock:
             for scan in self._scans:
                 going_on = scan.open_folder(entry)
                 if going_on is not None:

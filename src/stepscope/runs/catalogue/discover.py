@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepscope.runs.format.ids import is_run_id
-from stepscope.runs.format.layout import BLOBS, COMPACT, META
+from stepscope.runs.format.layout import BLOBS, COMPACT, META, is_run_folder
 
-__all__ = ["Found", "find_run_folders"]
+__all__ = ["Found", "find_run_folder", "find_run_folders"]
 
 _DEPTH = 2
 """How many folders may lie between a store and what is in it: `team/project/<run>`."""
 _MOST_FOLDERS = 5000
 """How many folders that are no runs are looked into, so that naming a home folder by mistake ends soon."""
+
+
+_NOT_THERE = (FileNotFoundError, NotADirectoryError, PermissionError)
+"""Gone, or not ours to read."""
 
 
 class Found(NamedTuple):
@@ -29,23 +33,33 @@ class Found(NamedTuple):
 def find_run_folders(store: Path) -> Iterator[Found]:
     """All run folders of a store, in no particular order. A store that is not there (yet) has none.
 
-    A folder named by a run id is taken for a run without looking into it; the reader finds out if it is none.
+    Raises `OSError` when the listing fails for another reason (too many open files, a disk that does not answer): then
+    nobody knows which runs there are, and none may be taken for gone. A folder named by a run id is taken for a run
+    without looking into it; the reader finds out if it is none.
     """
     try:
         if (store / META).is_file():
             yield Found(str(store), ".", store.stat())
             return
-    except OSError:
+    except _NOT_THERE:
         return
     yield from _below(str(store), "", _DEPTH, [_MOST_FOLDERS])
+
+
+def find_run_folder(store: Path, run_id: str) -> Path | None:
+    """The folder that is named by a run's id, without looking into any other; None where there is none."""
+    direct = store / run_id
+    if is_run_folder(direct):
+        return direct
+    return next((Path(found.path) for found in find_run_folders(store) if os.path.basename(found.path) == run_id), None)
 
 
 def _below(path: str, prefix: str, depth: int, left: list[int]) -> Iterator[Found]:
     try:
         with os.scandir(path) as listing:
             entries = list(listing)
-    except OSError:
-        return  # gone, or not ours to read
+    except _NOT_THERE:
+        return
     for entry in entries:
         name = entry.name
         if name.startswith("."):
@@ -59,5 +73,5 @@ def _below(path: str, prefix: str, depth: int, left: list[int]) -> Iterator[Foun
                     yield Found(entry.path, prefix + name, entry.stat())
                 elif depth:
                     yield from _below(entry.path, f"{prefix}{name}/", depth - 1, left)
-        except OSError:
+        except _NOT_THERE:
             continue

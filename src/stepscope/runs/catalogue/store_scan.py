@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from stepscope.errors import StepscopeError
-from stepscope.runs.catalogue.discover import Found, find_run_folders
+from stepscope.runs.catalogue.discover import Found, find_run_folder, find_run_folders
 from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.index import Index, Row
 from stepscope.runs.catalogue.metric_stats import MetricStats
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from stepscope.runs.read.folder import RunFolder
 
 __all__ = ["StoreScan"]
+
+log = logging.getLogger("stepscope.runs")
 
 _BATCH = 200
 """Runs that are saved to the index together: a kill during the first look loses no more than these."""
@@ -75,7 +78,12 @@ class StoreScan:
         touched: set[str] = set()
         unread: list[Found] = []
         present: set[str] = set()
-        for found in find_run_folders(self.store):
+        try:
+            listed = list(find_run_folders(self.store))
+        except OSError as fault:  # too many open files, a disk that does not answer: what we know still holds
+            log.warning("cannot list the runs in %s: %s", self.store, fault)
+            return set()
+        for found in listed:
             present.add(found.folder)
             before = self._known.get(found.folder)
             if before is None or not self._is_same(before, found, now, touched):
@@ -93,6 +101,22 @@ class StoreScan:
         if len(touched) > _BATCH:
             self._fetched.clear()
         return touched
+
+    def read_now(self, run_id: str) -> RunEntry | None:
+        """A run that no look has read yet, from its folder; None where there is none. May come from any thread."""
+        from stepscope.runs.catalogue.read_head import read_run
+
+        try:
+            path = find_run_folder(self.store, run_id)
+            reading = read_run(path) if path is not None else None
+        except (StepscopeError, OSError):
+            return None
+        if path is None or reading is None:
+            return None
+        folder = os.path.relpath(path, self.store)
+        entry = self._entry(folder, reading.head, reading.names)
+        entry.metrics.fill(reading.stats)
+        return entry
 
     def fetch_numbers(self, fields: Iterable[Field]) -> None:
         """Have numbers of metrics at hand for all runs, read in one pass; only those that are asked for are kept."""
@@ -164,6 +188,12 @@ class StoreScan:
         try:
             reading = read_run(path) if before is None else read_run(path, before.reading, before.entry.version + 1)
         except (StepscopeError, OSError) as fault:
+            passing = isinstance(fault, OSError) and not isinstance(fault, StepscopeError)
+            if passing and os.path.lexists(
+                path
+            ):  # it may well be readable a moment later: keep what we know, try again
+                self._failed.setdefault(found.folder, ("", str(fault)))
+                return False
             self._failed[found.folder] = (stamp, str(fault))
             self._known.pop(found.folder, None)
             return False
