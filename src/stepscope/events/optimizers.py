@@ -58,8 +58,10 @@ class Optimizers(Source):
 
     def end(self, optimizer: Any, args: Any = (), kwargs: Any = None) -> None:
         self._inside += 1
-        tell(self.step_ends, optimizer, args, {} if kwargs is None else kwargs)
-        self._inside -= 1
+        try:
+            tell(self.step_ends, optimizer, args, {} if kwargs is None else kwargs)
+        finally:  # who leaves a debugger leaves the step
+            self._inside -= 1
 
     def _through_closure(self, optimizer: Any, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
         """A step with a closure (LBFGS, Lightning): forward and backward run inside it."""
