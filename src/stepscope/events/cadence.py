@@ -25,6 +25,8 @@ class Cadence:
         self.stride = 1
         self.skips = False
         """The step that follows is one of many very short ones that nothing is kept of."""
+        self.on_skips: Callable[[bool], None] | None = None
+        """Told when `skips` changes."""
         self.together = 1
         """How many steps in a row have a pulse: those of each optimizer of a GAN."""
         self._clock = clock
@@ -38,7 +40,11 @@ class Cadence:
         self._count += 1
         if self._count % _RECKONED_EVERY == 0:
             self._reckon()
-        self.skips = self.stride >= _SHORT and (self._count + 1) % self.stride >= self.together
+        skips = self.stride >= _SHORT and (self._count + 1) % self.stride >= self.together
+        if skips != self.skips:
+            self.skips = skips
+            if self.on_skips is not None:
+                self.on_skips(skips)
         return self._count % self.stride < self.together
 
     def took(self, cpu_s: float) -> None:

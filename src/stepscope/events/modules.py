@@ -15,7 +15,7 @@ import torch
 from stepscope import fence
 from stepscope.events import aside, patches
 from stepscope.events.hub import source_of
-from stepscope.events.source import Source, tell
+from stepscope.events.source import Source, compiled, tell
 
 __all__ = ["ModuleCall", "Modules", "runs_fused"]
 
@@ -59,6 +59,11 @@ class Modules(Source):
         """Called when a module has returned, while a mode of ours could not be taken off inside an operation."""
         self.under_modes = 0
         """Above 0 while a recorder follows, which runs no operation that dispatch modes of the script could see."""
+        self.known: set[type] | None = None
+        """Classes whose models nobody wants to hear of while gradients are on."""
+        self.heard: type | None = None
+        """The only class whose models are wanted while gradients are off."""
+        self._compiled: Any = None
         self._undo: Any = None
         aside.on_away.append(self._away)
 
@@ -80,6 +85,33 @@ class Modules(Source):
         self.inner = bool(self.module_begins or self.module_ends)
         self.wanted = bool(self.inner or self.model_begins or self.model_ends)
         self.ends_all = not all(getattr(one.handler, "only_noted", False) for one in self.model_ends)
+        self.known = self.heard = None
+        self._set_door()
+
+    def rest_with_grad(self, known: set[type] | None) -> None:
+        """Tell nobody of models of these classes that are called with gradients, until the listeners change."""
+        self.known = known if self._may_rest else None
+        self._set_door()
+
+    def rest_without_grad(self, heard: type | None) -> None:
+        """Of models that are called without gradients tell only of this class, until the listeners change."""
+        self.heard = heard if self._may_rest else None
+        self._set_door()
+
+    @property
+    def _may_rest(self) -> bool:
+        """Whoever asks for rest must be the only one who listens."""
+        return len(self.model_begins) == 1 and not self.ends_all
+
+    def _set_door(self) -> None:
+        if self._compiled is not None:
+            door = self._compiled
+            door.wanted, door.inner, door.known, door.heard = self.wanted, self.inner, self.known, self.heard
+
+    def _rests(self, module: Any) -> bool:
+        if torch.is_grad_enabled():
+            return self.known is not None and type(module) in self.known
+        return self.heard is not None and not isinstance(module, self.heard)
 
     def _away(self, yes: bool) -> None:
         if yes and self._undo is not None:
@@ -99,6 +131,15 @@ class Modules(Source):
 
     def _door(self) -> Any:
         original = vars(torch.nn.Module)["__call__"]
+        if compiled is not None:
+            if self._compiled is not None:  # somebody may have kept it
+                self._compiled.wanted = False
+            door = compiled.Door(original, self.begin, self.end, torch.is_grad_enabled)
+            for name in ("__name__", "__qualname__", "__module__"):
+                setattr(door, name, getattr(original, name, None))
+            self._compiled = door
+            self._set_door()
+            return door
         door = _door_like_torchs(self, original) if _only_hands_on(original) else _door_around(self, original)
         door.__wrapped__ = original
         for name in ("__doc__", "__name__", "__qualname__", "__module__"):
@@ -113,7 +154,8 @@ class Modules(Source):
             running = self.stacks.setdefault(get_ident(), [])
         parent = running[-1] if running else None
         call = ModuleCall(module, args, kwargs, parent, frame)
-        if parent is None and self.model_begins:
+        is_told = not (self.known or self.heard) or self.inner or not self._rests(module)
+        if parent is None and self.model_begins and is_told:
             tell(self.model_begins, call)
         if self.module_begins:
             tell(self.module_begins, call)

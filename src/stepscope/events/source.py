@@ -6,9 +6,9 @@ from collections.abc import Callable
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from stepscope import fence
+from stepscope import extension, fence
 
-__all__ = ["Handler", "Listener", "Source", "ask", "only_noted", "tell"]
+__all__ = ["Handler", "Listener", "Source", "ask", "compiled", "only_noted", "tell", "tell_in_python"]
 
 Handler = Callable[..., Any]
 
@@ -86,16 +86,28 @@ class Source:
         """The listeners are others than before, but still some."""
 
 
-def tell(listeners: tuple[Listener, ...], *facts: Any) -> None:
+def tell_in_python(listeners: tuple[Listener, ...], *facts: Any) -> None:
     """Let each hear it; a fault of one is reported, and the others still hear."""
     for handler, thread, who, _ in listeners:
         if thread is None or thread == get_ident():
             try:
                 handler(*facts)
             except Exception as fault:
-                if type(fault).__name__ == "BdbQuit":  # the user leaves the debugger of a breakpoint
-                    raise
-                fence.report(who, fault)
+                _report(who, fault)
+
+
+def _report(who: str, fault: Exception) -> None:
+    if type(fault).__name__ == "BdbQuit":  # the user leaves the debugger of a breakpoint
+        raise fault
+    fence.report(who, fault)
+
+
+tell: Callable[..., None] = tell_in_python
+compiled = extension.load("stepscope.events._doors", 1)
+"""`doors.c`, or None."""
+if compiled is not None:
+    compiled.set_report(_report)
+    tell = compiled.tell
 
 
 def ask(listeners: tuple[Listener, ...], *facts: Any) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.events import Installed
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.places import own_place
@@ -74,7 +75,8 @@ class Optimizers(Witness):
         self.zeroings: list[Zeroing] = []
         self._kept: deque[Any] = deque(maxlen=_KEEP)
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._last: tuple[Any, int] = (None, -1)
+        self.last: tuple[Any, int] = (None, -1)
+        """A weak reference to the one that was asked for last, and its number."""
         self._left: dict[int, tuple[Any, int, Any]] = {}
         self._zeroing = Installed(stays_in_parent=True)
         """The doors of `zero_grad`, while looking closely."""
@@ -94,12 +96,12 @@ class Optimizers(Witness):
         self._zeroing.remove()
 
     def number_of(self, optimizer: Any) -> int:
-        last, number = self._last
+        last, number = self.last
         if last is not None and last() is optimizer:
             return number
         known = self._numbers.get(optimizer)
         number = self._add(optimizer, None) if known is None else known
-        self._last = (weakref.ref(optimizer), number)
+        self.last = (weakref.ref(optimizer), number)
         return number
 
     def of(self, number: int) -> Made:
@@ -180,5 +182,5 @@ def _glance(parameter: Any) -> tuple[float, ...] | None:
         size = parameter.numel()
         apart = max(1, size // 4)
         if parameter.is_contiguous():  # one call, at every step
-            return tuple(parameter.as_strided((min(4, size),), (apart,), parameter.storage_offset()).tolist())
-        return tuple(parameter.detach().reshape(-1)[::apart][:4].tolist())
+            return tuple(raw.tolist(parameter.as_strided((min(4, size),), (apart,), parameter.storage_offset())))
+        return tuple(raw.tolist(raw.detach(parameter).reshape(-1)[::apart][:4]))

@@ -12,6 +12,7 @@ import torch
 
 from stepscope.events.operations import stand_down, stand_up
 from stepscope.events.optimizers import closure_in
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far, together
@@ -27,8 +28,8 @@ __all__ = ["Backward", "Step", "Steps", "are_nonzero", "is_nonzero"]
 
 _KEPT = 4000
 _SAMPLE = 3
-_LIGHTLY = 4
-"""Of the backwards that are not looked at closely, every fourth is noted, with its loss."""
+_LIGHTLY, _SELDOM, _MANY = 4, 16, 1000
+"""Of the backwards that are not looked at closely, every fourth is noted with its loss; after many, every sixteenth."""
 _LOSSES_FAR = 45
 """Backwards whose loss is read from a device."""
 
@@ -154,10 +155,12 @@ class Steps(Witness):
         if self.watcher.muted:
             return
         governor, number = self.watcher.governor, self.backward_count
-        is_usual = number % _LIGHTLY and self.watcher.visits.evaluated_at != number
+        is_usual = number % (_LIGHTLY if number < _MANY else _SELDOM) and self.watcher.visits.evaluated_at != number
         if is_usual and not governor.is_deep and governor.is_training:
             self.backward_count += 1
             return
+        if self.watcher.visits.evaluated_at == number:
+            self.watcher.visits.training_goes_on()
         backward = Backward(self.backward_count, self.watcher.step, self._place(frame))
         self.backward_count += 1
         tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
@@ -195,7 +198,7 @@ class Steps(Witness):
         if loss.numel() != 1 or is_transformed(loss) or (backward.far and backward.index >= _LOSSES_FAR):
             return
         if can_fetch(loss):
-            backward.loss = float(here(loss))
+            backward.loss = float(raw.item(here(loss)))
 
     def _look_at_gradients(self, backward: Backward) -> None:
         """Of each optimizer: are the gradients those its last step has used, untouched?"""
@@ -210,7 +213,7 @@ class Steps(Witness):
                 continue
             if not watched.before and watched.checks < 8 and all(can_fetch(g) for _, g, _ in watched.sample):
                 watched.checks += 1
-                watched.before = [(p, g.detach().clone()) for p, g, _ in watched.sample]
+                watched.before = [(p, raw.clone(raw.detach(g))) for p, g, _ in watched.sample]
                 watched.stale_norm = _norm([g for _, g in watched.before])
 
     def _untouched(self, parameter: Any, gradient: Any, version: int, look: bool) -> bool:
@@ -220,7 +223,7 @@ class Steps(Witness):
         if now._version != version or is_transformed(now):
             return False
         # `p.grad.data.zero_()` leaves no trace but the zeros. Asking a device waits for it, so only a few times.
-        return bool(now.detach().ne(0).any()) if look and can_fetch(now) else True
+        return bool(raw.item(raw.detach(now).ne(0).any())) if look and can_fetch(now) else True
 
     def _compare_gradients(self, backward: Backward) -> None:
         for watched in list(self._watched.values()):
@@ -334,7 +337,9 @@ class Steps(Witness):
         else:
             self._stand(down=False)
         if step is None:
-            number = self.watcher.optimizers.number_of(optimizer)
+            last, number = self.watcher.optimizers.last
+            if last is None or last() is not optimizer:
+                number = self.watcher.optimizers.number_of(optimizer)
             self._counts[number] = self._counts.get(number, 0) + 1
             self.watcher.stepped(None, optimizer)
             return
@@ -365,14 +370,14 @@ def is_nonzero(gradient: Any) -> bool:
     if not _can_read(gradient):
         return True
     if is_far(gradient):  # one number, and no memory for a mask of it
-        return float(here(torch.linalg.vector_norm(gradient.detach(), math.inf))) != 0
-    return bool(gradient.detach().ne(0).any())
+        return float(raw.item(here(torch.linalg.vector_norm(raw.detach(gradient), math.inf)))) != 0
+    return bool(raw.item(raw.detach(gradient).ne(0).any()))
 
 
 def are_nonzero(gradients: list[Any]) -> list[bool]:
     """`is_nonzero` of each, with one read for all that lie on one device."""
     far = [number for number, one in enumerate(gradients) if is_far(one) and _can_read(one)]
-    largest = together([torch.linalg.vector_norm(gradients[number].detach(), math.inf) for number in far])
+    largest = together([torch.linalg.vector_norm(raw.detach(gradients[number]), math.inf) for number in far])
     known = {number: float(one) != 0 for number, one in zip(far, largest, strict=True)}
     return [known[number] if number in known else is_nonzero(one) for number, one in enumerate(gradients)]
 
@@ -405,7 +410,7 @@ def _version(parameter: Any, gradient: Any, version: int) -> int:
 def _norm(tensors: list[Any]) -> float | None:
     if not tensors:
         return None
-    return math.sqrt(sum(float(t.detach().double().square().sum()) for t in tensors))
+    return math.sqrt(sum(float(raw.item(raw.double(raw.detach(t)).square().sum())) for t in tensors))
 
 
 def _number(value: Any) -> float | None:

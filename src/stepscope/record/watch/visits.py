@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.modules.loss import _Loss
 
+from stepscope.events.hub import source_of
 from stepscope.events.source import only_noted
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.origin import OUTPUT, Origin
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Visit", "Visits"]
 
 _KEPT = 4000
+_MOST_CLASSES = 64
 
 
 class Visit:
@@ -79,9 +81,12 @@ class Visits:
         self.count = 0
         self.evaluated_at = -1
         """How many backwards had run when a model was last called without gradients."""
+        self._models: Any = source_of("model_begins")
         self._paths: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
         self._classes: set[str] = set()
         """Names of those of models that were looked at closely."""
+        self.known: set[type] = set()
+        """Classes of models that are called in training: of those there is no news."""
 
     @property
     def innermost(self) -> Visit | None:
@@ -100,6 +105,10 @@ class Visits:
         self._watcher.governor.new(f"the first call of {name}", name)
         return self._watcher.governor.is_deep
 
+    def training_goes_on(self) -> None:
+        """A backward begins: the evaluation is over."""
+        self._models.rest_without_grad(None)
+
     # Root modules
 
     def model_begins(self, call: ModuleCall) -> None:
@@ -109,10 +118,14 @@ class Visits:
         if not watcher.governor.is_deep:
             if torch.is_grad_enabled():
                 if type(call.module).__qualname__ in self._classes or not self._is_new_class(call.module):
+                    if len(self.known) < _MOST_CLASSES:
+                        self.known.add(type(call.module))
                     if watcher.on_call is not None:
                         watcher.on_call(call)
                     return
             elif self._is_known_evaluation(call.module):
+                if not isinstance(call.module, _Loss):
+                    self._models.rest_without_grad(_Loss)
                 return
         visit = Visit(call.module, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
