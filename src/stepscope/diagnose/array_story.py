@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from stepscope.diagnose.crash.bindings import Binding, bound_before
 from stepscope.diagnose.source import SourceFile, called_name, dotted
-from stepscope.record.sites import site_at
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.sites import Place
+    from stepscope.records.place import Place
     from stepscope.records.step import Site
 
 __all__ = ["binding_of", "functions_named", "returned_by", "story_at", "story_of"]
@@ -73,7 +72,7 @@ def story_at(run: Evidence, place: Place | Site | None) -> list[Site]:
     """The statements behind the expression that ran at a place, nearest first."""
     if place is None:
         return []
-    site = site_at(place) if isinstance(place, tuple) else place
+    site = place.site if isinstance(place, Place) else place
     file = run.source.file(site.file)
     node: ast.AST | None = run.source.expression(site)
     if file is None:

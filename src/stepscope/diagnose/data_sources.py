@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.diagnose.array_story import story_of
 from stepscope.diagnose.source import SourceFile, dotted
-from stepscope.record.sites import site_at
 from stepscope.record.watch.deliveries import base_of
 from stepscope.record.watch.places import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.origin import Origin
+    from stepscope.records.place import Place
 
 __all__ = [
     "birth", "dataset_line", "held_out", "host_call", "loader_call", "loader_names", "method_of",
@@ -36,12 +35,12 @@ def birth(run: Evidence, origin: Origin | None) -> Site | None:
         return None
     first: Place | None = None
     for past in origin.ancestors(300):
-        if past.op and past.place is not None and is_own_file(past.place[0].co_filename):
+        if past.op and past.place is not None and is_own_file(past.place.file):
             if past.op in _HOST:
-                return site_at(past.place)
+                return past.place.site
             if past.op not in _COLLATING:
                 first = past.place
-    return None if first is None else site_at(first)
+    return None if first is None else first.site
 
 
 def host_call(run: Evidence, origin: Origin | None) -> Origin | None:
@@ -86,7 +85,7 @@ def loader_call(run: Evidence, loader: Loader) -> tuple[SourceFile, ast.Call] | 
     call = run.source.call(loader.made)
     if call is None or loader.made is None:
         return None
-    file = run.source.file(site_at(loader.made).file)
+    file = run.source.file(loader.made.site.file)
     return None if file is None else (file, call)
 
 
@@ -94,7 +93,7 @@ def dataset_line(run: Evidence, loader: Loader) -> Site | None:
     """Where a loader's dataset was made: the statement behind its variable, else the loader's own line."""
     made = loader_call(run, loader)
     if made is None:
-        return None if loader.made is None else site_at(loader.made)
+        return None if loader.made is None else loader.made.site
     file, call = made
     words = {word.arg: word.value for word in call.keywords}
     dataset = words.get("dataset") or (call.args[0] if call.args else None)
@@ -123,10 +122,10 @@ def loader_names(run: Evidence, loader: Loader, *, made_from: bool = True) -> li
 def _looped_over(run: Evidence, place: Place | None) -> ast.AST | None:
     """What a `for` goes through: Python gives the place of its beginning as that of the whole statement."""
     node = run.source.expression(place)
-    file = None if node is not None or place is None else run.source.file(site_at(place).file)
+    file = None if node is not None or place is None else run.source.file(place.site.file)
     if file is None or place is None:
         return node
-    line = site_at(place).line
+    line = place.site.line
     return next((loop.iter for loop in file.walk(ast.For) if loop.lineno == line), None)
 
 

@@ -12,8 +12,8 @@ from stepscope import fence
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.order import causes_first
 from stepscope.diagnose.rule import Proof, Rule, all_rules, running_rules
-from stepscope.record.sites import site_at
 from stepscope.records import Finding, Related, Severity
+from stepscope.records.place import Place
 from stepscope.records.step import Site
 
 __all__ = ["Engine", "Silencer"]
@@ -181,7 +181,6 @@ def finding_of(rule: str, severity: Severity, proof: Proof, step: int | None = N
 
 def site_of(where: Any) -> Site | None:
     """A place, a site or (file, line) as a site."""
-    if where is None or isinstance(where, Site):
-        return where
-    first, second = where
-    return Site(file=first, line=second) if isinstance(first, str) else site_at((first, second))
+    if isinstance(where, Place):
+        return where.site
+    return where if where is None or isinstance(where, Site) else Site(file=where[0], line=where[1])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from stepscope.diagnose.array_story import story_at
 from stepscope.diagnose.data_sources import dataset_line, host_call
 from stepscope.diagnose.target_lines import cut_at
-from stepscope.record.sites import site_at
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
@@ -45,5 +44,5 @@ def _choice(run: Evidence, loader: Loader | None, origin: Origin | None) -> Site
     taken = host_call(run, origin)
     if taken is not None and taken.place is not None:
         behind = story_at(run, taken.place)
-        return behind[0] if behind else site_at(taken.place)
+        return behind[0] if behind else taken.place.site
     return cut_at(run, origin)

@@ -14,9 +14,9 @@ import torch
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.visits import Visit
+    from stepscope.records.place import Place
     from stepscope.records.step import Site
 
 __all__ = [

@@ -6,11 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from stepscope.diagnose.source import SourceFile, called_name
-from stepscope.record.sites import site_at
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.sites import Place
+    from stepscope.records.place import Place
     from stepscope.records.step import Site
 
 __all__ = ["compared_outside"]
@@ -23,7 +22,7 @@ def compared_outside(run: Evidence, place: Place | None) -> tuple[Site | None, f
     """(where, with what) the numbers that leave torch at a place are compared: `out.numpy() > 0.5`, or a line later."""
     if place is None:
         return None, None
-    site = site_at(place)
+    site = place.site
     file, node = run.source.file(site.file), run.source.expression(site)
     if file is None or node is None:
         return None, None

@@ -15,7 +15,7 @@ from stepscope.errors import UsageError
 from stepscope.records import Severity
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
+    from stepscope.records.place import Place
     from stepscope.records.step import Site
 
     Where = Place | Site | tuple[str, int] | None

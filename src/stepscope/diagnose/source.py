@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
+    from stepscope.records.place import Place
 
 __all__ = ["Source", "SourceFile", "called_name", "dotted"]
 
@@ -158,7 +157,7 @@ class Source:
         if where is None or isinstance(where, Site):
             return None if where is None else self._at(where)
         if where not in self._expressions:  # rules ask of the same few places, again and again as the run goes on
-            self._expressions[where] = self._at(site_at(where))
+            self._expressions[where] = self._at(where.site)
         return self._expressions[where]
 
     def _at(self, site: Site) -> ast.expr | None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own_file
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.targets import Target
+    from stepscope.records.place import Place
     from stepscope.records.step import Site
 
 __all__ = ["cut_at", "target_line"]
@@ -30,7 +29,7 @@ def target_line(run: Evidence, target: Target) -> Site | None:
 def _line(place: Place | None) -> tuple[str, int] | None:
     if place is None:
         return None
-    site = site_at(place)
+    site = place.site
     return site.file, site.line
 
 
@@ -46,7 +45,7 @@ def cut_at(run: Evidence, origin: Origin | None) -> Site | None:
             beyond = True
         if _line(past.place) in loops:
             continue
-        own = past.place is not None and is_own_file(past.place[0].co_filename)
+        own = past.place is not None and is_own_file(past.place.file)
         if beyond and own and past.op in _CUTS and past.place is not None:
-            return site_at(past.place)
+            return past.place.site
     return None

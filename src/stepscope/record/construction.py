@@ -16,13 +16,13 @@ import torch
 
 from stepscope import fence
 from stepscope.events import Installed, caller
-from stepscope.record.sites import Place, place_of, site_at
+from stepscope.record.sites import Spot, place_of, site_at
 from stepscope.record.source import assignments_of
 from stepscope.records.step import Site
 
 __all__ = ["construction_sites", "watch"]
 
-_places: weakref.WeakKeyDictionary[Any, Place] = weakref.WeakKeyDictionary()
+_places: weakref.WeakKeyDictionary[Any, Spot] = weakref.WeakKeyDictionary()
 
 
 @contextmanager

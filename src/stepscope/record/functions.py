@@ -16,7 +16,7 @@ from stepscope.record.arguments import snapshot, tensors_in, written_by_schema
 from stepscope.record.drafts import OpDraft
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import OpCall, tell
-from stepscope.record.sites import USERS as _USERS, Place, place_of
+from stepscope.record.sites import USERS as _USERS, Spot, place_of
 
 if TYPE_CHECKING:
     from stepscope.record.identity import Entry
@@ -75,7 +75,7 @@ class Functions:
             draft.began = perf_counter_ns()
         return draft, inputs, entries, sequence, call, plan, function, args, kwargs
 
-    def draft(self, plan: Plan, frozen: Any, place: Place | None) -> OpDraft:
+    def draft(self, plan: Plan, frozen: Any, place: Spot | None) -> OpDraft:
         """An op begins here: in a layer or optimizer of torch's own, where that was called."""
         stack = self._stack
         phase = self._phases.now

@@ -13,7 +13,7 @@ from stepscope.events.modules import runs_fused
 from stepscope.record.arguments import tensors_in
 from stepscope.record.drafts import CallDraft
 from stepscope.record.observer import tell
-from stepscope.record.sites import Place, place_of
+from stepscope.record.sites import Spot, place_of
 from stepscope.record.structure import module_tree
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class ModuleHooks:
             if self._recorder.timed:
                 call.began = perf_counter_ns()
 
-    def enter(self, entry: ModuleEntry, root: int, place: Place | None, inputs: list[Any]) -> CallDraft:
+    def enter(self, entry: ModuleEntry, root: int, place: Spot | None, inputs: list[Any]) -> CallDraft:
         """A call begins with these tensors; `root` is that of the module by now."""
         recorder = self._recorder
         drafts = recorder.drafts

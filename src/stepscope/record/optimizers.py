@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.events import subscribe
 from stepscope.record.identity import is_tensor_type
-from stepscope.record.sites import Place, place_of
+from stepscope.record.sites import Spot, place_of
 
 if TYPE_CHECKING:
     from stepscope.record.recorder import Recorder
@@ -21,7 +21,7 @@ class OptimizerHooks:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self.seen: list[str] = []
-        self.place: Place | None = None
+        self.place: Spot | None = None
 
     def install(self) -> None:
         subscription = subscribe("recording an optimizer", step_begins=self._begins, step_ends=self._ends)
@@ -31,11 +31,11 @@ class OptimizerHooks:
         if self._recorder.listens():
             self.begin(type(optimizer).__name__, self.place_for(optimizer, frame))
 
-    def place_for(self, optimizer: Any, frame: Any) -> Place | None:
+    def place_for(self, optimizer: Any, frame: Any) -> Spot | None:
         """In torch's own optimizers no frame is the user's: all their ops come from the line that called `step`."""
         return place_of(frame) if type(optimizer).__module__.startswith("torch.") else None
 
-    def begin(self, name: str, place: Place | None) -> None:
+    def begin(self, name: str, place: Spot | None) -> None:
         """A step begins."""
         if name not in self.seen:
             self.seen.append(name)

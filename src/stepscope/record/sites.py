@@ -9,16 +9,21 @@ import linecache
 import os
 import sys
 import sysconfig
+from functools import partial
 from types import CodeType, FrameType
 
 import torch
 
 import stepscope
+from stepscope.records.place import Place
 from stepscope.records.step import Site
 
-__all__ = ["USERS", "Place", "Sites", "is_users", "place_of", "site_at"]
+__all__ = ["USERS", "Sites", "Spot", "is_users", "place_at", "place_of", "site_at"]
 
-Place = tuple[CodeType, int]
+Spot = tuple[CodeType, int]
+"""A place as the interpreter has it: the code, and the instruction in it."""
+_PLACES: dict[tuple[int, int], tuple[CodeType, Place]] = {}
+"""By the address of the code, which is kept so that no other takes it: to hash a code is slow."""
 
 USERS: dict[str, bool] = {}
 """Whether a file is the user's, for those met. By file: Python takes two functions with the same text for one code."""
@@ -48,8 +53,8 @@ def is_users(code: CodeType) -> bool:
     return known
 
 
-def place_of(frame: FrameType | None) -> Place | None:
-    """The first place in the user's own code, from `frame` outwards."""
+def place_of(frame: FrameType | None) -> Spot | None:
+    """The first spot in the user's own code, from `frame` outwards."""
     users = USERS
     while frame is not None:
         code = frame.f_code
@@ -62,9 +67,20 @@ def place_of(frame: FrameType | None) -> Place | None:
     return None
 
 
-def site_at(place: Place) -> Site:
-    """Turn a place into file, line and columns."""
-    code, instruction = place
+def place_at(code: CodeType, instruction: int) -> Place:
+    """The place of an instruction; always the same object for the same one."""
+    key = (id(code), instruction)
+    known = _PLACES.get(key)
+    if known is None:
+        find = partial(site_at, (code, instruction))
+        function = getattr(code, "co_qualname", code.co_name)
+        known = _PLACES[key] = (code, Place(code.co_filename, function, code.co_firstlineno, find))
+    return known[1]
+
+
+def site_at(spot: Spot) -> Site:
+    """Turn a spot into file, line and columns."""
+    code, instruction = spot
     line, end_line, column, end_column = _position(code, instruction)
     function = getattr(code, "co_qualname", code.co_name)
     text = linecache.getline(code.co_filename, line).strip()
@@ -97,17 +113,17 @@ class Sites:
 
     def __init__(self) -> None:
         self.sites: list[Site] = []
-        self._places: dict[Place, int] = {}
+        self._spots: dict[Spot, int] = {}
         self._indices: dict[tuple[str, int, int | None, int | None, str], int] = {}
 
-    def index(self, place: Place | Site | None) -> int | None:
-        if place is None:
+    def index(self, where: Spot | Place | Site | None) -> int | None:
+        if where is None:
             return None
-        if isinstance(place, Site):
-            return self.add(place)
-        known = self._places.get(place)
+        if isinstance(where, Site | Place):
+            return self.add(where if isinstance(where, Site) else where.site)
+        known = self._spots.get(where)
         if known is None:
-            known = self._places[place] = self.add(site_at(place))
+            known = self._spots[where] = self.add(site_at(where))
         return known
 
     def add(self, site: Site) -> int:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from stepscope.record.sites import site_at
 from stepscope.record.watch import Watcher
 
 
@@ -83,7 +82,7 @@ def test_remembers_what_an_op_read_and_where() -> None:
     assert spot.reads[0] is not None
     assert (spot.reads[0].min, spot.reads[0].max) == (0.0, 0.0)
     assert spot.place is not None
-    assert "torch.log" in site_at(spot.place).text
+    assert "torch.log" in spot.place.site.text
 
 
 def test_the_training_is_the_same_to_the_bit() -> None:

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from stepscope.record.sites import site_at
 from stepscope.record.watch import Watcher
 
 
@@ -32,7 +31,7 @@ def test_a_loss_module_and_its_function_look_the_same(watcher: Watcher) -> None:
         assert (call.name, call.reduction, call.ignore_index, call.weight) == ("cross_entropy", "mean", 1, [1.0, 2.0])
         assert (call.counts, call.shapes["input"], call.trains) == ({0: 1, 1: 2}, (3, 2), True)
     assert first.value == second.value
-    assert site_at(second.place).text.startswith("F.cross_entropy(SCORES")
+    assert second.place.site.text.startswith("F.cross_entropy(SCORES")
 
 
 def test_probabilities_and_their_logarithms_are_told_apart(watcher: Watcher) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from stepscope.record.sites import site_at
 from stepscope.record.watch import Watcher
 
 
@@ -19,7 +18,7 @@ def test_knows_constant_weights_and_the_line_that_made_them() -> None:
     assert (first.name, first.constant, second.constant) == ("0.weight", 0.5, None)
     assert first.filling is not None
     assert first.filling.place is not None
-    assert "constant_" in site_at(first.filling.place).text
+    assert "constant_" in first.filling.place.site.text
 
 
 def test_the_gain_of_torchs_own_layers_is_about_one() -> None:
@@ -51,4 +50,4 @@ def test_the_line_that_filled_a_weight_is_known_after_a_move() -> None:
     (start,) = watcher.starts.weights
     assert start.filling is not None
     assert start.filling.place is not None
-    assert "# here" in site_at(start.filling.place).text
+    assert "# here" in start.filling.place.site.text

@@ -8,7 +8,6 @@ import pytest
 import torch
 from torch import nn
 
-from stepscope.record.sites import site_at
 from stepscope.record.watch import Watcher
 
 
@@ -23,7 +22,7 @@ def test_an_optimizer_knows_where_it_was_made_and_what_it_holds(watcher: Watcher
     model = nn.Linear(2, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
     made = watcher.optimizers.made[0]
-    assert site_at(made.place).text == "optimizer = torch.optim.SGD(model.parameters(), lr=0.5)"
+    assert made.place.site.text == "optimizer = torch.optim.SGD(model.parameters(), lr=0.5)"
     assert (made.type, len(made.parameters), made.defaults["lr"]) == ("SGD", 2, 0.5)
     optimizer.add_param_group({"params": nn.Parameter(torch.zeros(3))})
     assert len(made.parameters) == 3
@@ -79,7 +78,7 @@ def test_train_and_eval_are_noted_with_their_line(watcher: Watcher) -> None:
     model.eval()
     last = watcher.modes.last(model)
     assert last is not None
-    assert (last.on, site_at(last.place).text) == (False, "model.eval()")
+    assert (last.on, last.place.site.text) == (False, "model.eval()")
 
 
 def test_loaders_that_train_are_told_from_those_that_do_not(watcher: Watcher) -> None:

@@ -11,7 +11,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from stepscope import fence
-from stepscope.record.sites import site_at
 from stepscope.record.watch import Watcher
 from stepscope.record.watch.origin import CONSTANT, DATA, HOST, NOISE, OUTPUT, PARAMETER
 from stepscope.record.watch.places import is_own_file
@@ -30,7 +29,7 @@ def test_an_origin_names_op_line_and_inputs(watcher: Watcher) -> None:
     origin = watcher.trail.of(b)
     assert (origin.op, [source.op for source in origin.inputs]) == ("mul", ["ones"])
     assert origin.place is not None
-    assert site_at(origin.place).text == "b = a * 2"
+    assert origin.place.site.text == "b = a * 2"
 
 
 def test_tags_are_handed_on(watcher: Watcher) -> None:

@@ -9,7 +9,6 @@ import torch
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import Step, story
-from stepscope.record.sites import site_at
 
 __all__ = ["DtypeFault", "Kept", "dtype_fault", "loss_call", "source_of"]
 
@@ -134,4 +133,4 @@ def _past(crash: Crash, kept: Kept) -> list[Step]:
     if isinstance(kept.thing, torch.Tensor):
         return story(crash, kept.thing)
     origin = getattr(kept.thing, "origin", kept.thing)
-    return [Step(past.op, site_at(past.place)) for past in origin.ancestors(200) if past.op and past.place is not None]
+    return [Step(past.op, past.place.site) for past in origin.ancestors(200) if past.op and past.place is not None]

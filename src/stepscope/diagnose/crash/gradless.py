@@ -10,7 +10,6 @@ import torch
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.provenance import made_at
 from stepscope.diagnose.crash.syntax import statement_at
-from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
 __all__ = ["Gradless", "gradless"]
@@ -53,5 +52,5 @@ def _found(crash: Crash, name: str, tensor: torch.Tensor) -> Gradless:
     origin = crash.origin(tensor)
     site = made_at(crash, tensor)
     if site is None and origin is not None and origin.place is not None:
-        site = site_at(origin.place)
+        site = origin.place.site
     return Gradless(name, tensor, site)

@@ -14,7 +14,6 @@ from stepscope.diagnose.crash.bindings import bound_before, node_site, scope_of
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame, code_of
 from stepscope.diagnose.crash.syntax import parents_of, statement_at, tree_of
-from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
@@ -107,7 +106,7 @@ def _by_trail(origin: Origin) -> Cut | None:
             frozen = past
         if not past.op or past.requires_grad or not any(source.requires_grad for source in past.inputs):
             continue
-        site = None if past.place is None else site_at(past.place)
+        site = None if past.place is None else past.place.site
         if not past.grad and past.op not in _DETACH:
             return Cut("switched-off", (None if site is None else no_grad_around(site)) or site, past.op)
         if past.op in _DETACH:

@@ -15,7 +15,6 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.crash.frames import Frame
 from stepscope.diagnose.crash.graph import loss_of
 from stepscope.diagnose.crash.syntax import said, tree_of
-from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
@@ -57,7 +56,7 @@ def _optimizer_step(crash: Crash, shape: tuple[int, ...]) -> tuple[Site, str] | 
     if crash.watcher is not None and crash.watcher.steps.steps:
         place = crash.watcher.steps.steps[-1].place
         if place is not None:
-            return site_at(place), "optimizer.step()"
+            return place.site, "optimizer.step()"
     for frame in reversed(crash.own):
         scope = scope_of(frame)
         calls = [n for n in ast.walk(scope) if isinstance(n, ast.Call)] if scope is not None else []
@@ -84,7 +83,7 @@ def _by_trail(crash: Crash, shape: tuple[int, ...], made_by: str) -> Written | N
     named = [past for past in fits if past.inputs and past.inputs[0].op.strip("_").replace("_", "") == made_by]
     for past in named or fits:
         if past.place is not None:
-            return Written(site_at(past.place), past.op, False, shape, made_by)
+            return Written(past.place.site, past.op, False, shape, made_by)
     return None
 
 

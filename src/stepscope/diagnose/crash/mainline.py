@@ -15,7 +15,6 @@ import torch
 from torch import nn
 
 from stepscope.diagnose.crash.crash import Crash
-from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def _by_trail(origin: Origin) -> Iterator[Link]:
             op=origin.op,
             shape=origin.shape,
             before=None if before is None else before.shape,
-            site=None if origin.place is None else site_at(origin.place),
+            site=None if origin.place is None else origin.place.site,
             path=None if visit is None else visit.path,
             layer=None if visit is None else visit.module(),
         )

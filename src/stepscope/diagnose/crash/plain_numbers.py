@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from stepscope.diagnose.crash.crash import Crash
 from stepscope.diagnose.source import SourceFile, called_name
-from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ _NUMBERS = ("item", "float", "tolist", "numpy")
 def made_a_number(run: Evidence, crash: Crash) -> tuple[Site | None, str]:
     """Where the loss was made a number, and by what: in the function that gives it to the trainer, or in the loop."""
     works = run.trainer.works
-    at = site_at(works) if works is not None and not _says_backward(crash) else crash.site
+    at = works.site if works is not None and not _says_backward(crash) else crash.site
     file = None if at is None else run.source.file(at.file)
     if at is None or file is None:
         return at, ""

@@ -18,7 +18,6 @@ from stepscope.diagnose.crash.bindings import Binding, bindings_in, bound_before
 from stepscope.diagnose.crash.crash import Crash, Ghost
 from stepscope.diagnose.crash.frames import MISSING, Frame, held_by
 from stepscope.diagnose.crash.syntax import said, tree_of
-from stepscope.record.sites import site_at
 from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
@@ -54,7 +53,7 @@ def _own_story(crash: Crash, tensor: torch.Tensor | Ghost) -> list[Step]:
     found: list[Step] = []
     for past in origin.ancestors(200) if origin is not None else ():
         if past.op and past.place is not None:
-            found.append(Step(past.op, site_at(past.place)))
+            found.append(Step(past.op, past.place.site))
         elif past.kind == "data":
             found += _from_loaders(crash, tensor)
     if found:
@@ -75,7 +74,8 @@ def made_at(crash: Crash, value: Any) -> Site | None:
     """Where an object (a loader, an optimizer, a tensor) was made: the statement that bound it to its first name."""
     known = None if crash.watcher is None or not isinstance(value, DataLoader) else crash.watcher.loaders.of(value)
     if known is not None and known.made is not None:
-        return site_at(known.made)
+        site: Site = known.made.site
+        return site
     for name, frame in names_of(crash, value):
         for scope in (scope_of(frame), tree_of(frame.file)):
             found = None if scope is None else bindings_in(frame.file, scope, name)

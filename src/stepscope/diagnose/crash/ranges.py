@@ -12,7 +12,6 @@ from torch import nn
 from stepscope.diagnose.crash.crash import Crash, Ghost
 from stepscope.diagnose.crash.provenance import MAKERS, story
 from stepscope.diagnose.crash.tensors import extremes
-from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
 __all__ = ["DEVICE_STOPPED", "RangeFault", "Swap", "range_fault", "swapped_arguments"]
@@ -68,7 +67,7 @@ def _of_device(crash: Crash) -> RangeFault | None:
     if seen is None or seen.which not in ("ids", "labels"):
         return None
     tensor, low, high = Ghost(seen.origin), int(seen.low), int(seen.high)
-    site = None if seen.place is None else site_at(seen.place)
+    site = None if seen.place is None else seen.place.site
     if seen.which == "labels":
         output = None if seen.other is None else Ghost(seen.other)
         return RangeFault("label-range", tensor, seen.size, low, high, output=output, site=site)

@@ -10,7 +10,6 @@ import torch
 from stepscope import events
 from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
 from stepscope.record.arguments import tensors_in
-from stepscope.record.sites import site_at
 from stepscope.record.watch.places import own_place
 
 __all__ = ["differing", "eval_determinism"]
@@ -100,7 +99,7 @@ class _Draws:
 
     def _note(self, name: str, frame: Any) -> None:
         place = own_place(frame)
-        site = None if place is None else site_at(place)
+        site = None if place is None else place.site
         if site is None:
             return
         text = "".join(

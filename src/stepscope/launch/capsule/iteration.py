@@ -13,7 +13,7 @@ import torch
 from stepscope.events.pristine import raw
 from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
-from stepscope.record.sites import Place
+from stepscope.records.place import Place
 
 __all__ = ["Buffers", "Call", "Turn"]
 

@@ -22,7 +22,7 @@ from stepscope.launch.capsule.plain import Packer
 from stepscope.launch.capsule.sources import is_own_file, own_sources
 from stepscope.launch.capsule.tensors import nbytes, write_tensors
 from stepscope.record.arguments import tensors_in
-from stepscope.record.sites import Place, site_at
+from stepscope.records.place import Place
 from stepscope.track.secrets import mask_argv, mask_text
 
 __all__ = ["Failure", "Packed", "Surroundings", "pack_step", "write_folder"]
@@ -182,8 +182,8 @@ _NOWHERE = Anchor(file="", line=0, function="")
 def _anchor(place: Place | None) -> Anchor | None:
     if place is None:
         return None
-    site = site_at(place)
-    return Anchor(file=site.file, line=site.line, function=place[0].co_name, text=site.text)
+    site = place.site
+    return Anchor(file=site.file, line=site.line, function=place.name, text=site.text)
 
 
 def _facts() -> dict[str, str]:

@@ -27,8 +27,8 @@ from stepscope.launch.replay.loading import Loaded, load_model, load_optimizer
 from stepscope.record import random_state
 from stepscope.record.arguments import tensors_in
 from stepscope.record.pulse import total_norm
-from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
+from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.launch.capsule.load import Capsule
@@ -272,9 +272,9 @@ def _in_this_process(loader: Any) -> Any:
 
 def is_same_line(anchor: Anchor, place: Place, lines_moved: bool) -> bool:
     """Whether the script is at the saved line; in a file that was changed since, at a line of the same text."""
-    if os.path.basename(place[0].co_filename) != os.path.basename(anchor.file) or place[0].co_name != anchor.function:
+    if os.path.basename(place.file) != os.path.basename(anchor.file) or place.name != anchor.function:
         return False
-    site = site_at(place)
+    site = place.site
     return site.line == anchor.line or (lines_moved and bool(anchor.text) and site.text == anchor.text)
 
 

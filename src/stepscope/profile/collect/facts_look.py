@@ -19,8 +19,8 @@ from stepscope import events, fence
 from stepscope.events import aside
 from stepscope.events.names import BACKWARD, SYNC, Plan
 from stepscope.profile.collect.facts_process import describe_model
-from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
+from stepscope.records.place import Place
 
 __all__ = ["Look", "file_line"]
 
@@ -56,7 +56,7 @@ def file_line(frame: Any) -> tuple[str, int] | None:
     place = own_place(frame)
     if place is None:
         return None
-    site = site_at(place)
+    site = place.site
     return site.file, site.line
 
 
@@ -316,7 +316,7 @@ class Look:
         steps = max(1, self.steps)
         calls = []
         for (place, name, fetching), tally in self._tallies.items():
-            site = None if place is None else site_at(place)
+            site = None if place is None else place.site
             call: dict[str, Any] = {
                 "file": "" if site is None else site.file,
                 "line": 0 if site is None else site.line,
@@ -353,7 +353,7 @@ class Look:
             "attention_by_hand": [
                 {"file": site.file, "line": site.line, "calls": count / steps}
                 for place, count in self._attention.items()
-                if place is not None and (site := site_at(place))
+                if place is not None and (site := place.site)
             ],
             "models": self._models,
             "conv_bias_before_norm": sorted(self._bias_pairs),

@@ -73,7 +73,6 @@ class Loaders:
 
     def _is_made(self, loader: Any, frame: FrameType | None) -> None:
         from stepscope.profile.data.stages import shown_path
-        from stepscope.record.sites import site_at
         from stepscope.record.watch.places import own_place
 
         place = own_place(frame)
@@ -83,7 +82,7 @@ class Loaders:
         number = self.of(loader)
         known = self._sites.get(place)
         if known is None:
-            site = site_at(place)
+            site = place.site
             known = self._sites[place] = (site.file, site.line, f"{shown_path(site.file)}:{site.line}")
         facts = self.facts[number]
         facts.file, facts.line, facts.made = known

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
+    from stepscope.records.place import Place
 
 __all__ = ["Accelerated"]
 

@@ -13,12 +13,12 @@ from stepscope.record.watch.places import own_places
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Batches", "Diet", "Evaluated", "Fed"]
 
@@ -216,7 +216,7 @@ class Batches(Witness):
             return
         number = None if fed.loader is None else fed.loader.number
         places = own_places()
-        key = (tuple((code, at) for code, at in places[:3]), number)
+        key = (tuple(places[:3]), number)
         evaluated = diet.evaluated.get(key)
         if evaluated is None:
             if len(diet.evaluated) >= _PLACES:

@@ -16,8 +16,8 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
-    from stepscope.record.sites import Place
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Checkpoints", "FileRead", "FileWritten", "Loading", "Taken"]
 

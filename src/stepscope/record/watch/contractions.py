@@ -13,9 +13,9 @@ from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Contractions", "Crossing"]
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.arguments import tensors_in
-from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.fates import fate_of_call
 from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
+from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
@@ -173,7 +173,7 @@ class Devices(Witness):
             return "shared"
         known = self._kept.get(place)
         if known is None:
-            known = self._kept[place] = fate_of_call(site_at(place))
+            known = self._kept[place] = fate_of_call(place.site)
         return known
 
     def _names_a_device(self, call: Call) -> bool:
@@ -253,7 +253,7 @@ class Devices(Witness):
         """The expression at a place, as it is written."""
         known = self._texts.get(place)
         if known is None:
-            site = site_at(place)
+            site = place.site
             last = site.end_line or site.line
             known = "".join(linecache.getline(site.file, line) for line in range(site.line, last + 1))
             if site.column is not None and site.end_column is not None and last == site.line:

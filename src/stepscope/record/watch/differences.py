@@ -11,10 +11,10 @@ from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Difference", "Differences"]
 
@@ -44,7 +44,7 @@ class Differences(Witness):
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Difference] = []
-        self._looks: dict[tuple[int, int], int] = {}
+        self._looks: dict[int, int] = {}
 
     def op(self, call: Call) -> None:
         if len(call.inputs) != 2 or not call.outputs or call.place is None or not call.direct:
@@ -53,7 +53,7 @@ class Differences(Witness):
         if grads.count(True) != 1 or call.inputs[0].shape != call.inputs[1].shape or len(self.all) >= _MOST:
             return
         target, prediction = call.inputs[grads.index(False)], call.origins[grads.index(True)]
-        key = (id(call.place[0]), call.place[1])
+        key = id(call.place)
         seen = self._looks.get(key, 0)
         self._looks[key] = seen + 1
         if seen < _LOOKS and _can_look(target):

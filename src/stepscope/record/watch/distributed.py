@@ -18,7 +18,6 @@ from torch.utils.data import DistributedSampler, IterableDataset
 
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
-from stepscope.record.sites import site_at
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.ranks import Began, Delivered, Ended, Fed, Notes, Spot, Trained, Weights, Wrapped
@@ -26,11 +25,11 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
-    from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Distributed", "Sampler", "Wrap", "digest_of", "spot", "world"]
 
@@ -330,7 +329,7 @@ def spot(place: Place | None) -> Spot | None:
     """A place as a file and a line."""
     if place is None:
         return None
-    site = site_at(place)
+    site = place.site
     return site.file, site.line
 
 

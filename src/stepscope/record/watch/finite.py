@@ -22,12 +22,12 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.record.autopsy import Verdict
-    from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
     from stepscope.records.step import Stats
 
 __all__ = ["RISKY", "STEEP", "Alarm", "Finite", "Spot"]
@@ -105,7 +105,7 @@ class Finite(Witness):
         self.spots: list[Spot] = []
         self._pending: Alarm | None = None
         self._bad_losses = 0
-        self._looks: dict[tuple[str, int, int], int] = {}
+        self._looks: dict[tuple[str, int], int] = {}
         self._last: Backward | None = None
         self._origins: dict[int, Origin] = {}
         """Where the loss came from when last seen, by the line of backward."""
@@ -134,7 +134,7 @@ class Finite(Witness):
     def _looked_enough(self, call: Call) -> bool:
         if call.place is None:
             return True
-        key = (call.name, id(call.place[0]), call.place[1])
+        key = (call.name, id(call.place))
         seen = self._looks.get(key, 0)
         self._looks[key] = seen + 1
         return seen >= _LOOKS
@@ -160,7 +160,7 @@ class Finite(Witness):
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         self._last = backward
-        key = 0 if backward.place is None else hash((id(backward.place[0]), backward.place[1]))
+        key = 0 if backward.place is None else id(backward.place)
         if backward.origin is not None:
             self._origins[key] = backward.origin
         if self.alarm is not None or not backward.accumulates or backward.loss is None or backward.far:
@@ -192,7 +192,7 @@ class Finite(Witness):
         bad = [p for p in _some(parameters, step.index) if _is_bad(p.grad)]
         if bad:
             place = self._last.place
-            self._pending = self._raise("gradient", self._last, hash((id(place[0]), place[1])) if place else 0)
+            self._pending = self._raise("gradient", self._last, id(place) if place else 0)
             self._pending.parameters = [self.watcher.models.name_of(p) for p in parameters if _is_bad(p.grad)]
 
     def step_done(self, step: Step, optimizer: Any) -> None:
@@ -212,7 +212,7 @@ class Finite(Witness):
         if small is None or self._last is None or not can_fetch(small) or bool(torch.isfinite(here(small)).all()):
             return
         place = self._last.place
-        alarm = self._raise("loss", self._last, hash((id(place[0]), place[1])) if place else 0)
+        alarm = self._raise("loss", self._last, id(place) if place else 0)
         alarm.parameters, alarm.value, alarm.seen = [self.watcher.models.name_of(small)], math.nan, False
         self.alarm = alarm
 

@@ -124,7 +124,7 @@ class Flow(Witness):
         for origin, place, index in reversed(self._syncs):
             if origin.step != step or (made.index and index > made.index):
                 continue
-            same = place is not None and made.place is not None and place[0] is made.place[0]
+            same = place is not None and made.place is not None and place.is_beside(made.place)
             if same or (made.place is None and origin.shape == made.shape and origin.shape):
                 return origin
         return None

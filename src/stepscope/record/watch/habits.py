@@ -16,11 +16,11 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
-    from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Step
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Habits", "Scaling", "Seeding"]
 

@@ -18,10 +18,10 @@ from stepscope.record.watch.fetch import here, is_held, patience
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.visits import Visit
+    from stepscope.records.place import Place
 
 __all__ = ["Indices", "OutOfRange"]
 

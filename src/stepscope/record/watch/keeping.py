@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.record.arguments import tensors_in
-from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
+from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
@@ -89,7 +89,7 @@ class Keeping(Witness):
             return "", 0
         known = self._lines.get(place)
         if known is None:
-            site = site_at(place)
+            site = place.site
             known = self._lines[place] = (site.file, site.line)
         return known
 

@@ -10,13 +10,13 @@ import torch
 
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.origin import DATA, Origin
-from stepscope.record.watch.places import is_own, own_place
+from stepscope.record.watch.places import is_own_file, own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Loader", "Loaders"]
 
@@ -124,7 +124,7 @@ class Loaders(Witness):
         """A DataLoader was made."""
         if loader not in self._known:
             place = own_place(frame)
-            self._add(loader, None if place is None or not is_own(place[0]) else place)
+            self._add(loader, None if place is None or not is_own_file(place.file) else place)
 
     def _add(self, loader: Any, place: Place | None) -> Loader:
         fact = self._known[loader] = Loader(loader, len(self.all), place, self.watcher.step)

@@ -65,7 +65,7 @@ class Numbers(Witness):
         self.lost_eps: list[LostEps] = []
         self.cuts: list[Origin] = []
         """Origins whose `spot` is a `Cut`."""
-        self._looks: dict[tuple[int, int], int] = {}
+        self._looks: dict[int, int] = {}
 
     def op(self, call: Call) -> None:
         if not call.inputs or not call.outputs or call.place is None:
@@ -80,7 +80,7 @@ class Numbers(Witness):
 
     def _may_look(self, call: Call) -> bool:
         assert call.place is not None
-        key = (id(call.place[0]), call.place[1])
+        key = id(call.place)
         seen = self._looks.get(key, 0)
         self._looks[key] = seen + 1
         both = call.inputs[0], call.outputs[0]

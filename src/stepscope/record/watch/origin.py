@@ -11,10 +11,10 @@ from stepscope.record.arguments import plain_arguments
 
 if TYPE_CHECKING:
     from stepscope.record.arguments import Snapshot
-    from stepscope.record.sites import Place
     from stepscope.record.watch.finite import Spot
     from stepscope.record.watch.numbers import Cut
     from stepscope.record.watch.visits import Visit
+    from stepscope.records.place import Place
 
 __all__ = ["CONSTANT", "DATA", "HOST", "NOISE", "OUTPUT", "PARAMETER", "Origin"]
 

@@ -7,7 +7,8 @@ import sys
 import sysconfig
 from types import CodeType, FrameType
 
-from stepscope.record.sites import Place, is_users, place_of
+from stepscope.record.sites import is_users, place_at, place_of
+from stepscope.records.place import Place
 
 __all__ = ["is_own", "is_own_file", "own_place", "own_places"]
 
@@ -43,9 +44,10 @@ def own_place(frame: FrameType | None) -> Place | None:
         if mine is None:
             mine = is_own(code)
         if mine:
-            return code, frame.f_lasti
+            return place_at(code, frame.f_lasti)
         frame = frame.f_back
-    return place_of(start)
+    spot = place_of(start)
+    return None if spot is None else place_at(*spot)
 
 
 def own_places(most: int = 6) -> list[Place]:
@@ -54,6 +56,6 @@ def own_places(most: int = 6) -> list[Place]:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and len(found) < most:
         if is_own(frame.f_code):
-            found.append((frame.f_code, frame.f_lasti))
+            found.append(place_at(frame.f_code, frame.f_lasti))
         frame = frame.f_back
     return found

@@ -20,9 +20,9 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Backward", "Step", "Steps", "are_nonzero", "is_nonzero"]
 

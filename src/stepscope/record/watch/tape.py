@@ -18,12 +18,12 @@ from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Constant", "Leaf", "Node", "Slot", "Tape", "Tapes", "filled"]
 

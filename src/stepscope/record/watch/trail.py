@@ -21,9 +21,9 @@ from stepscope.record.watch.origin import CONSTANT, HOST, NOISE, PARAMETER, Orig
 from stepscope.record.watch.places import is_own, own_place
 
 if TYPE_CHECKING:
-    from stepscope.record.sites import Place
     from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Call", "Failed", "Trail"]
 

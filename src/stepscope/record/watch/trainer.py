@@ -6,9 +6,10 @@ import dis
 from types import CodeType
 from typing import Any
 
-from stepscope.record.sites import Place
+from stepscope.record.sites import place_at
 from stepscope.record.watch.accelerated import Accelerated
-from stepscope.record.watch.places import is_own
+from stepscope.record.watch.places import is_own, is_own_file
+from stepscope.records.place import Place
 
 __all__ = ["Monitored", "Trainer", "return_of"]
 
@@ -66,7 +67,7 @@ class Trainer:
         if instead is None or place is None:
             return place
         # In a process that the trainer has started there is no line of the user's around it.
-        return instead if place == self.called or not is_own(place[0]) else place
+        return instead if place is self.called or not is_own_file(place.file) else place
 
     @property
     def is_evaluating(self) -> bool:
@@ -79,7 +80,7 @@ def return_of(function: Any) -> Place | None:
     >>> def training_step(batch):
     ...     return batch
     >>> place = return_of(training_step)
-    >>> place is None or place[0] is training_step.__code__
+    >>> place is None or place.function.endswith("training_step")
     True
     """
     while hasattr(function, "__wrapped__"):
@@ -89,4 +90,4 @@ def return_of(function: Any) -> Place | None:
         return None
     offsets = [one.offset for one in dis.get_instructions(code) if one.opname.startswith("RETURN_")]
     offsets = [offset for offset in offsets if offset]  # RETURN_GENERATOR stands first
-    return (code, offsets[-1]) if offsets else None
+    return place_at(code, offsets[-1]) if offsets else None

@@ -18,8 +18,8 @@ from stepscope.record.watch.places import own_place
 
 if TYPE_CHECKING:
     from stepscope.events.modules import ModuleCall
-    from stepscope.record.sites import Place
     from stepscope.record.watch.watcher import Watcher
+    from stepscope.records.place import Place
 
 __all__ = ["Visit", "Visits"]
 

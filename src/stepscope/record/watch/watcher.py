@@ -15,7 +15,6 @@ from stepscope.events.aside import is_capturing
 from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
-from stepscope.record.sites import Place
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.attention import Attention
 from stepscope.record.watch.axes import Axes
@@ -61,6 +60,7 @@ from stepscope.record.watch.trials import Trials
 from stepscope.record.watch.visits import Visits
 from stepscope.record.watch.witness import Witness
 from stepscope.record.watch.wraps import Wraps
+from stepscope.records.place import Place
 
 __all__ = ["Watcher", "is_watched"]
 

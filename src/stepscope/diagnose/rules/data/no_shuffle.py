@@ -7,7 +7,6 @@ from itertools import pairwise
 from stepscope.diagnose.data_sources import loader_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 from stepscope.record.watch.loaders import Loader
 from stepscope.record.watch.targets import Target
 
@@ -108,5 +107,5 @@ def _picked_at(target: Target) -> object:
     for past in (target.data, origin):
         for one in past.ancestors(40) if past is not None else ():
             if one.op in ("getitem", "narrow", "split", "chunk", "index_select") and one.place is not None:
-                return site_at(one.place)
+                return one.place.site
     return target.place

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
-from stepscope.record.sites import Place
+from stepscope.records.place import Place
 
 _TIMES = 5
 

@@ -7,7 +7,6 @@ from stepscope.diagnose.data_sources import birth, host_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.target_lines import cut_at
-from stepscope.record.sites import site_at
 from stepscope.record.watch.targets import Target
 from stepscope.records.step import Site
 
@@ -86,4 +85,4 @@ def _where(run: Evidence, target: Target) -> Site | None:
     if made is None or made.place is None:
         return cut_at(run, target.data) or birth(run, target.data)
     behind = story_at(run, made.place)
-    return behind[-1] if behind else site_at(made.place)
+    return behind[-1] if behind else made.place.site

@@ -7,7 +7,6 @@ from typing import Any
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.target_lines import target_line
-from stepscope.record.sites import site_at
 from stepscope.record.watch.targets import Target
 
 _VIEWS = frozenset({"view", "reshape", "flatten", "contiguous", "long", "to"})
@@ -34,7 +33,7 @@ def target_not_shifted(run: Evidence) -> Iterator[Proof]:
     for target in run.targets.all:
         if target.same_ids < 3 or target.same_ids < target.looks or len(target.vocabulary) < 4:
             continue
-        if target.place is not None and _meant(run, site_at(target.place).file):
+        if target.place is not None and _meant(run, target.place.site.file):
             continue
         yield Proof(
             where=_where(run, target),

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from stepscope.diagnose.device_causes import causes
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 
 
 @rule("device.batch-not-moved", severity="error", needs="steps, crash")
@@ -28,7 +27,7 @@ def batch_not_moved(run: Evidence) -> Iterator[Proof]:
             loss = criterion(model(x), y)
     """
     for cause in causes(run, "batch"):
-        met = site_at(cause.meeting.place) if cause.meeting.place is not None else None
+        met = cause.meeting.place.site if cause.meeting.place is not None else None
         yield Proof(
             where=cause.where,
             message="a tensor of the batch is not moved to the device the model is on",

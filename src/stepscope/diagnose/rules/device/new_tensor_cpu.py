@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from stepscope.diagnose.device_causes import causes
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 
 
 @rule("device.new-tensor-cpu", severity="error", needs="steps, crash")
@@ -25,7 +24,7 @@ def new_tensor_cpu(run: Evidence) -> Iterator[Proof]:
         noise = torch.randn_like(mu)
     """
     for cause in causes(run, "created"):
-        met = site_at(cause.meeting.place) if cause.meeting.place is not None else None
+        met = cause.meeting.place.site if cause.meeting.place is not None else None
         line = f" on line {met.line}" if met is not None else ""
         shape = list(cause.root.shape)
         yield Proof(

@@ -5,7 +5,6 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 from stepscope.record.watch.flow import Cut
 
 _ENOUGH = 5
@@ -92,5 +91,5 @@ def _where(cut: Cut) -> Any:
     while visit is not None and not visit.grad:
         place = visit.place or place
         visit = visit.parent
-    found = None if place is None else no_grad_around(site_at(place))
+    found = None if place is None else no_grad_around(place.site)
     return (found.file, found.line) if found is not None else place

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import Place, site_at
 from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.reaches import Reach
+from stepscope.records.place import Place
 
 _ROUNDS = 3
 _DISCOUNT = re.compile(r"\b\w*(gamma|discount)\w*\b|\br(ew(ard)?s?)?\b.*\b0?\.9\d*\b", re.I)
@@ -62,7 +62,7 @@ def _thrown_away(run: Evidence) -> Iterator[Proof]:
             message=f"the input of {visit.type} is not detached: backward also computes gradients for what made it, "
             f"and {fate}",
             label=f"{len(reaches)} times: gradients of a loss it is not trained for",
-            evidence={"rounds": len(reaches), "backward_line": None if place is None else site_at(place).line},
+            evidence={"rounds": len(reaches), "backward_line": None if place is None else place.site.line},
             fix="pass it .detach()ed, or make it under torch.no_grad()",
             related=[(place, "this backward goes all the way")],
         )
@@ -124,7 +124,7 @@ def _suspect(run: Evidence, origin: Origin) -> str | None:
     if origin.op in _DIFFERENCES and any(_is_discounted(side) for side in origin.inputs[:2]):
         return "target"
     if origin.op == "mul":
-        text = site_at(origin.place).text
+        text = origin.place.site.text
         if _LOG_PROB.search(text) and _ADVANTAGE.search(text):
             return "advantage"
     return None
@@ -134,5 +134,5 @@ def _is_discounted(side: Origin) -> bool:
     """Computed as `reward + gamma * value`, with the gradient of the value."""
     for past in side.ancestors(8, through=lambda o: o.requires_grad and o.op in ("add", "mul", "rsub", "sub", "")):
         if past.op == "mul" and past.requires_grad and past.place is not None:
-            return bool(_DISCOUNT.search(site_at(past.place).text))
+            return bool(_DISCOUNT.search(past.place.site.text))
     return False

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from stepscope.diagnose.crash.ranges import DEVICE_STOPPED
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 
 _EXPLAINED = ("index.embedding-range", "index.vocab-off-by-one", "index.label-range", "loss.bce-out-of-range")
 
@@ -40,7 +39,7 @@ def device_assert(run: Evidence) -> Iterator[Proof]:
         )
         return
     yield Proof(
-        where=crash.site if seen.place is None else site_at(seen.place),
+        where=crash.site if seen.place is None else seen.place.site,
         message=f"{seen.op} was given indices {seen.low:.0f} to {seen.high:.0f} for a side of {seen.size}",
         label=f"indices must be 0 to {seen.size - 1}",
         evidence={"op": seen.op, "smallest": seen.low, "largest": seen.high, "size": seen.size},

@@ -8,7 +8,6 @@ from stepscope.diagnose.crash.own_lines import own_line
 from stepscope.diagnose.crash.ranges import range_fault
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
 _MAKERS = frozenset(
@@ -53,5 +52,5 @@ def _inclusive(crash: Crash, ids: Any, size: int) -> Site | None:
     for past in origin.ancestors(200) if origin is not None else ():
         bounds = [value for value in past.arguments.values() if isinstance(value, int)] if past.op == "randint" else []
         if bounds and max(bounds) > size and past.place is not None:
-            return site_at(past.place)
+            return past.place.site
     return None

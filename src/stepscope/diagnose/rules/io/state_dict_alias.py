@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 from stepscope.record.watch.checkpoints import Taken
 
 
@@ -42,7 +41,7 @@ _SNAPSHOT = re.compile(r"best|init|snap|prev|old|back|orig|start|last|keep|copy|
 
 def _is_a_snapshot(taken: Taken) -> bool:
     """Whether the line names it as the weights of a moment: a dict made once may be meant to follow the model."""
-    return taken.place is not None and bool(_SNAPSHOT.search(site_at(taken.place).text))
+    return taken.place is not None and bool(_SNAPSHOT.search(taken.place.site.text))
 
 
 def _proof(taken: Taken, used: object, step: int, how: str) -> Proof:
@@ -53,7 +52,7 @@ def _proof(taken: Taken, used: object, step: int, how: str) -> Proof:
         f"they are {how}",
         label=f"no copy; {how} {steps} steps later",
         evidence={"taken_at_step": taken.step, "used_at_step": step},
-        fix=f"copy.deepcopy(model.state_dict()) on line {site_at(taken.place).line}"
+        fix=f"copy.deepcopy(model.state_dict()) on line {taken.place.site.line}"
         if taken.place is not None
         else "copy.deepcopy(model.state_dict())",
         related=[(used, f"they are {how} here")],  # type: ignore[list-item]

@@ -9,7 +9,6 @@ from stepscope.diagnose.crash.ranges import DEVICE_STOPPED
 from stepscope.diagnose.crash.tensors import extremes
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 
 
 @rule("loss.bce-out-of-range", severity="error", needs="crash")
@@ -33,7 +32,7 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
     found: tuple[float, float] | None
     if seen is not None and seen.op == "binary_cross_entropy":  # a device, lost by now; the watch had looked before
         which, found = seen.which, (seen.low, seen.high)
-        site = site if seen.place is None else site_at(seen.place)
+        site = site if seen.place is None else seen.place.site
     elif crash.says(r"all elements of (input|target) should be between 0 and 1"):
         which = "target" if crash.says(r"elements of target") else "input"
         call = loss_call(crash, "binary_cross_entropy")

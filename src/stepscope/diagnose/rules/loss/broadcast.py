@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import CASTS, reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 from stepscope.record.watch.origin import PARAMETER, Origin
 
 _PAIRWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "gaussian_nll_loss", "kl_div")
@@ -123,4 +122,4 @@ def _made_on_purpose(table: Origin, side: Origin) -> bool:
         return False
     if made.op in ("view", "reshape", "getitem") and len(made.shape) < 2:
         return False
-    return made.place[0] is table.place[0] and site_at(made.place).line == site_at(table.place).line
+    return made.place.is_beside(table.place) and made.place.line == table.place.line

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import Place
 from stepscope.record.watch.attention import Masking
+from stepscope.records.place import Place
 
 _FILLS = ("masked_fill", "masked_fill_", "where")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import divergences, same, scaled_source
-from stepscope.record.sites import Place
 from stepscope.record.watch.origin import Origin
+from stepscope.records.place import Place
 
 _LOG_VARIANCE = re.compile(r"log_?(var|sigma_?(2|sq|squared))|(^|_)lv($|_)", re.I)
 _GAUSSIAN = ("randn", "randn_like", "normal", "normal_")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import Place
 from stepscope.record.watch.origin import PARAMETER, Origin
+from stepscope.records.place import Place
 
 _ELEMENTWISE = frozenset({
     "pow", "square", "sqrt", "clamp", "relu", "exp", "log", "add", "sub", "rsub", "mul", "div", "neg", "clamp_min",

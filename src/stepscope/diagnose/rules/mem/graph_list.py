@@ -7,7 +7,6 @@ from itertools import pairwise
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
-from stepscope.record.sites import site_at
 from stepscope.records.step import Site
 
 _STEPS = 12
@@ -53,7 +52,7 @@ def _collecting(run: Evidence) -> Site | None:
     backward = next((b for b in reversed(run.steps.backwards) if b.place is not None), None)
     if backward is None or backward.place is None:
         return None
-    here = site_at(backward.place)
+    here = backward.place.site
     file = run.source.file(here.file)
     files = [file] if file is not None else []
     for one in (*files, *(other for other in run.source.files() if other is not file)):

@@ -9,7 +9,6 @@ from stepscope.diagnose.data_sources import names_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
-from stepscope.record.sites import site_at
 
 
 @rule("metric.average-wrong", severity="warning", needs="steps, end")
@@ -111,7 +110,7 @@ def _batch_size(run: Evidence, file: SourceFile, loop: ast.For) -> int | None:
     for fact in run.loaders.all:
         if fact.iterated is None:
             continue
-        site = site_at(fact.iterated)
+        site = fact.iterated.site
         if site.file == file.path and loop.iter.lineno <= site.line <= (loop.iter.end_lineno or loop.iter.lineno):
             delivery = run.deliveries.of(fact)
             shape = delivery.shapes[0] if delivery is not None and delivery.shapes else ()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.numpy_decisions import compared_outside
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import Place
+from stepscope.records.place import Place
 from stepscope.records.step import Site
 
 

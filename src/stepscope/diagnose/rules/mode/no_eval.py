@@ -129,7 +129,7 @@ def _kinds(forward: Forward) -> str:
 
 def _without_parentheses(run: Evidence, place: Any) -> Any:
     """A statement `model.eval` in the same file, near the place or in a function it is called from."""
-    file = run.source.file(place[0].co_filename)
+    file = run.source.file(place.file)
     for node in file.walk(ast.Expr) if file is not None else ():
         if isinstance(node.value, ast.Attribute) and node.value.attr == "eval":
             return file.site(node) if file is not None else None

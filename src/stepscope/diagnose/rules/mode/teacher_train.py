@@ -65,7 +65,7 @@ def _named(run: Evidence, forward: Forward) -> Any:
     """Where the name it is called by got its value: `teacher = build(128)`."""
     place = forward.visit.place
     call = run.source.call(place)
-    file = None if place is None else run.source.file(place[0].co_filename)
+    file = None if place is None else run.source.file(place.file)
     if call is None or file is None or not isinstance(call.func, (ast.Name, ast.Attribute)):
         return None
     name = ast.unparse(call.func)

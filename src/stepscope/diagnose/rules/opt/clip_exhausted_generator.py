@@ -47,7 +47,7 @@ def clip_exhausted_generator(run: Evidence) -> Iterator[Proof]:
 def _made(run: Evidence, clip: Clip) -> Any:
     """The assignment of the name that is handed over."""
     call = run.source.call(clip.place)
-    file = None if clip.place is None else run.source.file(clip.place[0].co_filename)
+    file = None if clip.place is None else run.source.file(clip.place.file)
     if call is None or file is None or not call.args:
         return None
     name = ast.unparse(call.args[0])

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.sites import site_at
 
 
 @rule("opt.no-zero-grad", severity="error")
@@ -43,5 +42,5 @@ def no_zero_grad(run: Evidence) -> Iterator[Proof]:
             message="gradients of earlier steps are still there when backward runs",
             label=f"grad norm {grows} before backward, which itself adds about {max(own):.2g}" if own else "",
             evidence={"steps": len(stale), "grad_norm_before": before[:8], "own_grad_norm": own[:8]},
-            fix=f"call optimizer.zero_grad() before line {site_at(first.place).line}",
+            fix=f"call optimizer.zero_grad() before line {first.place.site.line}",
         )

@@ -45,7 +45,7 @@ def rebound_param(run: Evidence) -> Iterator[Proof]:
     still = [p for p in trained if run.models.unchanged(p)]
     if not trained or len(still) < len(trained):
         return
-    places = {b.place[0].co_filename for b in run.steps.backwards if b.place is not None}
+    places = {b.place.file for b in run.steps.backwards if b.place is not None}
     for path in places:
         run.source.file(path)
     for file in run.source.files():

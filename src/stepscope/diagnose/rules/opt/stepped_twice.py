@@ -29,7 +29,7 @@ def stepped_twice(run: Evidence) -> Iterator[Proof]:
     works = run.trainer.works
     if works is None or not run.trainer.steps_itself:
         return
-    own = [step for step in run.steps.steps if step.place is not None and step.place[0] is works[0]]
+    own = [step for step in run.steps.steps if works.is_beside(step.place)]
     own = [step for step in own if step.place != works]
     if not own:
         return

@@ -8,7 +8,6 @@ from typing import Any
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, dotted
-from stepscope.record.sites import site_at
 from stepscope.record.watch.visits import Visit
 
 _GIVE_THEMSELVES = ("to", "eval", "train", "cuda", "cpu", "float", "double", "half", "requires_grad_")
@@ -36,7 +35,7 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
         module = visit.module()
         name = _called_as(run, visit)
         if module is not None and name and visit.place is not None:
-            file = visit.place[0].co_filename
+            file = visit.place.file
             groups.setdefault((file, id(module)), {}).setdefault(name, []).append(visit)
     for names in groups.values():
         target = next((name for name in names if _TARGET.search(name)), None)
@@ -60,8 +59,8 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
 
 
 def _in_one_function(some: list[Visit], others: list[Visit]) -> bool:
-    codes = {visit.place[0] for visit in some if visit.place is not None}
-    return len(others) > 1 and any(visit.place is not None and visit.place[0] in codes for visit in others)
+    places = [visit.place for visit in some if visit.place is not None]
+    return len(others) > 1 and any(place.is_beside(visit.place) for visit in others for place in places)
 
 
 def _called_as(run: Evidence, visit: Visit) -> str:
@@ -74,7 +73,7 @@ def _assigned(run: Evidence, visit: Visit, target: str, others: list[str]) -> An
     """Where the one was made another name of the other."""
     if visit.place is None:
         return None
-    file = run.source.file(site_at(visit.place).file)
+    file = run.source.file(visit.place.site.file)
     return None if file is None else next(_aliases(file, target, others), None)
 
 
