@@ -57,11 +57,15 @@ def served() -> Iterator[int]:
         process.join(20)
 
 
-def _connected(port: int, count: int, message: bytes) -> list[socket.socket]:
+def _connected(port: int, count: int, message: bytes, window: int = 0) -> list[socket.socket]:
     made = []
     for _ in range(count):
+        one = socket.socket()
+        one.settimeout(5)
+        if window:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
         with contextlib.suppress(OSError):
-            one = socket.create_connection(("127.0.0.1", port), timeout=5)
+            one.connect(("127.0.0.1", port))
             one.sendall(message)
             made.append(one)
     return made
@@ -76,13 +80,13 @@ def streams(port: int, count: int) -> list[socket.socket]:
 
 
 def never_read(port: int, count: int) -> list[socket.socket]:
-    """The largest file of the app asked for several times on each connection, and nothing read."""
+    """The largest file of the app asked for three times on each connection, and nothing read."""
     from stepscope.server.settings import Settings
 
     static = Settings().static
     largest = max((path for path in static.rglob("*.js")), key=lambda path: path.stat().st_size, default=None)
     target = f"/{largest.relative_to(static).as_posix()}" if largest else "/api/info"
-    return _connected(port, count, (f"GET {target} HTTP/1.1\r\n".encode() + ADMITTED) * 10)
+    return _connected(port, count, (f"GET {target} HTTP/1.1\r\n".encode() + ADMITTED) * 3, window=4096)
 
 
 def _attack(port: int, kind: str, count: int, go: object, done: object) -> None:
