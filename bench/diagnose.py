@@ -4,10 +4,12 @@
     .venv/bin/python bench/diagnose.py --only 'opt/*,loss/*'   # a part of it
     .venv/bin/python bench/diagnose.py --peers                 # and the peers, on a fixed part; makes them a venv
     .venv/bin/python bench/diagnose.py --peers torch_audit,mldoct --no-ours
+    .ecosystem/pinned/bin/python bench/diagnose.py --only 'projects/lit_*,projects/hf_*,projects/acc_*'
 
 A fault counts as found when a finding has its rule id (or one the corpus holds for as good), the line as right within
 three lines. Any finding at warning or above in a healthy script is a false alarm. Healthy scripts run twice, with us
-and without: exit code, printed text and final weights must be the same to the bit. Peers: see bench/diagnosers.
+and without: exit code, printed text and final weights must be the same to the bit. Scripts whose package is missing
+here (Lightning, transformers, Accelerate) are skipped and named. Peers: see bench/diagnosers.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from diagnosers.peers import PEERS, judge_with
 from diagnosers.scoring import Judged, as_json, by_group, side_by_side, totals
 
 runner = load_runner()
+SAID = ("rule", "severity", "line", "message")
+"""What the JSON keeps of each finding."""
 
 
 def judge(entry: Any, bitwise: bool) -> Judged:
@@ -35,6 +39,7 @@ def judge(entry: Any, bitwise: bool) -> Judged:
     if entry.rule is not None:
         judged.found = runner.is_found(entry, watched.findings)
         judged.placed = runner.is_placed(entry, watched.findings)
+    judged.said = [{name: one[name] for name in SAID} for one in watched.findings]
     judged.alarms = [f"{one['rule']} at {one['line']}" for one in watched.loud]
     judged.faults = [line for line in watched.said.splitlines() if "failed and was skipped" in line]
     if watched.code is None:
@@ -86,6 +91,9 @@ def main() -> None:
     options = parser.parse_args()
     globs = options.only.split(",")
     entries = [e for e in runner.truth() if any(fnmatch.fnmatchcase(e.script, glob) for glob in globs)]
+    for entry in (e for e in entries if not e.is_runnable):
+        print(f"skipped    {entry.script}: {entry.needs} is not installed here")
+    entries = [e for e in entries if e.is_runnable]
     entries = sample(entries) if options.sample else entries
     tools: dict[str, list[Judged]] = {}
     if not options.no_ours:

@@ -22,6 +22,8 @@ class Judged:
     """The cause's line, or one at most three away from it, was named."""
     alarms: list[str] = field(default_factory=list)
     """What was said at warning or above."""
+    said: list[dict[str, Any]] = field(default_factory=list)
+    """All findings, to be read by a person."""
     differs: list[str] = field(default_factory=list)
     """What was not the same without the tool: exit code, printed text, weights."""
     faults: list[str] = field(default_factory=list)

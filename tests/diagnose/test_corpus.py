@@ -1,8 +1,8 @@
 """The corpus under `stepscope run`: what is wrong is found, what is right passes, and no bit of the training changes.
 
 Each time a part of the corpus, chosen by the name of the script and so always the same: every 27th pair
-and every 18th of the healthy-only scripts. `STEPSCOPE_CORPUS=all` runs all of it (some minutes);
-`bench/diagnose.py` scores it beside the peers.
+and every 18th of the healthy-only scripts. `STEPSCOPE_CORPUS=all` runs all of it (some minutes), but for
+projects/, which was written blind and holds faults no rule covers: `bench/diagnose.py` scores that.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import pytest
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 PARTS = 12
+BLIND = "projects"
+"""The group that is scored, not asserted."""
 
 
 def _load_runner() -> ModuleType:
@@ -46,7 +48,7 @@ def _pair(entry: object) -> str:
 
 
 def _chosen(part: int) -> list[object]:
-    mine = [entry for entry in ENTRIES if _number(_pair(entry)) % PARTS == part]
+    mine = [entry for entry in ENTRIES if entry.group != BLIND and _number(_pair(entry)) % PARTS == part]
     if WHOLE:
         return mine
     every = {"healthy": 18, "dist": 7}

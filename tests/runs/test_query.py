@@ -333,3 +333,24 @@ def test_no_pattern_makes_the_search_hang(pattern: str) -> None:
     began = time.process_time()
     finds(f"notes ~ '{pattern}' or name ~ '{pattern}'", run)
     assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tag = baseline",
+        "tag in (other, small)",
+        "state = finished",
+        "runtime < 1h",
+        "branch = main && commit ~ 4f",
+        "tag = nothing || tag = small",
+        "Tag = baseline",
+    ],
+)
+def test_the_words_that_people_try_first_work_too(query: str) -> None:
+    assert parse(query).matches(a_run(), NOW)
+
+
+def test_such_a_word_alone_still_searches_names_and_a_metric_of_that_name_is_found_in_quotes() -> None:
+    assert parse("branch").matches(a_run(name="a branch"), NOW)
+    assert parse_field('"state"') == Field("metric", "state", "last")

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from stepscope.records import Console, Event, FileHeader, Media
-from stepscope.runs.format.layout import log_files, read_meta, run_folders
+from stepscope.runs.format.layout import log_files, run_folders
+from stepscope.runs.format.meta import read_meta
 from stepscope.runs.read.logs import LogReader
 
 

@@ -1,4 +1,4 @@
-"""Secrets made up at random in the shapes of the field, and their wrappings. Shared with bench/secrets.py."""
+"""Secrets made up at random in the shapes of the field, and their wrappings. Shared with bench/masking.py."""
 
 from __future__ import annotations
 

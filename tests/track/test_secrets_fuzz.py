@@ -1,9 +1,9 @@
-"""Generated secrets in 50 wrappings are masked; ordinary text is left alone. bench/secrets.py runs the long form."""
+"""Generated secrets in 50 wrappings are masked; ordinary text is left alone. bench/masking.py runs the long form."""
 
 from __future__ import annotations
 
 import pytest
-from bench.secrets import ORDINARY, count_false_masks, false_masks, is_leaked, leaks, ordinary_logs
+from bench.masking import ORDINARY, count_false_masks, false_masks, is_leaked, leaks, ordinary_logs
 from tests.track.planted_secrets import NAMED_WRAPPINGS, SHAPES, WRAPPINGS, cases
 
 from stepscope.track import secrets

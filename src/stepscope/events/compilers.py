@@ -8,7 +8,7 @@ meanwhile. Their doors are there while models or operations are followed, or som
 from __future__ import annotations
 
 import sys
-from functools import partial, wraps
+from functools import partial
 from typing import Any, ClassVar
 
 from stepscope.events import aside
@@ -73,7 +73,6 @@ class Compilers(Source):
             self._installed.wrap("torch._dynamo.eval_frame:OptimizeContext.__init__", self._for_good)
 
     def _for_good(self, original: Any) -> Any:
-        @wraps(original)
         def compile(*args: Any, **kwargs: Any) -> Any:
             frame = caller()
             aside.shut("torch.compile")
@@ -84,7 +83,6 @@ class Compilers(Source):
 
 
 def _outside(name: str, original: Any) -> Any:
-    @wraps(original)
     def outside(*args: Any, **kwargs: Any) -> Any:
         with aside.outside(name):
             return original(*args, **kwargs)

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from types import BuiltinFunctionType, FrameType, ModuleType
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from stepscope import fence
@@ -25,6 +25,9 @@ _MISSING: Any = object()
 _OURS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _places: dict[tuple[int, str], list[Patch]] = {}
 """Our patches of each attribute, oldest first; those that are idle were taken off under somebody's."""
+_resting: dict[tuple[int, str], Patch] = {}
+"""Patches of modules and of torch's classes that are taken off, to be put on again as they were: a recording of one
+step puts twenty on and takes them off."""
 _lock = threading.RLock()
 
 
@@ -76,6 +79,9 @@ class Patch:
         self._compose()
         if self.value is _MISSING:
             self.put(_as_before(self.raw, _through(self)))
+        elif self.is_idle:
+            self.is_idle = False
+            self.put(self.value)
         return functools.partial(self._drop, token)
 
     def put(self, value: Any) -> None:
@@ -91,8 +97,8 @@ class Patch:
             left = [one for one in self._layers if one[1] is not token]
             was, self._layers = bool(self._layers), left
             self._compose()
-            if was and not left:
-                self.take_off()
+            if was and not left and self.take_off() and _may_rest(self):
+                _resting[self.place] = self
 
     def _compose(self) -> None:
         call = self.original
@@ -100,24 +106,27 @@ class Patch:
             call = layer(call)
         self.call = call
 
-    def take_off(self) -> None:
-        """Put back what was there. What is on top of it by now stays, and goes on without it."""
+    def take_off(self) -> bool:
+        """Put back what was there; False where it was not ours any more. What is on top of it by now stays, and goes on
+        without it."""
         with _lock:
             self.is_idle = True
             self._leave_home()
             others = [one for one in _places.get(self.place, ()) if one is not self]
             above = [one for one in others if one.raw is self.value]
-            if self.is_there:
+            is_there = self.is_there
+            if is_there:
                 self._put_back()
             elif above:  # another of ours
                 above[0].raw, above[0].original = self.raw, self.original
                 above[0]._compose()
             else:  # somebody's, who may put ours back one day (`mock.patch`)
-                return
+                return False
             if others:
                 _places[self.place] = others
             else:
                 _places.pop(self.place, None)
+            return is_there and not others
 
     def _leave_home(self) -> None:
         if self._home is not None and vars(self._home).get(self.name) is self.value:
@@ -148,10 +157,13 @@ def install(owner: Any, name: str, layer: Layer, point: str = "", *, outermost: 
         ours = _places.get((id(owner), name))
         if ours and ours[-1].takes_layers:
             return ours[-1].add(layer, outermost)
+        resting = _resting.pop((id(owner), name), None)
+        if resting is not None and not ours and _rested(resting, owner):
+            return resting.add(layer, outermost)
         return Patch(owner, name, point).add(layer, outermost)  # on top of whatever somebody has put there
 
 
-def replace(owner: Any, name: str, value: Any, point: str = "") -> Callable[[], None]:
+def replace(owner: Any, name: str, value: Any, point: str = "") -> Callable[[], object]:
     """Set an attribute to this very object: a property, or a function written to be there itself."""
     with _lock:
         patch = Patch(owner, name, point)
@@ -189,6 +201,20 @@ def _through(patch: Patch) -> Callable[..., Any]:
     except Exception as fault:  # a callable with attributes of its own making
         fence.report(f"naming the patch of {patch.name}", fault)
         return through
+
+
+def _may_rest(patch: Patch) -> bool:
+    """Whether its owner lives as long as the process: others must not be kept alive."""
+    owner = patch.owner
+    lasts = isinstance(owner, ModuleType) or (isinstance(owner, type) and owner.__module__.startswith("torch."))
+    return lasts and type(patch.value) is FunctionType
+
+
+def _rested(patch: Patch, owner: Any) -> bool:
+    """Whether a patch that rests can be put on again: what it stands for is there, and is as it was."""
+    if patch.owner is not owner or _own(owner, patch.name) is not patch.raw:
+        return False
+    return bool({**getattr(patch.original, "__dict__", {}), "__wrapped__": patch.original} == vars(patch.value))
 
 
 def _without_idle(place: tuple[int, str], raw: Any) -> Any:

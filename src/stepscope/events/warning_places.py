@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from functools import wraps
 from typing import Any
 
 from stepscope import fence
@@ -29,7 +28,6 @@ def place_warnings(installed: Installed) -> None:
 
 
 def _placing(show: Any) -> Any:
-    @wraps(show)
     def shown(message: Any) -> None:
         if not hasattr(message, _PLACED):
             message = fence.call("placing a warning", _placed, message, sys._getframe(1))

@@ -6,7 +6,6 @@ computes (the batched kernel, the gradient's own graph) is not.
 
 from __future__ import annotations
 
-import functools
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,6 @@ def install(recorder: Recorder) -> None:
 
 
 def _layer(recorder: Recorder, name: str, crossing: Any) -> Any:
-    @functools.wraps(crossing)
     def cross(tensor: Any, *args: Any, **kwargs: Any) -> Any:
         result = crossing(tensor, *args, **kwargs)
         if recorder.depth == "ops" and recorder.listens() and is_tensor_type(type(tensor)) and result is not tensor:

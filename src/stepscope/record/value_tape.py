@@ -161,6 +161,16 @@ class ValueTape(Tape):
                 read.update((key, (item[0], *row)) for (key, item), row in zip(here.items(), rows, strict=True))
         self.looks = [read.get(id(item), item) if item is not None else None for item in self.looks]
 
+    def is_healthy(self) -> bool:
+        """Whether nothing that was looked at had a NaN or an Inf; asked when the recording is over."""
+        return not any(map(_is_bad, self.looks[2::3]))
+
+
+def _is_bad(looked: Looked) -> bool:
+    if type(looked) is tuple and len(looked) == 3:
+        return not isfinite(looked[2] - looked[1])
+    return is_suspect(looked)
+
 
 def look(tensor: Any) -> Looked:
     """The smallest and largest value; more where something is wrong. None for what has no such values."""

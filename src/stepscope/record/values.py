@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
 from stepscope.record.nonfinite import Birth, births, is_bad
 from stepscope.record.observer import Observer
 from stepscope.record.recorder import Recorder
+from stepscope.record.value_tape import ValueTape
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stepscope.record.drafts import Drafts, Ref
     from stepscope.records.step import StepRecord
 
@@ -34,14 +38,29 @@ def trace_values(nan: bool = True, inf: bool = True, model: Any = None) -> Trace
 class Report:
     """What a trace found. `print` it, or ask `.ok`, `.first`, `.all`, `.harmless`."""
 
-    def __init__(self, record: StepRecord, nan: bool, inf: bool) -> None:
-        found = births(record, nan=nan, inf=inf)
-        self.record = record
+    def __init__(self, recorded: Callable[[], StepRecord], *, nan: bool, inf: bool, healthy: bool = False) -> None:
+        self._recorded, self._nan, self._inf = recorded, nan, inf
+        self._healthy = healthy
+        """All values were finite: there is nothing to look for, and no need to put the record together."""
+
+    @property
+    def record(self) -> StepRecord:
         """The recorded step; its ops carry the smallest and largest value of each tensor."""
-        self.all: list[Birth] = [birth for birth in found if birth.harmful]
+        return self._recorded()
+
+    @cached_property
+    def _births(self) -> list[Birth]:
+        return [] if self._healthy else births(self.record, nan=self._nan, inf=self._inf)
+
+    @property
+    def all(self) -> list[Birth]:
         """Every op where a harmful value was born, in order."""
-        self.harmless: list[Birth] = [birth for birth in found if not birth.harmful]
+        return [birth for birth in self._births if birth.harmful]
+
+    @property
+    def harmless(self) -> list[Birth]:
         """Infinities that arrive nowhere: masks."""
+        return [birth for birth in self._births if not birth.harmful]
 
     @property
     def first(self) -> Birth | None:
@@ -85,7 +104,12 @@ class Tracer:
 
     def check(self) -> Report:
         """What was found; call it after the `with` block."""
-        return Report(self.record, self._nan, self._inf)
+        tape = self._recorder.tape
+        if self._recorder.off and isinstance(tape, ValueTape):
+            healthy = tape.is_healthy()
+        else:
+            healthy = not self.record.ops  # put together already, or still being traced
+        return Report(lambda: self.record, nan=self._nan, inf=self._inf, healthy=healthy)
 
 
 class ValuesObserver(Observer):

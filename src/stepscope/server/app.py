@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from stepscope.errors import StepscopeError
 from stepscope.server.answers import failure, problem, refusal
+from stepscope.server.crowd import Crowd
 from stepscope.server.endpoint import endpoint
 from stepscope.server.guard import Codes, Guard
 from stepscope.server.headers import SafeHeaders
@@ -80,6 +81,7 @@ def create_app(catalogue: Catalogue, settings: Settings | None = None) -> FastAP
         app.add_route(route.path, endpoint(route, ctx, settings, watch.fresh), methods=[route.method])
     app.add_route("/api/{rest:path}", _no_such_call, methods=["GET", "POST"])
     app.add_route("/{path:path}", Pages(settings.static).answer, methods=["GET"])
+    app.add_middleware(Crowd)
     app.add_middleware(Guard, settings=settings, codes=codes)
     app.add_middleware(
         SafeHeaders, framed=settings.framed

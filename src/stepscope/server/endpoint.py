@@ -71,7 +71,7 @@ def _parameters(route: Route, request: Request) -> dict[str, Any]:
 
 
 async def _body(request: Request, max_body: int) -> bytes:
-    too_large = TooLarge(f"the request is larger than {max_body} bytes")
+    too_large = TooLarge(f"the request is larger than {max_body / (1 << 20):g} MiB, the most this server takes")
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > max_body:
         raise too_large

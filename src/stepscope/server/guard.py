@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stepscope.server.answers import refusal
+from stepscope.server.protocol import ADMITTED
 from stepscope.server.settings import Settings
 from stepscope.server.shared import SharedGate, is_shared
 
@@ -74,8 +75,11 @@ class Guard:
                 self._check_host(headers) or self._check_token(scope, headers) or self._check_origin(scope, headers)
             )
             if answer is not None:
+                if answer.status_code in (401, 403):
+                    answer.headers["connection"] = "close"  # a stranger's next try costs a connection
                 await answer(scope, receive, send)
                 return
+            scope[ADMITTED] = True
         await self.app(scope, receive, send)
 
     # -- who does the caller think we are? ------------------------------------------------------------------

@@ -27,6 +27,8 @@ from stepscope.server.settings import Settings, is_loopback, read_token_file
 __all__ = ["PORT", "Running", "running", "serve"]
 
 PORT = 7007
+QUEUED = 4096
+"""Connections the kernel keeps until we take them; past that, a client's next try is a second later."""
 _TRIES = 50
 
 
@@ -36,6 +38,11 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for listener in sockets or ():  # uvicorn's one number is for the kernel's queue and for each turn of the loop
+            listener.listen(QUEUED)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.state.hub.close()
@@ -163,7 +170,7 @@ def bind(host: str, port: int | None) -> tuple[socket.socket, str]:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, number))
-            listener.listen(128)
+            listener.listen(QUEUED)
         except OSError as error:
             listener.close()
             if error.errno == errno.EADDRINUSE and port is None:
@@ -183,7 +190,7 @@ def _url(host: str, port: int) -> str:
 
 
 def _made(app: FastAPI, settings: Settings) -> _Server:
-    options: dict[str, Any] = uvicorn_options(settings.request_s)
+    options: dict[str, Any] = uvicorn_options(settings.header_s, settings.body_s)
     return _Server(uvicorn.Config(app, **options), app)
 
 

@@ -40,10 +40,12 @@ class Settings:
     """How often to look while a page is open; a look that takes long is rested after for longer."""
     max_body: int = 4 << 20
     """A report has up to two million bytes, and JSON makes some of them two."""
-    max_listeners: int = 64
+    max_listeners: int = 512
     """Open pages that are told of changes; each holds a connection."""
-    request_s: float = 15.0
-    """How long a client may take to send one whole request."""
+    header_s: float = 5.0
+    """How long a client may take to send the headers of a request."""
+    body_s: float = 15.0
+    """How long it may take to send the body after that."""
     heartbeat_s: float = 15.0
     notify: bool = False
     """Show alerts on the desktop of this machine."""

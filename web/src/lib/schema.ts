@@ -22,6 +22,36 @@ export interface Alerts {
   outlets: string[];
 }
 
+/** A run at this moment. Times are seconds; None where the run does not say. */
+export interface Alive {
+  run: string;
+  /** quiet: nothing logged yet. stalled: silent for much longer than usual. diverged: its loss is NaN or infinite. */
+  state: "diverged" | "moving" | "quiet" | "stalled";
+  /** The state in a sentence. */
+  why: string;
+  step: number | null;
+  /** Since the newest point, by the clock of the machine that logged it. */
+  silent_s: number | null;
+  steps_per_s: number | null;
+  /** 0 to 1. */
+  progress: number | null;
+  /** What progress is counted in: `step 1,200 of 5,000`, `epoch 3.2 of 10`. */
+  of: string;
+  eta_s: number | null;
+  gpu_percent: number | null;
+  gpu_memory_percent: number | null;
+  memory_bytes: number | null;
+  cpu_percent: number | null;
+}
+
+export interface AliveRequest {
+  runs: string[];
+}
+
+export interface AliveRuns {
+  runs: Alive[];
+}
+
 export interface AnswerRequest {
   run: string;
   profile: string;
@@ -312,6 +342,36 @@ export interface Column {
   hidden?: boolean;
   /** Its rows may be added up (own time, calls, bytes: yes; a mean, a peak, nested totals: no); a total is shown. */
   sums?: boolean;
+}
+
+export interface ColumnRequest {
+  key: string;
+  query?: string;
+  archived?: boolean;
+}
+
+/** Of the finite numbers. */
+export interface ColumnStats {
+  min: number;
+  max: number;
+  mean: number;
+  median: number;
+  std: number;
+  /** How many lie in each of equally wide bins from `min` to `max`. */
+  bins: number[];
+}
+
+export interface ColumnValues {
+  /** Runs that match. */
+  runs: number;
+  /** Those without a value. */
+  missing: number;
+  distinct: number;
+  /** The most frequent first; up to 50. */
+  values: ValueCount[];
+  stats: ColumnStats | null;
+  /** Values that are NaN or infinite. */
+  odd: number;
 }
 
 export interface Columns {
@@ -2620,6 +2680,11 @@ export interface UnshareReportRequest {
   share: string;
 }
 
+export interface ValueCount {
+  value: Cell;
+  count: number;
+}
+
 export interface WeighRequest {
   runs: string[];
 }
@@ -2667,9 +2732,11 @@ export interface Routes {
   "GET /api/report/file": { request: ReportFileRequest; response: Blob };
   "GET /shared/{token}": { request: SharedRequest; response: Blob };
   "POST /api/alerts": { request: Empty; response: Alerts };
+  "POST /api/alive": { request: AliveRequest; response: AliveRuns };
   "POST /api/artifact": { request: ArtifactRequest; response: ArtifactListing };
   "POST /api/artifact/diff": { request: ArtifactDiffRequest; response: ArtifactDiff };
   "POST /api/artifact/preview": { request: ArtifactPreviewRequest; response: ArtifactPreview };
+  "POST /api/column": { request: ColumnRequest; response: ColumnValues };
   "POST /api/columns": { request: ColumnsRequest; response: Columns };
   "POST /api/compare/changed": { request: ChangedRequest; response: WhatChanged };
   "POST /api/compare/code": { request: CodeRequest; response: CodeComparison };

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Literal
 
-__all__ = ["RUN_FIELDS", "STATS", "Field", "FieldType", "close_fields", "field_key", "resolve"]
+__all__ = ["ALIASES", "RUN_FIELDS", "STATS", "Field", "FieldType", "close_fields", "field_key", "resolve"]
 
 FieldType = Literal["text", "number", "time", "duration", "tags", "any"]
 
@@ -31,6 +31,18 @@ RUN_FIELDS: dict[str, FieldType] = {
     "git.branch": "text",
 }
 """The fields every run has, whatever it logs."""
+
+ALIASES = {
+    "tag": "tags",
+    "state": "status",
+    "note": "notes",
+    "hostname": "host",
+    "started": "created",
+    "runtime": "duration",
+    "commit": "git.commit",
+    "branch": "git.branch",
+}
+"""Other words that people try for the same fields. A metric of such a name is reached in quotes: `"state" < 3`."""
 
 STATS = ("last", "min", "max", "mean", "first", "count", "nan", "inf", "last_step", "min_step", "max_step")
 """What a metric is summed up to: `loss.min`. A metric without one of these is its last value."""
@@ -84,8 +96,9 @@ def resolve(parts: tuple[tuple[str, bool], ...]) -> Field | None:
     text = "".join(part for part, _ in parts)
     head, head_quoted = parts[0]
     if not head_quoted:
-        if len(parts) == 1 and text.lower() in RUN_FIELDS:
-            return Field("run", text.lower())
+        name = ALIASES.get(text.lower(), text.lower())
+        if len(parts) == 1 and name in RUN_FIELDS:
+            return Field("run", name)
         source, dot, rest = head.partition(".")
         if dot and source.lower() in ("config", "metric", "summary"):
             rest_parts = (((rest, False),) if rest else ()) + parts[1:]

@@ -16,6 +16,7 @@ _OPERATORS = ("==", "!=", "<=", ">=", "!~", "=", "<", ">", "~")
 _KEYWORDS = frozenset(("and", "or", "not", "in", "is"))
 _BREAKS = frozenset("()=!<>~,\"'")
 _SPELLINGS = {"&": "and", "|": "or", "!": "not"}
+_JOINS = {"&&": "and", "||": "or"}
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def _next(query: str, at: int) -> tuple[Token, int]:
     for operator in _OPERATORS:
         if query.startswith(operator, at):
             return Token("operator", "=" if operator == "==" else operator, at), at + len(operator)
+    if query[at : at + 2] in _JOINS:
+        return Token("keyword", _JOINS[query[at : at + 2]], at), at + 2
     if char in _SPELLINGS:
         raise QueryError(f"{char!r} means nothing here; write '{_SPELLINGS[char]}'", query, at)
     return _name(query, at)

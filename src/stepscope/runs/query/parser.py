@@ -15,7 +15,7 @@ from typing import NoReturn, get_args
 
 from stepscope.errors import QueryError
 from stepscope.records import Status
-from stepscope.runs.query.fields import STATS, Field, close_fields, resolve
+from stepscope.runs.query.fields import ALIASES, STATS, Field, close_fields, resolve
 from stepscope.runs.query.lexer import Token, tokens
 from stepscope.runs.query.literals import Literal, literal
 
@@ -135,6 +135,8 @@ class _Parser:
     def _must_be_a_word(self, token: Token, after_word: bool) -> None:
         """A field or a number on its own is a forgotten operator, not a search."""
         field = resolve(token.parts)
+        if token.text.lower() in ALIASES:
+            return
         is_field = field is None or field.source in ("run", "config", "summary") or token.text.endswith(_STAT_ENDINGS)
         if is_field:
             follow = self._tokens[self._at + 1]

@@ -1,6 +1,6 @@
 """How many generated secrets are masked, how much ordinary text is masked by mistake, and what masking costs.
 
-    python bench/secrets.py [--count 10000] [--seed 20] [--other FOLDER]
+    python bench/masking.py [--count 10000] [--seed 20] [--other FOLDER]
 
 Prints the figures of docs/security.md. A secret counts as leaked if six letters of it in a row are still to be seen.
 `--other` measures false masks on another folder of Python files too.

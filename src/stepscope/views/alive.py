@@ -1,0 +1,157 @@
+"""How runs that go on are doing right now: the newest point, the speed, how far they are, what the machine does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from time import time as clock
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from stepscope.errors import StepscopeError
+from stepscope.runs.catalogue.entry import RunEntry
+from stepscope.runs.points.series import Series
+from stepscope.runs.read.folder import RunFolder
+from stepscope.views.context import Context
+from stepscope.views.progress import progress_of
+from stepscope.views.route import route
+
+__all__ = ["Alive", "alive"]
+
+MAX_RUNS = 200
+RECENT = 200
+"""Points that say how fast it goes now."""
+SILENT_S = 60.0
+TIMES = 20
+"""A run is called stalled when it is silent for a minute and for this many of its usual gaps."""
+_MOST_LOSSES = 20
+
+State = Literal["moving", "quiet", "stalled", "diverged"]
+
+
+class AliveRequest(msgspec.Struct):
+    runs: list[str]
+
+
+class Alive(msgspec.Struct):
+    """A run at this moment. Times are seconds; None where the run does not say."""
+
+    run: str
+    state: State
+    """quiet: nothing logged yet. stalled: silent for much longer than usual. diverged: its loss is NaN or infinite."""
+    why: str = ""
+    """The state in a sentence."""
+    step: int | None = None
+    silent_s: float | None = None
+    """Since the newest point, by the clock of the machine that logged it."""
+    steps_per_s: float | None = None
+    progress: float | None = None
+    """0 to 1."""
+    of: str = ""
+    """What progress is counted in: `step 1,200 of 5,000`, `epoch 3.2 of 10`."""
+    eta_s: float | None = None
+    gpu_percent: float | None = None
+    gpu_memory_percent: float | None = None
+    memory_bytes: float | None = None
+    cpu_percent: float | None = None
+
+
+class AliveRuns(msgspec.Struct):
+    runs: list[Alive]
+
+
+@route("POST", "/api/alive")
+def alive(ctx: Context, request: AliveRequest) -> AliveRuns:
+    """The runs of the request that go on; those that ended are left out."""
+    found: list[Alive] = []
+    for run in list(dict.fromkeys(request.runs))[:MAX_RUNS]:
+        try:
+            entry = ctx.catalogue.entry(run)
+            if entry.status == "running":
+                found.append(_one(entry, ctx.runs.get(run)))
+        except StepscopeError:  # gone, or not readable at this moment
+            continue
+    return AliveRuns(found)
+
+
+def _one(entry: RunEntry, folder: RunFolder) -> Alive:
+    now = _now(folder)
+    machine = _machine(entry)
+    densest = _densest(entry)
+    if densest is None:
+        return Alive(entry.id, "quiet", "no metric was logged yet", **machine)
+    series = folder.series(densest)
+    silent = max(0.0, now - float(series.times[-1]))
+    speed = _speed(series)
+    progress = progress_of(entry.config, series, _epochs(entry, folder))
+    left = None if progress is None else progress.left_steps
+    state, why = _state(entry, series, silent)
+    return Alive(
+        entry.id,
+        state,
+        why,
+        step=int(series.steps[-1]),
+        silent_s=silent,
+        steps_per_s=speed,
+        progress=None if progress is None else progress.part,
+        of="" if progress is None else progress.words,
+        eta_s=left / speed if left is not None and speed and state == "moving" else None,
+        **machine,
+    )
+
+
+def _now(folder: RunFolder) -> float:
+    """Our clock, or the run's own heartbeat where that machine's clock runs ahead of ours."""
+    return max(clock(), folder.heartbeat or 0.0)
+
+
+def _own(entry: RunEntry) -> list[str]:
+    return [name for name in entry.metrics.names if not name.startswith("system/")]
+
+
+def _densest(entry: RunEntry) -> str | None:
+    """The metric with the most points: the one that moves with every step."""
+    return max(_own(entry), key=lambda name: entry.metrics.number(name, "count") or 0, default=None)
+
+
+def _speed(series: Series) -> float | None:
+    steps, times = series.steps[-RECENT:], series.times[-RECENT:]
+    took = float(times[-1] - times[0]) if len(times) > 1 else 0.0
+    gone = int(steps[-1] - steps[0]) if len(steps) > 1 else 0
+    return gone / took if took > 0 and gone > 0 else None
+
+
+def _state(entry: RunEntry, series: Series, silent: float) -> tuple[State, str]:
+    for name in [entry.main, *(name for name in _own(entry) if "loss" in name.lower())][:_MOST_LOSSES]:
+        last = entry.metrics.number(name, "last") if name is not None else None
+        if last is not None and not math.isfinite(last):
+            return "diverged", f"{name} is {'NaN' if math.isnan(last) else 'infinite'}"
+    gaps = np.diff(series.times[-RECENT:])
+    usual = float(np.median(gaps)) if len(gaps) > 1 else 0.0
+    if silent > max(SILENT_S, TIMES * usual):
+        return "stalled", "nothing was logged for much longer than usual"
+    return "moving", ""
+
+
+def _epochs(entry: RunEntry, folder: RunFolder) -> Series | None:
+    name = next((name for name in entry.metrics.names if name.rpartition("/")[2].lower() == "epoch"), None)
+    return folder.series(name) if name is not None else None
+
+
+def _machine(entry: RunEntry) -> Mapping[str, Any]:
+    """The newest numbers of the machine; of several GPUs the mean."""
+
+    def newest(ending: str) -> float | None:
+        names = [name for name in entry.metrics.names if name.startswith("system/") and name.endswith(ending)]
+        numbers = [entry.metrics.number(name, "last") for name in names]
+        finite = [float(number) for number in numbers if number is not None and math.isfinite(number)]
+        return sum(finite) / len(finite) if finite else None
+
+    return {
+        "gpu_percent": newest("/use_percent"),
+        "gpu_memory_percent": newest("/memory_percent"),
+        "memory_bytes": newest("process_memory_bytes"),
+        "cpu_percent": newest("process_cpu_percent"),
+    }
