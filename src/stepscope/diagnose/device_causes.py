@@ -100,7 +100,7 @@ def _is_input(meeting: Meeting) -> bool:
     """Whether the tensor came into the model (or its loss) as data, not as a constant beside it."""
     visit = meeting.visit
     if visit is None:
-        return meeting.local.dtype.is_floating_point is False or meeting.op.endswith(("loss", "cross_entropy"))
+        return not meeting.local.is_floating or meeting.op.endswith(("loss", "cross_entropy"))
     return any(origin is meeting.local for origin in visit.root.inputs)
 
 

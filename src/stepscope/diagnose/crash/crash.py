@@ -47,8 +47,8 @@ class Ghost:
         self.origin = origin
         self.shape = torch.Size(origin.shape)
         self.ndim = len(origin.shape)
-        self.dtype = origin.dtype
-        self.device = origin.device
+        self.dtype = getattr(torch, origin.dtype)
+        self.device = torch.device(origin.device)
         self.requires_grad = origin.requires_grad
         self.grad_fn = None
 

@@ -111,7 +111,7 @@ def _by_trail(origin: Origin) -> Cut | None:
             return Cut("switched-off", (None if site is None else no_grad_around(site)) or site, past.op)
         if past.op in _DETACH:
             return Cut("detached", site, past.op)
-        if not past.dtype.is_floating_point or past.op in _STEPS:
+        if not past.is_floating or past.op in _STEPS:
             return Cut("no-derivative", site, past.op)
         return Cut("detached", site, past.op)
     if frozen is not None:

@@ -130,7 +130,7 @@ class Devices(Witness):
             return
         self.chosen = self.chosen or call.place
         for older in here[0].ancestors():
-            older.home = LOCAL if older.device.type == "cpu" else MOVED
+            older.home = LOCAL if older.device == "cpu" else MOVED
         attribute = None if here[0].kind == "parameter" else self._attribute(here[0], call.visit)
         self.meetings.append(Meeting(call, here[0], there[0], attribute, self.watcher.step))
 

@@ -15,6 +15,7 @@ import torch
 
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far, patience
+from stepscope.record.watch.names import dtype_name
 
 __all__ = ["Allowance", "Look", "can_look", "is_plain", "labels_in", "look_at", "row_marks"]
 
@@ -64,7 +65,7 @@ class Look:
 
     def __init__(self, tensor: Any) -> None:
         self.shape: tuple[int, ...] = tuple(tensor.shape)
-        self.dtype = tensor.dtype
+        self.dtype = dtype_name(tensor.dtype)
         self.nan = 0
         """How many values are NaN or infinite (of the part looked at)."""
         self.low = self.high = self.rms = 0.0

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from torch.nn.parameter import is_lazy
 
 from stepscope.record.arguments import plain_arguments
+from stepscope.record.watch.names import device_name, dtype_name
+from stepscope.records.dtypes import is_floating
 
 if TYPE_CHECKING:
     from stepscope.record.arguments import Snapshot
@@ -45,8 +47,10 @@ class Origin:
                 self.shape = tuple(tensor.shape)
         except RuntimeError:
             pass  # a nested tensor of the strided layout has no sizes
-        self.dtype = tensor.dtype
-        self.device = tensor.device
+        self.dtype = dtype_name(tensor.dtype)
+        """Its name: `float32`."""
+        self.device = device_name(tensor.device)
+        """Its name: `cpu`, `cuda:0`."""
         self.requires_grad: bool = tensor.requires_grad
         self.kind = "op" if op else "outside"
         """op · parameter · buffer · data (a loader gave it) · outside (nobody saw it being made)"""
@@ -81,6 +85,10 @@ class Origin:
                 self.depth = origin.depth + 1
         if self.depth > _DEEPEST:  # a chain through all steps (a running state) would never be let go
             self.inputs, self.depth = (), 0
+
+    @property
+    def is_floating(self) -> bool:
+        return is_floating(self.dtype)
 
     @property
     def arguments(self) -> dict[str, Any]:

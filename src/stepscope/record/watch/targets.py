@@ -278,7 +278,7 @@ def _is_filled(origin: Origin) -> bool:
 def _data_behind(origin: Origin, rows: int) -> Origin | None:
     """What a prediction was computed from that no parameter has touched."""
     for past in origin.ancestors(400):
-        if past.shape[:1] == (rows,) and past.dtype.is_floating_point and not past.tags & PARAMETER:
+        if past.shape[:1] == (rows,) and past.is_floating and not past.tags & PARAMETER:
             return past
     return None
 

@@ -9,6 +9,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.held_out_lines import training_line
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.record.watch.batches import Diet, Evaluated
+from stepscope.records.dtypes import is_floating
 
 _SHARE = 0.05
 _SHARE_UNNAMED = 0.1
@@ -62,7 +63,7 @@ def _share(diet: Diet, evaluated: Evaluated) -> float | None:
     if look is None or _width(look.shape) < _NARROWEST:
         return None  # a curve or a picture is fitted and looked at on the same grid
     share = len(evaluated.seen) / rows
-    few = look.bits < _BITS or not look.dtype.is_floating_point
+    few = look.bits < _BITS or not is_floating(look.dtype)
     if few and (share < 0.5 or evaluated.repeats or diet.repeats):
         return None  # codes and tokens repeat by themselves
     return share if share >= _SHARE else None

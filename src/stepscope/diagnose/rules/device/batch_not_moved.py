@@ -31,10 +31,10 @@ def batch_not_moved(run: Evidence) -> Iterator[Proof]:
         yield Proof(
             where=cause.where,
             message="a tensor of the batch is not moved to the device the model is on",
-            label=f"its {list(cause.root.shape)} {str(cause.root.dtype).removeprefix('torch.')} tensor is never moved",
+            label=f"its {list(cause.root.shape)} {cause.root.dtype} tensor is never moved",
             evidence={
                 "shape": list(cause.root.shape),
-                "dtype": str(cause.root.dtype),
+                "dtype": cause.root.dtype,
                 "op": cause.meeting.op,
                 "meets_at_line": None if met is None else met.line,
             },

@@ -76,7 +76,7 @@ def _silent(run: Evidence) -> Iterator[Proof]:
 def _is_soft(call: LossCall) -> bool:
     target = call.target
     same = call.shapes.get("target") == call.shapes.get("input") and len(call.shapes.get("target", ())) > 1
-    return target is not None and target.dtype.is_floating_point and same
+    return target is not None and target.is_floating and same
 
 
 def _span(sums: tuple[float, float]) -> str:

@@ -116,7 +116,7 @@ def _in_crash(run: Evidence) -> Iterator[Proof]:
     yield Proof(
         where=failed.place,
         message=f"{failed.op} gets the targets first and the predictions second",
-        label=f"{list(first.shape)} {str(first.dtype).removeprefix('torch.')} comes first, the model's output second",
+        label=f"{list(first.shape)} {first.dtype} comes first, the model's output second",
         evidence={"first": list(first.shape), "second": list(second.shape), "error": failed.said},
         fix="swap the two arguments: predictions first",
     )

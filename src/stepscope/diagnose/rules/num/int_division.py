@@ -41,7 +41,7 @@ def _in_loss(run: Evidence) -> Iterator[Proof]:
     seen: set[int] = set()
     for backward in list(run.steps.backwards)[:20]:
         for origin in backward.origin.ancestors(5000) if backward.origin is not None else ():
-            if id(origin) in seen or not origin.dtype.is_floating_point:
+            if id(origin) in seen or not origin.is_floating:
                 continue
             seen.add(id(origin))
             for source in origin.inputs:
@@ -64,7 +64,7 @@ def _cut_behind(origin: Origin) -> Cut | None:
     for _ in range(12):
         if isinstance(origin.spot, Cut):
             return origin.spot
-        if origin.dtype.is_floating_point or origin.op not in _MOVES or not origin.inputs:
+        if origin.is_floating or origin.op not in _MOVES or not origin.inputs:
             return None
         origin = origin.inputs[0]
     return None
@@ -170,7 +170,7 @@ def _has_integer_target(run: Evidence) -> bool:
             if origin.op in _REGRESSIONS and len(origin.inputs) > 1:
                 target = origin.inputs[1].back_through(_MOVES - {"to", ""})
                 cast = target.op in ("float", "to", "double") and bool(target.inputs)
-                if cast and not target.inputs[0].dtype.is_floating_point:
+                if cast and not target.inputs[0].is_floating:
                     return True
     return False
 
