@@ -15,7 +15,18 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "stepscope"
 
 # room -> what it may import of ours. Anything may import errors, fence and records.
-GROUND = {"errors", "extension", "fence", "records", "plain_text", "_callable", "__init__", "events", "files"}
+GROUND = {
+    "errors",
+    "extension",
+    "fence",
+    "records",
+    "plain_text",
+    "_callable",
+    "__init__",
+    "events",
+    "evidence",
+    "files",
+}
 MAY_IMPORT = {
     "errors": set(),
     "extension": set(),
@@ -24,6 +35,7 @@ MAY_IMPORT = {
     "plain_text": set(),
     "_callable": set(),
     "files": {"errors"},
+    "evidence": {"records", "errors"},
     "events": GROUND,
     "runs": GROUND,
     "track": GROUND | {"runs"},

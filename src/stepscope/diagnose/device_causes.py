@@ -56,7 +56,7 @@ def _moves_under_a_condition(run: Evidence) -> bool:
 
 def _cause(run: Evidence, meeting: Meeting) -> Cause | None:
     if meeting.module is not None:
-        module = meeting.module()
+        module = meeting.module.live
         made = None if module is None else run.models.made_at(module)
         return Cause("module", meeting.local, made or meeting.place, meeting)
     roots = [
@@ -83,7 +83,7 @@ def _cause(run: Evidence, meeting: Meeting) -> Cause | None:
 def _assigned(run: Evidence, meeting: Meeting) -> Any:
     """Where the attribute is given to the module: `self.scale = ...` in its class."""
     ref, name = meeting.attribute or (None, "")
-    module = None if ref is None else ref()
+    module = None if ref is None else ref.live
     for kind in type(module).__mro__ if module is not None else ():
         code = getattr(kind.__dict__.get("__init__"), "__code__", None)
         file = None if code is None else run.source.file(code.co_filename)

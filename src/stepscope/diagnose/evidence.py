@@ -24,6 +24,7 @@ class Evidence:
     def __init__(self, watcher: Watcher, source: Source | None = None) -> None:
         self.watcher = watcher
         self.trainer = watcher.trainer
+        self.nets = watcher.nets
         self.trail = watcher.trail
         self.visits = watcher.visits
         self.steps = watcher.steps

@@ -163,7 +163,7 @@ def where_applied(run: Evidence, origin: Origin) -> Place | Site | None:
     """The line that put this op where it is: its own call, or the construction of its layer inside a container."""
     visit = origin.visit
     if visit is not None and _is_torchs(visit) and visit.parent is not None and _is_torchs(visit.parent):
-        module = visit.module()
+        module = visit.module.live
         made = None if module is None else run.models.made_at(module)
         if made is not None:
             return made
@@ -171,5 +171,5 @@ def where_applied(run: Evidence, origin: Origin) -> Place | Site | None:
 
 
 def _is_torchs(visit: Visit) -> bool:
-    module: Any = visit.module()
+    module: Any = visit.module.live
     return module is not None and isinstance(module, torch.nn.Module) and type(module).__module__.startswith("torch.")

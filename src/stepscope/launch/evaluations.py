@@ -75,7 +75,7 @@ class Evaluations(Witness):
         if call.grad or not self._evaluating or self._closed:
             return
         if call.name in _LOSSES:
-            if call.visit is None or not isinstance(call.visit.root.module(), _Loss):  # else root_done has it
+            if call.visit is None or not isinstance(call.visit.root.module.live, _Loss):  # else root_done has it
                 self._add(call.result)
         else:
             self._compare(call)

@@ -72,7 +72,7 @@ def _by_trail(origin: Origin) -> Iterator[Link]:
             before=None if before is None else before.shape,
             site=None if origin.place is None else origin.place.site,
             path=None if visit is None else visit.path,
-            layer=None if visit is None else visit.module(),
+            layer=None if visit is None else visit.module.live,
         )
         if before is None:
             return

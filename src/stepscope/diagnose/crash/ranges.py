@@ -72,11 +72,11 @@ def _of_device(crash: Crash) -> RangeFault | None:
         output = None if seen.other is None else Ghost(seen.other)
         return RangeFault("label-range", tensor, seen.size, low, high, output=output, site=site)
     visit = seen.visit
-    module = None if visit is None else visit.module()
+    module = None if visit is None else visit.module.live
     if visit is None or not isinstance(module, (nn.Embedding, nn.EmbeddingBag)):
         return RangeFault(_kind(crash, tensor, low, high, seen.size), tensor, seen.size, low, high, site=site)
     kind = _kind(crash, tensor, low, high, module.num_embeddings)
-    root = visit.root.module()
+    root = visit.root.module.live
     return RangeFault(kind, tensor, seen.size, low, high, module, site=site, root=root, path=visit.path)
 
 

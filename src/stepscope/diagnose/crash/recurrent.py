@@ -55,12 +55,12 @@ def _by_hidden(module: nn.RNNBase, path: str, site: Site | None, given: Any, hid
 
 def _by_visits(crash: Crash, numbers: set[int]) -> Turned | None:
     for visit in crash.visits:
-        module = visit.module()
+        module = visit.module.live
         shape = visit.shapes_in[0] if visit.shapes_in else ()
         if not isinstance(module, SEQUENTIAL) or len(shape) != 3 or is_batch_first(module):
             continue
         if shape[0] != shape[1] and {shape[0], shape[1]} <= numbers:
-            root = visit.root.module()
+            root = visit.root.module.live
             site = None if root is None else built_at(root, visit.path)
             return Turned(module, visit.path, site, shape, shape[0], shape[1])
     return None

@@ -61,8 +61,8 @@ def _on_a_copy(probing: probing_.Trial) -> tuple[dict[str, Any], Any]:
         raise NotChecked("no model with parameters was called on the way to the loss")
     steps = probing.watcher.sequences.next_steps
     module = None if node.module is None else node.module()
-    ahead = next((one for one in reversed(steps) if module is not None and one.visit.module() is module), None)
-    visit = next((one for one in reversed(probing.watcher.visits.roots) if one.module() is module), None)
+    ahead = next((one for one in reversed(steps) if module is not None and one.visit.module.live is module), None)
+    visit = next((one for one in reversed(probing.watcher.visits.roots) if one.module.live is module), None)
     if visit is None:
         raise NotChecked("the model is gone")
 

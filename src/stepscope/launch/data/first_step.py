@@ -59,7 +59,7 @@ class FirstStep(Witness):
         latest = self.watcher.visits.latest
         visits = latest if latest and latest[0] is visit else [visit]
         for each in visits:
-            part = each.module()
+            part = each.module.live
             parameters = 0 if part is None else sum(p.numel() for p in part.parameters())
             seen.layers.append(Layer(each.path, each.type, each.depth, each.shapes_in, each.shapes_out, parameters))
 

@@ -16,6 +16,7 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.modules import Module
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
@@ -28,9 +29,9 @@ _SAMPLE = 4
 class Taken:
     """One `state_dict()` of a module; its tensors are the model's own memory."""
 
-    def __init__(self, module: Any, place: Place | None, step: int) -> None:
-        self.module = weakref.ref(module)
-        self.type = type(module).__name__
+    def __init__(self, module: Module, place: Place | None, step: int) -> None:
+        self.module = module
+        self.type = module.type
         self.place = place
         self.step = step
 
@@ -38,9 +39,9 @@ class Taken:
 class Loading:
     """One `load_state_dict()` of a module."""
 
-    def __init__(self, module: Any, place: Place | None, step: int) -> None:
-        self.module = weakref.ref(module)
-        self.type = type(module).__name__
+    def __init__(self, module: Module, place: Place | None, step: int) -> None:
+        self.module = module
+        self.type = module.type
         self.place = place
         self.step = step
         self.given = 0
@@ -143,7 +144,7 @@ class Checkpoints(Witness):
 
     @fence.fenced("following state_dict")
     def _took(self, module: Any, result: Any, frame: Any) -> None:
-        taken = Taken(module, own_place(frame), self.watcher.step)
+        taken = Taken(self.watcher.nets.of(module), own_place(frame), self.watcher.step)
         for tensor in list(_tensors(result))[:_SAMPLE]:
             self._taken[id(tensor)] = (weakref.ref(tensor), taken)
         if len(self._taken) > 20 * _MOST:
@@ -153,7 +154,7 @@ class Checkpoints(Witness):
     def _loading(self, module: Any, given: Any, frame: Any) -> Loading | None:
         if not self.watcher.listens() or not isinstance(given, Mapping) or len(self.loadings) >= _MOST:
             return None
-        loading = Loading(module, own_place(frame), self.watcher.step)
+        loading = Loading(self.watcher.nets.of(module), own_place(frame), self.watcher.step)
         tensors = list(_tensors(given))
         loading.given = len(given)
         mine = {t.data_ptr() for t in (*module.parameters(), *module.buffers()) if t.numel()}
@@ -187,7 +188,7 @@ class Checkpoints(Witness):
         written.modules = [type(value).__name__ for value in _parts(obj) if isinstance(value, torch.nn.Module)]
         for tensor in _tensors(obj):
             taken = _known(self._taken, tensor)
-            if taken is not None and taken.step < self.watcher.step and _is_memory_of(taken.module(), tensor):
+            if taken is not None and taken.step < self.watcher.step and _is_memory_of(taken.module.live, tensor):
                 written.stale = taken
         self.writes.append(written)
 

@@ -219,7 +219,7 @@ class Devices(Witness):
 
     def _inside_moved(self, visit: Visit | None) -> bool:
         """Whether a model that was moved is running."""
-        module = None if visit is None else visit.root.module()
+        module = None if visit is None else visit.root.module.live
         known = (self.watcher.trail.known(p) for p in module.parameters()) if module is not None else ()
         return any(origin is not None and origin.home == MOVED for origin in known)
 
@@ -227,7 +227,7 @@ class Devices(Witness):
         """The module (as large as possible) none of whose parameters was moved."""
         found = None
         while visit is not None:
-            module = visit.module()
+            module = visit.module.live
             if module is not None and any(p is parameter for p in module.parameters()):
                 homes = [self.watcher.trail.of(p).home for p in module.parameters()]
                 if any(home == MOVED for home in homes):
@@ -240,7 +240,7 @@ class Devices(Witness):
         """Which running module has this tensor, or one it was made from, as a plain attribute."""
         past = {id(origin) for origin in local.ancestors(60, through=lambda o: o.home == LOCAL)}
         while visit is not None:
-            module = visit.module()
+            module = visit.module.live
             for name, value in vars(module).items() if module is not None else ():
                 if isinstance(value, torch.Tensor):
                     known = self.watcher.trail.known(value)

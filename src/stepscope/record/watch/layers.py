@@ -35,7 +35,7 @@ class Layers(Witness):
             return
         visits = self.watcher.visits.latest
         for inner in visits:
-            called = inner.module()
+            called = inner.module.live
             if called is not None:
                 self.ever.add(called)
         if visit.grad and len(visits) > 1 and visits[0] is visit:

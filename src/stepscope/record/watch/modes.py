@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.modules import Module
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
@@ -27,7 +27,7 @@ class ModeCall:
 
     __slots__ = ("backwards", "kind", "module", "on", "place", "step", "visit")
 
-    def __init__(self, kind: str, on: bool, place: Place | None, step: int, module: Any = None) -> None:
+    def __init__(self, kind: str, on: bool, place: Place | None, step: int, module: Module | None = None) -> None:
         self.kind = kind
         """train (with `on` False: `eval()`) · grad (set_grad_enabled as a function)"""
         self.on = on
@@ -35,7 +35,7 @@ class ModeCall:
         self.step = step
         self.backwards = 0
         """How many backwards had run."""
-        self.module = None if module is None else weakref.ref(module)
+        self.module: Module | None = module
 
 
 class Modes(Witness):
@@ -68,14 +68,14 @@ class Modes(Witness):
     @fence.fenced("following train and eval")
     def _note(self, kind: str, on: bool, frame: Any, module: Any) -> None:
         if len(self.calls) < _KEPT:
-            call = ModeCall(kind, bool(on), own_place(frame), self.watcher.step, module)
+            call = ModeCall(kind, bool(on), own_place(frame), self.watcher.step, self.watcher.nets.of(module))
             call.backwards = self.watcher.steps.backward_count
             self.calls.append(call)
 
     def last(self, module: Any, kind: str = "train") -> ModeCall | None:
         """The latest `train()`/`eval()` on this module, or on one that it is part of."""
         for call in reversed(self.calls[-_LOOKED_BACK:]):
-            named = call.module() if call.kind == kind and call.module is not None else None
+            named = call.module.live if call.kind == kind and call.module is not None else None
             if named is module or (named is not None and any(part is module for part in named.modules())):
                 return call
         return None

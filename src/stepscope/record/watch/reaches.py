@@ -84,7 +84,7 @@ class Reaches(Witness):
                         reach.feeds.setdefault((other, mine), visit)
 
     def _owner(self, visit: Visit) -> int | None:
-        module = visit.module()
+        module = visit.module.live
         first = None if module is None else next((p for p in module.parameters() if p.requires_grad), None)
         if first is None:
             return None

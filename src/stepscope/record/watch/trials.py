@@ -96,8 +96,8 @@ class Trials(Witness):
 
     def of(self, visit: Visit) -> list[Trial]:
         """The trials of the model that this call is a call of."""
-        module = visit.root.module()
-        return [trial for trial in self.all if module is not None and trial.visit.module() is module]
+        module = visit.root.module.live
+        return [trial for trial in self.all if module is not None and trial.visit.module.live is module]
 
 
 def _is_fit(module: Any, args: Any, kwargs: Any) -> bool:

@@ -18,6 +18,7 @@ from stepscope.record.watch.places import own_place
 
 if TYPE_CHECKING:
     from stepscope.events.modules import ModuleCall
+    from stepscope.evidence.modules import Module
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
@@ -35,16 +36,16 @@ class Visit:
         "shapes_in", "shapes_out", "step", "time", "training", "type",
     )  # fmt: skip
 
-    def __init__(self, module: Any, parent: Visit | None, place: Place | None) -> None:
-        self.module = weakref.ref(module)
-        self.type = type(module).__name__
+    def __init__(self, module: Module, training: bool, parent: Visit | None, place: Place | None) -> None:
+        self.module = module
+        self.type = module.type
         self.parent = parent
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.place = place
         """Where the user's code called it."""
         self.path = ""
         """Its name inside its root module; "" for the root itself."""
-        self.training: bool = module.training
+        self.training = training
         self.grad: bool = torch.is_grad_enabled()
         self.step = 0
         self.time = time.perf_counter()
@@ -127,7 +128,8 @@ class Visits:
                 if not isinstance(call.module, _Loss):
                     self._models.rest_without_grad(_Loss)
                 return
-        visit = Visit(call.module, None, watcher.trainer.place(own_place(call.frame)))
+        module = watcher.nets.of(call.module)
+        visit = Visit(module, call.module.training, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
         self.count += 1
         call.notes["visit"] = visit
@@ -170,7 +172,7 @@ class Visits:
             return
         self._watcher.governor.charge("module")
         parent = self.stack[-1]
-        visit = Visit(call.module, parent, own_place(call.frame))
+        visit = Visit(self._watcher.nets.of(call.module), call.module.training, parent, own_place(call.frame))
         visit.step, visit.batch = parent.step, parent.batch
         visit.path = self._paths.get(call.module, "")
         with torch._C.DisableTorchFunction():

@@ -44,6 +44,7 @@ from stepscope.record.watch.metrics import Metrics
 from stepscope.record.watch.models import Models
 from stepscope.record.watch.modes import Modes
 from stepscope.record.watch.movements import Movements
+from stepscope.record.watch.nets import Nets
 from stepscope.record.watch.numbers import Numbers
 from stepscope.record.watch.optimizers import Optimizers
 from stepscope.record.watch.places import own_place
@@ -105,6 +106,7 @@ class Watcher:
         self.muted = 0
         """Above 0 while a probe runs the user's model: nothing is witnessed."""
         self.trainer = Trainer()
+        self.nets = Nets()
         self.trail = Trail(self)
         self.visits = Visits(self)
         self.optimizers = Optimizers(self)

@@ -25,7 +25,7 @@ def module_not_moved(run: Evidence) -> Iterator[Proof]:
         loss = criterion(model(x.to(device)), y.to(device))
     """
     for cause in causes(run, "module"):
-        module = cause.meeting.module()
+        module = cause.meeting.module.live
         if module is None or any(p.device.type != "cpu" for p in module.parameters()):
             continue
         holders = [part for part in module.modules() if part._parameters]

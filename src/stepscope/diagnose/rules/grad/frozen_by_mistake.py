@@ -71,7 +71,7 @@ def _names(run: Evidence, parameters: list[Any]) -> list[str]:
 
 def _last_layer(run: Evidence, model: Model) -> Any:
     """The last layer with weights that ran; in the order of definition where that was not seen."""
-    ran = [visit.module() for visit in run.visits.latest if visit.root.module() is model.module]
+    ran = [visit.module.live for visit in run.visits.latest if visit.root.module.live is model.module]
     layers = [m for m in ran if isinstance(m, _LAYERS)] or [m for m in model.module.modules() if isinstance(m, _LAYERS)]
     return layers[-1] if layers else None
 

@@ -52,5 +52,5 @@ def _positive(calls: list[LossCall]) -> float | None:
 
 def _last_layer(run: Evidence, origin: Origin | None) -> Site | None:
     layer = None if origin is None else origin.comes_from("linear", "conv2d", "conv1d", most=20)
-    module = layer.visit.module() if layer is not None and layer.visit is not None else None
+    module = layer.visit.module.live if layer is not None and layer.visit is not None else None
     return None if module is None else run.models.made_at(module)

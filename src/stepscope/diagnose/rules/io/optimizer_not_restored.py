@@ -92,7 +92,7 @@ def _trains_on(run: Evidence, made: Made, loading: Loading) -> bool:
     """Whether this optimizer keeps a state, had taken no step when the weights came, took some after, and got none."""
     keeps = made.type != "SGD" or bool(made.defaults.get("momentum"))
     steps = run.steps.of_optimizer(made.number)
-    module = loading.module()
+    module = loading.module.live
     mine = set() if module is None else {id(p) for p in module.parameters()}
     holds = bool(made.parameters) and all(id(ref()) in mine for ref in made.parameters)  # no new head beside it
     return (

@@ -29,7 +29,7 @@ def state_dict_alias(run: Evidence) -> Iterator[Proof]:
         taken = loading.taken
         if taken is None or taken.step >= loading.step or loading.own < max(1, 0.9 * loading.given):
             continue
-        if taken.module() is loading.module():
+        if taken.module is loading.module:
             yield _proof(taken, loading.place, loading.step, "put back")
     for written in run.checkpoints.writes:
         if written.stale is not None and _is_a_snapshot(written.stale):

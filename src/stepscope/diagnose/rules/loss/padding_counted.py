@@ -31,7 +31,7 @@ def padding_counted(run: Evidence) -> Iterator[Proof]:
             continue
         where = made = None
         if fact.visit is not None and fact.visit.type in ("CrossEntropyLoss", "NLLLoss"):
-            module = fact.visit.module()
+            module = fact.visit.module.live
             where = made = None if module is None else run.models.made_at(module)
         yield Proof(
             where=where or fact.place,

@@ -36,11 +36,11 @@ def frozen_bn(run: Evidence) -> Iterator[Proof]:
     """
     told: set[Any] = set()
     for meant in run.modes.calls:
-        part = meant.module() if meant.kind == "train" and not meant.on and meant.module is not None else None
+        part = meant.module.live if meant.kind == "train" and not meant.on and meant.module is not None else None
         undone = None if part is None else _undone(run, part)
         if part is None or undone is None or undone.place in told or not _is_frozen(part):
             continue
-        whole = None if undone.module is None else undone.module()
+        whole = None if undone.module is None else undone.module.live
         moving = [] if whole is None else _moving(run, whole, part)
         if whole is None or not moving:
             continue
@@ -59,7 +59,7 @@ def frozen_bn(run: Evidence) -> Iterator[Proof]:
 def _undone(run: Evidence, part: Any) -> ModeCall | None:
     """The `train()` on something around the part that was the last word on its mode, some steps ago."""
     last = run.modes.last(part)
-    if last is None or not last.on or last.module is None or last.module() is part:
+    if last is None or not last.on or last.module is None or last.module.live is part:
         return None
     return last if run.steps.backward_count - last.backwards >= _ENOUGH else None
 

@@ -36,11 +36,11 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
     candidates = [f for f in run.forwards.all if f not in switched and not f.used and _evaluates(run, f)]
     if not candidates:
         return
-    training = [f.module() for f in run.forwards.all if f.visit.grad and (f.used or (f.led and not f.followed))]
+    training = [f.module.live for f in run.forwards.all if f.visit.grad and (f.used or (f.led and not f.followed))]
     trained = {id(p) for module in training if module is not None for p in module.parameters()}
     places: dict[Any, list[Forward]] = {}
     for forward in candidates:
-        if _has_any(forward.module(), trained):
+        if _has_any(forward.module.live, trained):
             places.setdefault(forward.visit.place, []).append(forward)
     for place, forwards in places.items():
         first = forwards[0]
@@ -75,10 +75,10 @@ def _switched_by_user(run: Evidence) -> list[Forward]:
     for forward in run.forwards.all:
         if forward.stage not in ("validation", "test", "sanity check") or not forward.layers or forward.visit.parent:
             continue
-        call, module = forward.last_train, forward.module()
+        call, module = forward.last_train, forward.module.live
         if call is None or not call.on or call.place is None or module is None or call.place == run.trainer.called:
             continue
-        named = None if call.module is None else call.module()
+        named = None if call.module is None else call.module.live
         if named is not None and any(part is module for part in named.modules()):
             found.append(forward)
     return found

@@ -31,17 +31,17 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
     """
     models: dict[int, list[Forward]] = {}
     for forward in run.forwards.all:
-        if forward.module() is not None:
-            models.setdefault(id(forward.module()), []).append(forward)
+        if forward.module.live is not None:
+            models.setdefault(id(forward.module.live), []).append(forward)
     for forwards in models.values():
-        first, module = forwards[0], forwards[0].module()
+        first, module = forwards[0], forwards[0].module.live
         noisy = [f for f in forwards if f.visit.training and f.layers and f.used]
         # A network trained earlier in the script is a teacher from then on.
         taught = [f for f in forwards if f.visit.grad]
         if len(noisy) < _ENOUGH or any(f.visit.time > noisy[0].visit.time for f in taught):
             continue
         last = noisy[-1].last_train
-        if last is not None and last.on and not taught and last.module is not None and last.module() is module:
+        if last is not None and last.on and not taught and last.module is not None and last.module.live is module:
             continue  # train() was called on it: they want it so
         moves = _moves(run, module)
         if moves == "little by little" or (moves == "loaded" and not first.droppers):

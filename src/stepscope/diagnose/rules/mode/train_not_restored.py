@@ -34,7 +34,7 @@ def train_not_restored(run: Evidence) -> Iterator[Proof]:
     """
     models: dict[int, list[Forward]] = {}
     for forward in run.forwards.all:
-        module = forward.module()
+        module = forward.module.live
         if module is not None and not forward.forced and forward.visit.parent is None:
             models.setdefault(id(module), []).append(forward)
     for forwards in models.values():

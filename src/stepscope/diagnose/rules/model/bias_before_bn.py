@@ -26,10 +26,10 @@ def bias_before_bn(run: Evidence) -> Iterator[Proof]:
     for visits in list(run.layers.calls.values()):
         made = {id(visit.outputs[0]): visit for visit in visits if visit.outputs}
         for visit in visits:
-            if not isinstance(visit.module(), nn.modules.batchnorm._BatchNorm) or not visit.inputs:
+            if not isinstance(visit.module.live, nn.modules.batchnorm._BatchNorm) or not visit.inputs:
                 continue
             before = made.get(id(visit.inputs[0]))
-            layer = None if before is None else before.module()
+            layer = None if before is None else before.module.live
             if (
                 before is not None
                 and isinstance(layer, (nn.Linear, nn.modules.conv._ConvNd))

@@ -75,7 +75,7 @@ def _classes(shape: Any) -> int | None:
 
 
 def _proof(run: Evidence, softmax: Origin) -> Proof:
-    module = softmax.visit.module() if softmax.visit is not None else None
+    module = softmax.visit.module.live if softmax.visit is not None else None
     is_layer = module is not None and not list(module.parameters()) and not list(module.children())
     where = run.models.made_at(module) if is_layer else None
     return Proof(

@@ -36,7 +36,7 @@ def no_nonlinearity(run: Evidence) -> Iterator[Proof]:
         whole = _is_linear(visits[0])
         neighbours = [pair for pair in pairs if _are_neighbours(root, *pair)]
         first, second = (neighbours or pairs)[0]
-        made = run.models.made_at(second.module())
+        made = run.models.made_at(second.module.live)
         yield Proof(
             where=made or second.place,
             message=f"{_said(second)} reads what {_said(first)} returns, with no activation between them"
@@ -64,11 +64,11 @@ def _pairs(visits: list[Visit]) -> list[tuple[Visit, Visit]]:
     made: dict[int, Visit] = {}
     found = []
     for visit in visits:
-        module = visit.module()
+        module = visit.module.live
         if not isinstance(module, _LINEAR) or not visit.inputs or not visit.outputs:
             continue
         before = made.get(id(visit.inputs[0].back_through(_MOVES)))
-        if before is not None and before.module() is not module and _is_wide(before.module(), module):
+        if before is not None and before.module.live is not module and _is_wide(before.module.live, module):
             found.append((before, visit))
         made[id(visit.outputs[0])] = visit
     return found
@@ -94,7 +94,7 @@ def _are_neighbours(root: Any, first: Visit, second: Visit) -> bool:
     for part in root.modules():
         if isinstance(part, nn.Sequential):
             inside = [m for m in part if not isinstance(m, (nn.Dropout, nn.Identity, nn.Flatten))]
-            if any(a is first.module() and b is second.module() for a, b in pairwise(inside)):
+            if any(a is first.module.live and b is second.module.live for a, b in pairwise(inside)):
                 return True
     return False
 
@@ -116,6 +116,6 @@ def _is_linear(root: Visit) -> bool:
 
 
 def _said(visit: Visit) -> str:
-    module = visit.module()
+    module = visit.module.live
     name = f"{visit.path} " if visit.path else ""
     return f"{name}({type(module).__name__})"

@@ -32,7 +32,7 @@ def unused_layer(run: Evidence) -> Iterator[Proof]:
             continue
         calls: dict[int, int] = {}
         for visit in visits:
-            calls[id(visit.module())] = calls.get(id(visit.module()), 0) + 1
+            calls[id(visit.module.live)] = calls.get(id(visit.module.live), 0) + 1
         for part in root.modules():
             for name, layer in part._modules.items():
                 if layer is not None and layer not in run.layers.ever and _is_idle(layer) and calls.get(id(part)):

@@ -32,7 +32,7 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
     """
     groups: dict[tuple[str, int], dict[str, list[Visit]]] = {}
     for visit in list(run.visits.roots)[:2000]:
-        module = visit.module()
+        module = visit.module.live
         name = _called_as(run, visit)
         if module is not None and name and visit.place is not None:
             file = visit.place.file

@@ -81,7 +81,7 @@ def _off_the_mirror(crash: Crash, pair: tuple[Any, Any]) -> tuple[str, nn.Module
                 sizes.add(link.before[-1])
             grows = link.before is not None and link.shape[-1] > link.before[-1]
             if grows and link.shape[-1] not in sizes:
-                root = crash.visits[0].root.module() if crash.visits else None
+                root = crash.visits[0].root.module.live if crash.visits else None
                 return link.path, link.layer, None if root is None else built_at(root, link.path)
             sizes.add(link.shape[-1])
     return None
@@ -89,7 +89,7 @@ def _off_the_mirror(crash: Crash, pair: tuple[Any, Any]) -> tuple[str, nn.Module
 
 def _spatial(crash: Crash, tensor: Any) -> list[tuple[str, nn.Module, Any]]:
     found: list[tuple[str, nn.Module, Any]] = []
-    roots = [visit.root.module() for visit in crash.visits[:1]] + [layer.root for layer in crash.layers[:1]]
+    roots = [visit.root.module.live for visit in crash.visits[:1]] + [layer.root for layer in crash.layers[:1]]
     root = next((root for root in roots if root is not None), None)
     if root is None:
         return found

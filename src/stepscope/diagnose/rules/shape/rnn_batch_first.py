@@ -59,13 +59,13 @@ def _silent(run: Evidence) -> Iterator[Proof]:
         if is_batch_first(module) or len(training) < 2 or not all(_counts_samples(v, calls) for v in training[-2:]):
             continue
         visit = training[-1]
-        inner = visit.parent is not None and isinstance(visit.parent.module(), SEQUENTIAL)
+        inner = visit.parent is not None and isinstance(visit.parent.module.live, SEQUENTIAL)
         if inner:
             continue
         from stepscope.diagnose.crash.layers import built_at
 
         shape = visit.shapes_in[0]
-        root = visit.root.module()
+        root = visit.root.module.live
         yield Proof(
             where=None if root is None else built_at(root, visit.path),
             message=f"{visit.path or visit.type} reads its input as [time, batch, features]: the {shape[0]} samples of "

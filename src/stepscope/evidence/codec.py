@@ -1,0 +1,130 @@
+"""Records that point at each other, as bytes and back: every object once, whoever points at it.
+
+Objects of the given classes become rows of a table of their class, and a pointer becomes the class and the row. What is
+otherwise in a field may be numbers, words, None, and lists, tuples, sets and dicts of them. A field that a class did not
+have when the bytes were written keeps what its class gives it; one that it no longer has is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from stepscope.errors import StepscopeError
+
+__all__ = ["decode", "encode"]
+
+_POINTER, _TUPLE, _SET, _WIDE = 1, 2, 3, 4
+_packed = msgspec.msgpack.Encoder()
+_pointer = msgspec.msgpack.Decoder(tuple[int, int])
+
+
+class _Table(msgspec.Struct, array_like=True):
+    name: str
+    fields: list[str]
+    rows: list[list[Any]]
+
+
+class _Document(msgspec.Struct, array_like=True):
+    version: int
+    tables: list[_Table]
+    root: Any
+
+
+class _Writer:
+    def __init__(self, classes: Sequence[type]) -> None:
+        self._numbers = {kind: number for number, kind in enumerate(classes)}
+        self.fields = [fields_of(kind) for kind in classes]
+        self.rows: list[list[Any]] = [[] for _ in classes]
+        self._known: dict[int, tuple[int, int]] = {}
+        self._kept: list[Any] = []
+        self._waiting: list[tuple[Any, int, int]] = []
+
+    def plain(self, value: Any) -> Any:
+        """A value without objects: pointers instead of them."""
+        kind = type(value)
+        if value is None or kind in (bool, float, str, bytes):
+            return value
+        if kind is int:
+            return value if -(2**63) <= value < 2**64 else msgspec.msgpack.Ext(_WIDE, str(value).encode())
+        if kind in self._numbers:
+            return msgspec.msgpack.Ext(_POINTER, _packed.encode(self._place(value, self._numbers[kind])))
+        if kind is list:
+            return [self.plain(one) for one in value]
+        if kind is dict:
+            return {self.plain(key): self.plain(one) for key, one in value.items()}
+        if kind is tuple:
+            return msgspec.msgpack.Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
+        if kind in (set, frozenset):
+            return msgspec.msgpack.Ext(_SET, _packed.encode([self.plain(one) for one in sorted(value, key=repr)]))
+        raise StepscopeError(f"a record holds {value!r} ({kind.__name__}); it may hold plain values and other records")
+
+    def _place(self, value: Any, table: int) -> tuple[int, int]:
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._known[id(value)] = (table, len(self.rows[table]))
+            self._kept.append(value)
+            self.rows[table].append([])
+            self._waiting.append((value, *known))
+        return known
+
+    def finish(self) -> None:
+        """Write the rows of everything that was pointed at, and of what those point at."""
+        while self._waiting:
+            value, table, row = self._waiting.pop()
+            self.rows[table][row] = [self.plain(getattr(value, name)) for name in self.fields[table]]
+
+
+def fields_of(kind: type) -> list[str]:
+    """What is kept of a class: its slots, but those with an underscore."""
+    every = [name for base in reversed(kind.__mro__) for name in getattr(base, "__slots__", ())]
+    return [name for name in every if not name.startswith("_")]
+
+
+def encode(root: Any, classes: Sequence[type], version: int = 1) -> bytes:
+    """The bytes of a value and of all records it leads to; `classes` are those that may be pointed at."""
+    writer = _Writer(classes)
+    plain = writer.plain(root)
+    writer.finish()
+    rows = zip(classes, writer.fields, writer.rows, strict=True)
+    return msgspec.msgpack.encode(
+        _Document(version, [_Table(kind.__name__, fields, found) for kind, fields, found in rows], plain)
+    )
+
+
+def decode(data: bytes, classes: Iterable[type]) -> Any:
+    """What `encode` was given; raises `StepscopeError` where the bytes are not its own."""
+    kinds = {kind.__name__: kind for kind in classes}
+    try:
+        document = msgspec.msgpack.decode(data, type=_Document, ext_hook=msgspec.msgpack.Ext)
+        objects = [[_blank(kinds.get(table.name)) for _ in table.rows] for table in document.tables]
+        for table, made in zip(document.tables, objects, strict=True):
+            for row, one in zip(table.rows, made, strict=True):
+                for name, value in zip(table.fields, row, strict=True):
+                    if one is not None and hasattr(type(one), name):
+                        setattr(one, name, _filled(value, objects))
+        return _filled(document.root, objects)
+    except (msgspec.MsgspecError, ValueError, IndexError, TypeError) as error:
+        raise StepscopeError(f"these are no records: {error}") from None
+
+
+def _blank(kind: type | None) -> Any:
+    return None if kind is None else kind.__new__(kind)
+
+
+def _filled(value: Any, objects: list[list[Any]]) -> Any:
+    if isinstance(value, msgspec.msgpack.Ext):
+        if value.code == _POINTER:
+            table, row = _pointer.decode(value.data)
+            return objects[table][row]
+        if value.code == _WIDE:
+            return int(value.data)
+        inner = _filled(msgspec.msgpack.decode(value.data, ext_hook=msgspec.msgpack.Ext), objects)
+        return tuple(inner) if value.code == _TUPLE else set(inner)
+    if isinstance(value, list):
+        return [_filled(one, objects) for one in value]
+    if isinstance(value, dict):
+        return {_filled(key, objects): _filled(one, objects) for key, one in value.items()}
+    return value
