@@ -23,7 +23,8 @@ from stepscope.errors import NotFound, StepscopeError, StorageError
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id
-from stepscope.runs.format.layout import read_meta, write_file
+from stepscope.runs.format.layout import write_file
+from stepscope.runs.format.meta import read_meta
 
 __all__ = [
     "KEPT_S",
