@@ -14,6 +14,7 @@ from stepscope.profile.store import PROFILES, is_profile_folder, read_meta
 from stepscope.profile.trace.events import Events, joined
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import ProfileFile, ProfileMeta, Stack, StepParts
+from stepscope.runs.format.sidecar import is_as_written
 
 LARGEST_PART = 2 << 30
 """Bytes of one file of a profile other than its traces."""
@@ -70,7 +71,10 @@ class Profile:
         for file in self.files(kind, rank):
             path = self.path(file)
             if path.exists():
-                return read_file(path, LARGEST_PART, within=path.parent)
+                data = read_file(path, LARGEST_PART, within=path.parent)
+                if not is_as_written(path, data):
+                    raise BadData(f"{path} is damaged: it does not match its checksum; record the profile again")
+                return data
         return None
 
     def facts(self, rank: int = 0) -> dict[str, Any]:
