@@ -8,7 +8,7 @@ import { arrange, type Range, rangeOf } from "../../lib/distributions";
 import { count, visibleText } from "../../lib/format";
 import { onLive } from "../../lib/live";
 import type { DistributionCell, DistributionLayer, Distributions } from "../../lib/schema";
-import { lookOfRun, meet, nameOf } from "../../state";
+import { inkOfRun, meet, nameOf } from "../../state";
 import "../../style/distributions.css";
 import { DistributionBar } from "./bar";
 import { OneStep } from "./one-step";
@@ -53,7 +53,7 @@ function Board({ data, runs, left, beat }: { data: Distributions; runs: readonly
               <span role="columnheader">Layer</span>
               {columns.map((column) => (
                 <span key={column.key} role="columnheader" class="ellipsis">
-                  {settings.across.value === "runs" && there.length > 1 ? <span class="ink" style={{ background: lookOfRun(column.run).colour }} /> : null}
+                  {settings.across.value === "runs" && there.length > 1 ? <span class="ink" style={inkOfRun(column.run)} /> : null}
                   <span class="isolate ellipsis">{visibleText(column.label)}</span>
                 </span>
               ))}
