@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Mapping
-from urllib.parse import quote, quote_plus
 
+from stepscope.runs.scrub.needle import written_forms
 from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.values import is_opaque, is_place
 
@@ -37,16 +35,8 @@ def learn(value: str, in_passing: bool = False) -> None:
         for old in list(_overheard)[:-MOST_OVERHEARD]:
             _overheard.pop(old, None)
     else:
-        _known.update(dict.fromkeys(_forms(value)))
+        _known.update(dict.fromkeys(form for form in written_forms(value) if len(form) >= 8))
     _longest_first = tuple(sorted({*list(_known), *list(_overheard)}, key=len, reverse=True))
-
-
-def _forms(value: str) -> list[str]:
-    """The value as it is, in a URL, in JSON, and in base64."""
-    raw = value.encode("utf-8", "surrogatepass")
-    encoded = base64.b64encode(raw).decode().rstrip("=")
-    forms = [value, quote(raw, safe=""), quote_plus(raw), json.dumps(value)[1:-1], encoded]
-    return [form for form in dict.fromkeys(forms) if len(form) >= 8]
 
 
 def learn_from(variables: Mapping[str, str]) -> None:
