@@ -110,7 +110,7 @@ function Outcome({ found }: { found: Found }) {
             <tr key={row.label} data-same={row.a === row.b || undefined}>
               <th scope="row" class="isolate">{visibleText(row.label)}</th>
               <td class="isolate">{visibleText(row.a)}</td>
-              <td class="isolate" data-differs={row.a !== row.b || undefined}>{visibleText(row.b)}</td>
+              <td class="isolate" data-differs={(found.differs && row.a !== row.b) || undefined}>{visibleText(row.b)}</td>
             </tr>
           ))}
         </tbody>
@@ -127,7 +127,7 @@ function Curves({ found, looks }: { found: Found; looks: readonly [Look, Look] }
   const noise = found.partings[0]?.noise_from === "seeds" ? "the spread over seeds" : "how much each curve jumps from point to point";
   return (
     <div class="partings">
-      <h3>Where the curves part</h3>
+      <h3>{found.differs ? "Where the curves part" : "The curves, side by side"}</h3>
       <div class="parting-grid">
         {shown.map((one) => (
           <PartingCard key={one.key} parting={one} looks={looks} />
