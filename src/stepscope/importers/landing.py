@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StepscopeError, StorageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_writable, read_file
 from stepscope.importers.foreign import Bundle, Columns, ForeignRun, Restart, Source, Thing, Traces, WideRow
 from stepscope.importers.lock import ImportLock
@@ -127,7 +128,7 @@ class Landing:
         for path in self.store.glob(f"*/{ORIGIN}"):
             try:
                 origin = _read_origin(path)
-            except (OSError, BadData, msgspec.DecodeError) as fault:
+            except (OSError, BadData, *MALFORMED) as fault:
                 self._troubles.append(f"{path} cannot be read ({fault}); delete that run, it is imported again")
                 continue
             if (origin.kind, origin.path) == (self.source.kind, self._where):
@@ -299,7 +300,7 @@ class Landing:
         path = self._known[key]
         try:
             self._origins[key] = _read_origin(path / ORIGIN)
-        except (OSError, BadData, msgspec.DecodeError) as fault:
+        except (OSError, BadData, *MALFORMED) as fault:
             raise BadData(f"{path / ORIGIN} cannot be read; delete the run and import it again") from fault
 
     def _finish(self, key: str, end: End | None) -> None:

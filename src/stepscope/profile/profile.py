@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.profile.store import PROFILES, is_profile_folder, read_meta
 from stepscope.profile.trace.events import Events, joined
@@ -93,7 +94,7 @@ class Profile:
         raw = self.read("phases", rank)
         try:
             return None if raw is None else _parts_decoder.decode(raw)
-        except msgspec.MsgspecError as fault:
+        except MALFORMED as fault:
             raise BadData(
                 f"the phases of rank {rank} are damaged: {fault}; the profile's other parts are whole"
             ) from None

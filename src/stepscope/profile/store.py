@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import plain_size, read_file
 from stepscope.records.profile import ProfileFile, ProfileMeta
 from stepscope.runs.format.filesystem import make_private_folder
@@ -104,7 +105,7 @@ def _decoded(file: Path) -> ProfileMeta:
         return _meta_decoder.decode(data)
     except FileNotFoundError:
         raise NotFound(f"{file.parent} is no profile any more: {file.name} is gone") from None
-    except (msgspec.MsgspecError, RecursionError) as fault:
+    except MALFORMED as fault:
         raise BadData(f"{file} is damaged: {fault}; the other profiles of the run are whole") from None
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import BadData, NotFound, StepscopeError, StorageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id
@@ -196,7 +197,7 @@ def _read(home: Path, folder: str) -> Trashed | None:
             raise BadData(f"{_note_of(path)} does not match its checksum")
         note = _note_decoder.decode(data)
         return Trashed(note.id, note.name, note.project, note.deleted, note.bytes, str(home), folder)
-    except (OSError, BadData, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, BadData, *MALFORMED):
         pass
     try:
         meta = read_meta(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.index import cache_folder
 from stepscope.runs.format.filesystem import make_private_folder
@@ -105,5 +106,5 @@ def _read(path: Path) -> _File | None:
     try:
         data = read_file(path, _LARGEST, within=path.parent)
         return None if seal_of(data) == "damaged" else _file_decoder.decode(data)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (OSError, *MALFORMED):
         return None

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import BadData, StorageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import create_private
 from stepscope.runs.format.ids import new_run_id
@@ -34,7 +35,7 @@ _STALE_S = 10.0
 _WAIT_S = 5.0
 
 
-_DAMAGED = (BadData, msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_DAMAGED = (BadData, *MALFORMED)
 _UNREADABLE = (OSError, *_DAMAGED)
 
 log = logging.getLogger("stepscope.server")

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.files.decoding import MALFORMED
 from stepscope.importers.aim.mirror import mirrored
 from stepscope.importers.aim.names import series_name
 from stepscope.importers.foreign import Columns, Piece, Thing
@@ -94,7 +95,7 @@ class Reader:
             data = out.read(size) if size <= _LARGEST else b""
             if len(data) < size:
                 raise self._ended()
-            message = _decode(data)
+            message = _message(data)
             if message["is"] == "end":
                 return
             if "key" not in message and message["is"] in ("trouble", "fault"):
@@ -107,6 +108,16 @@ class Reader:
         said = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr is not None else ""
         last = said.strip().splitlines()[-1:] or ["it said nothing"]
         return BadData(f"Aim could not read the folder: {last[0]}")
+
+
+def _message(data: bytes) -> dict[str, Any]:
+    try:
+        message = _decode(data)
+    except MALFORMED as fault:
+        raise BadData(f"an answer of Aim's cannot be read: {fault}") from None
+    if not isinstance(message, dict) or "is" not in message:
+        raise BadData("an answer of Aim's is not a message")
+    return message
 
 
 def _pieces(message: dict[str, Any]) -> Iterator[Piece]:

@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 import msgspec
 
 from stepscope.errors import BadData, Forbidden, NotFound
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_file, read_file, read_window
 from stepscope.records import FORMAT, RunMeta
 from stepscope.runs.format.frames import HEADER, MAGIC, Kind, decode_at
@@ -117,7 +118,7 @@ def _copy_in(log: BinaryIO) -> bytes | None:
 def _decoded(data: bytes, file: Path) -> RunMeta:
     try:
         meta = _decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+    except MALFORMED as fault:
         raise BadData(f"{file} cannot be read: {fault}; it should be the JSON that was written with the run") from None
     if meta.format > FORMAT:
         raise BadData(
