@@ -5,9 +5,10 @@
  * mode of events/operations.c or `EngineTape`, which reports them; the list is cut back to where it was before. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <string.h>
 #include <structmember.h>
 
-#define VERSION 2
+#define VERSION 3
 enum { BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END };
 enum { MOST_SIMPLE = 16 };
 #define LEAF_NUMBER (1ULL << 63) /* all leaves share one sequence number, the largest there is */
@@ -22,7 +23,7 @@ static PyObject *small[16], *no_look;
 static PyObject *s_version, *s_dtype, *s_device, *s_requires_grad, *s_storage, *s_cdata, *s_shape, *s_is_contiguous,
     *s_stride, *s_describe, *s_nbytes, *s_is_parameter, *s_grad_fn, *s_output_nr, *s_begin_any, *s_end_any,
     *s_look_again, *s_sequence, *s_next, *s_variable, *s_kept_by, *s_grad, *s_enter, *s_exit, *s_lasti, *s_end, *s_off,
-    *s_fault, *s_see_node;
+    *s_fault, *s_see_node, *s_see;
 
 /* Ghosts */
 
@@ -231,7 +232,7 @@ typedef struct {
     PyObject *events, *known, *nodes, *leaves, *counter, *lives, *gone, *storages, *looks, *left;
     long long expected, first;
     unsigned long thread;
-    char strangers, packed, is_placed, timed;
+    char strangers, packed, is_placed, timed, in_step;
 } Tape;
 
 static PyObject *node_of(Tape *self, PyObject *node, unsigned long long since, PyObject *fresh);
@@ -792,6 +793,108 @@ static PyObject *tape_end(Tape *self, PyObject *const *given, Py_ssize_t count) 
     Py_RETURN_NONE;
 }
 
+/* Whether a version of a tensor was looked at; -1 for an error. */
+static int is_looked_at(Ghost *ghost, PyObject *tensor) {
+    PyObject *version = version_of(tensor);
+    if (version == NULL) return -1;
+    int same = ghost->looked == NULL ? version == Py_None : PyObject_RichCompareBool(ghost->looked, version, Py_EQ);
+    Py_DECREF(version);
+    return same;
+}
+
+static int is_new(Ghost *ghost) { return ghost->looked == no_look; }
+
+static int see(Tape *self, Ghost *ghost, PyObject *tensor) {
+    PyObject *seen = PyObject_CallMethodObjArgs((PyObject *)self, s_see, ghost, tensor, NULL);
+    Py_XDECREF(seen);
+    return seen == NULL ? -1 : 0;
+}
+
+static int see_inputs(Tape *self, PyObject *inputs, int only_new) {
+    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(inputs); place++) {
+        PyObject *tensor = PyList_GET_ITEM(inputs, place);
+        Ghost *ghost = ghost_of(self, tensor, 0);
+        if (ghost == NULL) return -1;
+        int known = is_new(ghost) ? 0 : only_new ? 1 : is_looked_at(ghost, tensor);
+        if (known < 0 || (known == 0 && see(self, ghost, tensor) < 0)) return -1;
+    }
+    return 0;
+}
+
+/* ValueTape.begin */
+static PyObject *tape_begin_seeing(Tape *self, PyObject *const *given, Py_ssize_t count) {
+    PyObject *begun = tape_begin(self, given, count);
+    if (begun != NULL && see_inputs(self, PyTuple_GET_ITEM(begun, 2), self->in_step) < 0) Py_CLEAR(begun);
+    return begun;
+}
+
+/* ValueTape._is_view: whether it shows values that were looked at, and found well, as those of an input. */
+static int is_view(Tape *self, Ghost *ghost, PyObject *inputs) {
+    if (ghost->cdata == NULL || ghost->cdata == Py_None) return 0;
+    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(inputs); place++) {
+        Ghost *source = ghost_of(self, PyList_GET_ITEM(inputs, place), 0);
+        if (source == NULL) return -1;
+        if (source->cdata == NULL || source->bad == Py_True) continue;
+        int same = PyObject_RichCompareBool(source->cdata, ghost->cdata, Py_EQ);
+        if (same != 0) return same;
+    }
+    return 0;
+}
+
+/* Whether values are not worth a look: an optimizer's arithmetic, or memory that was never written to. */
+static int skips_values(Tape *self, Py_ssize_t at) {
+    if (self->in_step) return 1;
+    PyObject *plan = at + 1 < PyList_GET_SIZE(self->events) ? PyList_GET_ITEM(self->events, at + 1) : NULL;
+    if (plan == NULL || !PyTuple_CheckExact(plan) || PyTuple_GET_SIZE(plan) != 2) return 0;
+    const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(plan, 1));
+    if (name == NULL) return -1;
+    const char *unwritten[] = {"empty", "new_empty", "resize"};
+    for (size_t place = 0; place < 3; place++)
+        if (strncmp(name, unwritten[place], strlen(unwritten[place])) == 0) return 1;
+    return 0;
+}
+
+static int see_outputs(Tape *self, Py_ssize_t first, Py_ssize_t count, PyObject *inputs, int skips) {
+    for (Py_ssize_t place = first; place < first + 2 * count; place += 2) {
+        PyObject *ghost = place < PyList_GET_SIZE(self->events) ? new_ref(PyList_GET_ITEM(self->events, place)) : NULL;
+        if (ghost == NULL || Py_TYPE(ghost) != ghost_class) {
+            Py_XDECREF(ghost);
+            return 0;
+        }
+        PyObject *tensor = PyObject_CallNoArgs(((Ghost *)ghost)->ref);
+        int done = tensor == NULL ? -1 : 0, passes = 0;
+        if (done == 0 && is_new((Ghost *)ghost)) passes = skips ? 1 : is_view(self, (Ghost *)ghost, inputs);
+        if (passes < 0) done = -1;
+        if (done == 0 && passes) {
+            PyObject *version = version_of(tensor);
+            if (version == NULL) done = -1;
+            else Py_XSETREF(((Ghost *)ghost)->looked, version);
+        } else if (done == 0 && !skips) {
+            int known = is_looked_at((Ghost *)ghost, tensor);
+            done = known < 0 ? -1 : known ? 0 : see(self, (Ghost *)ghost, tensor);
+        }
+        Py_XDECREF(tensor);
+        Py_DECREF(ghost);
+        if (done < 0) return -1;
+    }
+    return 0;
+}
+
+/* ValueTape.end */
+static PyObject *tape_end_seeing(Tape *self, PyObject *const *given, Py_ssize_t count) {
+    Py_ssize_t written = self->events != NULL && PyList_CheckExact(self->events) ? PyList_GET_SIZE(self->events) : 0;
+    PyObject *ended = tape_end(self, given, count);
+    if (ended == NULL || PyList_GET_SIZE(self->events) < written + 7) return ended;
+    PyObject *begun = given[0], *inputs = PyTuple_GET_ITEM(begun, 2);
+    Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(begun, 0));
+    Py_ssize_t outputs = PyLong_AsSsize_t(PyList_GET_ITEM(self->events, written + 5));
+    int skips = PyErr_Occurred() ? -1 : skips_values(self, at), writes = PyObject_IsTrue(PyTuple_GET_ITEM(begun, 3));
+    if (skips < 0 || writes < 0 || see_outputs(self, written + 7, outputs, inputs, skips) < 0 ||
+        (writes && !skips && see_inputs(self, inputs, 0) < 0))
+        Py_CLEAR(ended);
+    return ended;
+}
+
 /* Tape.make(tensor, made=True), Tape.meet(tensor), Tape.ghost(tensor) */
 static PyObject *tape_make(Tape *self, PyObject *const *given, Py_ssize_t count) {
     if (count < 1 || count > 2) {
@@ -847,7 +950,7 @@ static PyObject *tape_note(Tape *self, PyObject *const *given, Py_ssize_t count)
 #define FAST(name, function) {name, (PyCFunction)(void (*)(void))function, METH_FASTCALL, NULL}
 static PyMethodDef tape_methods[] = {
     FAST("begin", tape_begin), FAST("end", tape_end), FAST("make", tape_make), FAST("note", tape_note),
-    FAST("_claim", tape_claim), {"node", (PyCFunction)tape_node, METH_O, NULL},
+    FAST("begin_seeing", tape_begin_seeing), FAST("end_seeing", tape_end_seeing), FAST("_claim", tape_claim), {"node", (PyCFunction)tape_node, METH_O, NULL},
     {"meet", (PyCFunction)tape_meet, METH_O, NULL}, {"ghost", (PyCFunction)tape_ghost, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -870,6 +973,7 @@ static PyMemberDef tape_members[] = {
     {"packed", T_BOOL, offsetof(Tape, packed), 0, NULL},
     {"is_placed", T_BOOL, offsetof(Tape, is_placed), 0, NULL},
     {"timed", T_BOOL, offsetof(Tape, timed), 0, NULL},
+    {"in_step", T_BOOL, offsetof(Tape, in_step), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -1172,7 +1276,7 @@ PyMODINIT_FUNC PyInit__tape(void) {
         {&s_begin_any, "_begin_any"}, {&s_end_any, "_end_any"}, {&s_look_again, "look_again"},
         {&s_sequence, "_sequence_nr"}, {&s_next, "next_functions"}, {&s_variable, "variable"},
         {&s_kept_by, "_kept_by"}, {&s_grad, "grad"}, {&s_enter, "__enter__"}, {&s_exit, "__exit__"},
-        {&s_lasti, "f_lasti"}, {&s_end, "end"}, {&s_off, "off"}, {&s_fault, "report"}, {&s_see_node, "see_node"},
+        {&s_lasti, "f_lasti"}, {&s_end, "end"}, {&s_off, "off"}, {&s_fault, "report"}, {&s_see_node, "see_node"}, {&s_see, "_see"},
     };
     for (size_t place = 0; place < sizeof names / sizeof *names; place++)
         if ((*names[place].name = PyUnicode_InternFromString(names[place].text)) == NULL) return NULL;
