@@ -15,7 +15,7 @@ from stepscope.events.optimizers import closure_in
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
-from stepscope.record.watch.fetch import can_fetch, here, is_far, together
+from stepscope.record.watch.fetch import can_fetch, here, is_far, norms_of
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -323,7 +323,9 @@ class Steps(Witness):
     def _all_zero(self, parameters: list[Any]) -> bool:
         with quietly():
             gradients = [p.grad for p in parameters if p.grad is not None]
-            return bool(gradients) and not any(is_nonzero(gradient) for gradient in gradients)
+            if not gradients or is_nonzero(gradients[-1]):  # usually
+                return False
+            return not any(are_nonzero(gradients))
 
     def ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """It has stepped."""
@@ -376,10 +378,10 @@ def is_nonzero(gradient: Any) -> bool:
 
 def are_nonzero(gradients: list[Any]) -> list[bool]:
     """`is_nonzero` of each, with one read for all that lie on one device."""
-    far = [number for number, one in enumerate(gradients) if is_far(one) and _can_read(one)]
-    largest = together([torch.linalg.vector_norm(raw.detach(gradients[number]), math.inf) for number in far])
-    known = {number: float(one) != 0 for number, one in zip(far, largest, strict=True)}
-    return [known[number] if number in known else is_nonzero(one) for number, one in enumerate(gradients)]
+    plain = [i for i, one in enumerate(gradients) if _can_read(one) and one.is_floating_point() and one.numel()]
+    largest = norms_of([gradients[i] for i in plain], math.inf)
+    known = {i: norm != 0 for i, norm in zip(plain, largest, strict=True)}
+    return [known[i] if i in known else is_nonzero(one) for i, one in enumerate(gradients)]
 
 
 def _can_read(gradient: Any) -> bool:
