@@ -78,7 +78,7 @@ export function spreadSlots(ids: readonly string[], hueOf: (id: string) => numbe
 const UNKNOWN: Ink = { light: "#9a9ca5", dark: "#6d707a" };
 
 export function lookOf(slot: number | undefined, dark: boolean): Look {
-  if (slot === undefined) return { colour: dark ? UNKNOWN.dark : UNKNOWN.light, dash: [], slot: -1 };
+  if (slot === undefined || slot < 0) return { colour: dark ? UNKNOWN.dark : UNKNOWN.light, dash: [], slot: -1 };
   const ink = PALETTE[slot % PALETTE.length] as Ink;
   const dash = DASHES[Math.floor(slot / PALETTE.length) % DASHES.length] as readonly number[];
   return { colour: dark ? ink.dark : ink.light, dash, slot };
