@@ -119,7 +119,7 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
 
   test("layouts come back, views are shared, a link wins over both", async () => {
     const { page, context, errors } = await openTab(server);
-    await page.getByRole("columnheader", { name: /latent/ }).getByRole("button").first().click();
+    await page.getByRole("columnheader", { name: /latent/ }).locator(".head-button").first().click();
     await page.waitForURL(/sort=config.latent/);
     // The layout is kept a moment after it was changed; a page that is opened then has it.
     await expect.poll(() => page.evaluate(() => JSON.stringify({ ...localStorage }))).toContain("config.latent");

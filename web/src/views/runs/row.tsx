@@ -1,5 +1,6 @@
 import { memo } from "preact/compat";
 import { Checkbox, Skeleton } from "../../components";
+import { Middle } from "../../components/middle";
 import { ChevronDownIcon, ChevronRightIcon, EyeIcon, EyeOffIcon, WarningIcon } from "../../components/icons";
 import { count, formatCell, visibleText } from "../../lib/format";
 import { valueWords } from "../../lib/compare-table";
@@ -11,7 +12,7 @@ import { CellContent, isNumeric } from "./cells";
 import { meanIn, rows, table } from "./data";
 import { endPeek, startPeek } from "./peek";
 import { choose, chooseMany, chosenAmong, cursor } from "./selection";
-import { columnOf, groupBy, shutGroups, widthOf } from "./settings";
+import { columnOf, groupBy, pinnedLeft, shutGroups, widthOf } from "./settings";
 
 export interface RowProps {
   id: string | undefined;
@@ -44,7 +45,8 @@ export const Row = memo(function Row({ id, index, columns }: RowProps) {
           role="gridcell"
           data-column={column.key}
           data-source={column.source}
-          style={{ width: widthOf(column) }}
+          data-pinned={pinnedLeft(column.key) === undefined ? undefined : ""}
+          style={{ width: widthOf(column), left: pinnedLeft(column.key) }}
         >
           {kept ? (
             <CellContent column={column} kept={kept} best={isBest(column, kept.cells.get(column.key))} />
@@ -84,13 +86,14 @@ function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index:
       />
       <Swatch id={row.id} chosen={chosen} name={name} />
       <a
-        class="run-name isolate ellipsis"
+        class="run-name isolate"
         href={linkTo(`/run/${row.id}`)}
         title={name}
+        aria-label={name}
         onMouseEnter={(event) => startPeek(row.id, event.currentTarget)}
         onMouseLeave={endPeek}
       >
-        {name}
+        <Middle text={name} />
       </a>
       {row.findings > 0 ? (
         <span class="badge badge-bad" title={`${count(row.findings, "finding")}: open the run to read them`}>
@@ -167,7 +170,8 @@ export function GroupRow({ group, shut, index, columns }: { group: RunGroup; shu
           class={isNumeric(column) ? "cell cell-number" : "cell"}
           role="gridcell"
           data-column={column.key}
-          style={{ width: widthOf(column) }}
+          data-pinned={pinnedLeft(column.key) === undefined ? undefined : ""}
+          style={{ width: widthOf(column), left: pinnedLeft(column.key) }}
         >
           <MeanCell found={meanIn(group, column.key)} of={group.count} />
         </div>
