@@ -61,7 +61,7 @@ def inflated(data: bytes | memoryview, limit: int, what: str, *, wbits: int = zl
     if len(plain) > limit:
         raise UnsafeFile(f"{what} unpacks to more than {limit:,} bytes, so it was not read")
     if not unfold.eof:
-        raise BadData(f"{what} is cut off: it ends after {len(plain):,} unpacked bytes")
+        raise BadData(f"{what} is cut short: it ends after {len(plain):,} unpacked bytes")
     return plain
 
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from stepscope.files.opening import read_text
 from stepscope.runs.catalogue.index import cache_folder
 
 __all__ = ["HueBook", "hue_book"]
@@ -48,9 +49,8 @@ class HueBook:
     def _from_disk(self) -> dict[str, int]:
         found: dict[str, int] = {}
         try:
-            if self._path.stat().st_size <= _LARGEST:
-                for run, hue in _LINE.findall(self._path.read_text("ascii", "replace")):
-                    found.setdefault(run, int(hue))
+            for run, hue in _LINE.findall(read_text(self._path, _LARGEST, within=self._path.parent)):
+                found.setdefault(run, int(hue))
         except OSError:
             pass
         return found

@@ -11,12 +11,18 @@ from zlib import crc32
 from stepscope.files.opening import read_file
 from stepscope.runs.format.layout import write_file
 
-__all__ = ["is_as_written", "note_checksum"]
+__all__ = ["is_as_written", "note_checksum", "note_checksum_again"]
 
 
 def note_checksum(path: Path, data: bytes) -> None:
     """Write down what a file holds."""
     write_file(_beside(path), b"%08x\n" % crc32(data))
+
+
+def note_checksum_again(path: Path, data: bytes) -> None:
+    """The same for a file that was changed on purpose, if it has a checksum."""
+    if _beside(path).exists():
+        note_checksum(path, data)
 
 
 def is_as_written(path: Path, data: bytes) -> bool:

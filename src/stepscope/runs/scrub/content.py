@@ -50,9 +50,12 @@ def clean_any(data: bytes, needle: Needle) -> tuple[bytes, int]:
 
 
 def _clean_gzip(data: bytes, needle: Needle) -> tuple[bytes, int]:
+    unfold = zlib.decompressobj(31)
     try:
-        plain = zlib.decompressobj(31).decompress(data, _LARGEST_UNPACKED)
+        plain = unfold.decompress(data, _LARGEST_UNPACKED)
     except zlib.error:
+        return needle.clean_bytes(data)
+    if not unfold.eof or unfold.unused_data:  # more than we unpack: writing it again would cut it off
         return needle.clean_bytes(data)
     cleaned, count = needle.clean_bytes(plain)
     return (gzip.compress(cleaned, 6, mtime=0), count) if count else (data, 0)

@@ -16,6 +16,7 @@ from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder, sync_folder
 from stepscope.runs.format.frames import Frame, scan
 from stepscope.runs.format.layout import BLOBS, write_file
+from stepscope.runs.format.sidecar import note_checksum_again
 from stepscope.runs.read.folder import open_run
 from stepscope.runs.scrub.content import Blob, Renamed, clean_any, clean_log, inline_blobs
 from stepscope.runs.scrub.needle import Needle
@@ -153,6 +154,7 @@ def _put(path: Path, before: bytes, cleaned: bytes) -> None:
     if path.stat().st_size != len(before):
         raise Conflict(f"{path} has grown since it was read: the run is being written; stop it first")
     write_file(path, cleaned)
+    note_checksum_again(path, cleaned)
 
 
 def _compare(path: Path, before: bytes, cleaned: bytes) -> None:
