@@ -49,6 +49,7 @@ CASES: dict[str, list[str]] = {
     "edit": ["second", "--tag", "new", "--dir", "mine"],
     "explain": ["opt.no-zero-grad"],
     "export": ["first"],
+    "export-site": ["site"],
     "import": ["nowhere/"],
     "init-vscode": [],
     "inspect": ["net.py:Net", "--input", "2,3"],
