@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
 import multiprocessing
 import os
 import resource
@@ -22,8 +23,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-import httpx
 
 TOKEN = "flood-bench-token-0123456789"
 ADMITTED = f"Host: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
@@ -111,18 +110,20 @@ def latencies(port: int, seconds: float, viewers: int = 4) -> tuple[list[float],
     headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json", "x-stepscope": "1"}
 
     def view(keep: bool) -> None:
-        kept = httpx.Client(headers=headers, timeout=30)
+        kept = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
         while time.monotonic() < end:
-            client = kept if keep else httpx.Client(headers=headers, timeout=30)
+            connection = kept if keep else http.client.HTTPConnection("127.0.0.1", port, timeout=30)
             began = time.perf_counter()
             try:
-                ok = client.post(f"http://127.0.0.1:{port}/api/runs", content=b"{}").status_code == 200
-            except httpx.HTTPError:
-                ok = False
+                connection.request("POST", "/api/runs", b"{}", headers)
+                answer = connection.getresponse()
+                answer.read()
+                failed[0] += answer.status != 200
+            except (OSError, http.client.HTTPException):
+                failed[0] += 1
             waited.append((time.perf_counter() - began) * 1000)
-            failed[0] += not ok
             if not keep:
-                client.close()
+                connection.close()
             time.sleep(0.05)
         kept.close()
 
