@@ -406,7 +406,7 @@ def _texts(*texts: str) -> Callable[[], list[bytes]]:
     return lambda: [text.encode() for text in texts]
 
 
-_AIM = (StepscopeError, ValueError, TypeError, KeyError, msgspec.MsgspecError)
+_AIM = (StepscopeError, ValueError, TypeError, LookupError, AttributeError, OverflowError)
 """What the reader of Aim's messages catches around it; they come from a process of ours."""
 
 TARGETS: dict[str, Target] = {

@@ -32,6 +32,8 @@ from stepscope.track.secrets import mask_text
 __all__ = ["Reader"]
 
 _LARGEST = 1 << 30
+_STRANGE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
+"""What a message that is not as the worker writes it can lead to."""
 _decode = msgspec.msgpack.Decoder().decode
 
 
@@ -76,7 +78,7 @@ class Reader:
                 yield from _pieces(message)
             except StepscopeError as fault:
                 self.lost.append(f"'{message['name']}' of run {run}: {fault}")
-            except (ValueError, TypeError) as fault:
+            except _STRANGE as fault:
                 self.lost.append(f"'{message['name']}' of run {run} cannot be read: {fault}")
         yield from printed.close(last, None)
 
