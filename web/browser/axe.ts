@@ -1,10 +1,13 @@
-/** Accessibility as axe-core sees it: what it calls serious or critical is a fault of the page. */
+/** Accessibility as axe-core sees it: what it calls serious or critical is a fault of the page, and so are headings out of order. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Axe calls these moderate; who moves from heading to heading is lost without them. */
+const HEADINGS = new Set(["heading-order", "page-has-heading-one", "empty-heading"]);
 
 interface Violation {
   id: string;
@@ -41,7 +44,7 @@ export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<s
     },
     { include: options.include ?? null, without: options.without ?? [], only: options.only ?? [] },
   );
-  return found.filter((one) => one.impact === "serious" || one.impact === "critical").map(inWords);
+  return found.filter((one) => one.impact === "serious" || one.impact === "critical" || HEADINGS.has(one.id)).map(inWords);
 }
 
 function inWords(fault: Violation): string {

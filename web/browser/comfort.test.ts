@@ -105,6 +105,8 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await row.nth(5).getByRole("checkbox").check();
     await page.keyboard.press("Delete");
     await page.getByRole("dialog", { name: "Delete this run?" }).getByText(/KiB/).waitFor();
+    // The keyboard stands on Cancel: what cannot be wanted by accident takes one key more.
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByText("23 runs", { exact: true }).waitFor();
     await page.getByRole("button", { name: "More", exact: true }).click();
