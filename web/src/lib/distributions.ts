@@ -33,7 +33,7 @@ export interface Wrong {
 export function wrongOf(cell: DistributionCell): Wrong | null {
   if (cell.bad > 0) return { grade: 3, words: `${cell.bad.toLocaleString("en-US")} NaN or ∞ in the ${cell.family}` };
   if ((cell.moved ?? 0) >= EXPLODED) return { grade: 2, words: `${cell.family} exploding: moved ${Math.round(cell.moved ?? 0).toLocaleString("en-US")} sd` };
-  if ((cell.stuck ?? 0) >= STUCK && cell.count > 1) return { grade: 1, words: `${cell.family} dead or saturated: ${Math.floor((cell.stuck ?? 0) * 100)}% in two bins` };
+  if ((cell.stuck ?? 0) >= STUCK && cell.count > 1) return { grade: 1, words: `${cell.family} dead or saturated: ${Math.round((cell.stuck ?? 0) * 100)}% in two bins` };
   return null;
 }
 
