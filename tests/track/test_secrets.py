@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from stepscope.track import secrets
+from stepscope.track.ending import ending_of
 from stepscope.track.secrets import MASK, mask_argv, mask_text, mask_value
 from stepscope.track.secrets.known import MOST_OVERHEARD, known_values
 
@@ -253,3 +254,15 @@ def test_a_long_diff_is_masked_throughout() -> None:
     assert "PLANTED" not in shown
     assert shown.count("+line") == 5000
     assert shown.endswith("+the end\n")
+
+
+def test_a_secret_passed_by_position_is_masked_in_the_traceback() -> None:
+    def connect(password: str) -> None:
+        raise RuntimeError("refused")
+
+    try:
+        connect("Tr0ub4dor-and-3")
+    except RuntimeError as error:
+        ending = ending_of(error)
+    assert ending.traceback is not None
+    assert 'connect("***")' in ending.traceback

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import TracebackType
 
 from stepscope.runs.scrub.needle import written_forms
 from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.values import is_opaque, is_place
 
-__all__ = ["MOST_OVERHEARD", "forget_all", "hides", "known_values", "learn", "learn_from"]
+__all__ = ["MOST_OVERHEARD", "forget_all", "hides", "known_values", "learn", "learn_from", "learn_from_crash"]
 
 MOST_OVERHEARD = 256
 """Secrets seen in passing (in a diff, on the console) are remembered up to this many, the newest: a search for each of
 thousands would cost the training its time."""
 
+_MOST_FRAMES = 200
 _known: dict[str, None] = {}
 _overheard: dict[str, None] = {}
 _longest_first: tuple[str, ...] = ()
@@ -44,6 +46,17 @@ def learn_from(variables: Mapping[str, str]) -> None:
     for name, value in variables.items():
         if hides(name, value):
             learn(value)
+
+
+def learn_from_crash(trace: TracebackType | None) -> None:
+    """Remember the secrets among the local variables of a crash: the lines of its traceback may spell them out."""
+    for _ in range(_MOST_FRAMES):
+        if trace is None:
+            return
+        for name, value in list(trace.tb_frame.f_locals.items()):
+            if isinstance(value, str) and len(value) < 1000 and hides(name, value):
+                learn(value, in_passing=True)
+        trace = trace.tb_next
 
 
 def hides(name: str, value: str) -> bool:
