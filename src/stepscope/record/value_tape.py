@@ -32,6 +32,10 @@ the end."""
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _grad_mode = torch._C._set_grad_enabled
+if compiled is not None:
+    compiled.configure_looks(
+        torch.strided, _dispatch_modes, aside.level, torch.aminmax, torch.is_grad_enabled, _grad_mode
+    )
 _UNWRITTEN = ("empty", "new_empty", "resize")
 
 
