@@ -11,7 +11,7 @@ from tests.fuzz.changes import changed
 from tests.fuzz.limits import TookTooLong, at_most
 from tests.fuzz.targets import TARGETS
 
-EXAMPLES = 120
+EXAMPLES = 80
 QUIET = settings(
     max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
 )
