@@ -125,7 +125,10 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await page.keyboard.press("a");
     await page.getByRole("button", { name: /^Lines/ }).focus();
     await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Metrics or formulas" }).or(page.getByRole("combobox", { name: "Metrics or formulas" })).fill("= 1 - (val/accuracy");
+    await expect.poll(() => page.locator(".formula-problem").textContent()).toBe("= 1 - (val/accuracy\n      ^this parenthesis is never closed; expected ) at the end");
     await page.getByRole("textbox", { name: "Metrics or formulas" }).or(page.getByRole("combobox", { name: "Metrics or formulas" })).fill("= 1 - val/accuracy");
+    await page.locator(".formula-problem").waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Add panel", exact: true }).click();
     await expect.poll(() => shape(page)).toEqual([["lr", "1 - val/accuracy"]]);

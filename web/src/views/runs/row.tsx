@@ -8,6 +8,7 @@ import { groupKey } from "../../lib/rows";
 import type { GroupMean, RunColumn, RunGroup, RunRow } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { hiddenSet, hovered, lookOfRun, selectedSet, toggleHidden, toggleSelected } from "../../state";
+import { twinMark } from "../../twins";
 import { CellContent, isNumeric } from "./cells";
 import { meanIn, rows, table } from "./data";
 import { endPeek, startPeek } from "./peek";
@@ -95,6 +96,11 @@ function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index:
       >
         <Middle text={name} />
       </a>
+      {twinMark(row.id) ? (
+        <span class="run-twin" title="Another run has the same name; this is the end of its id">
+          {twinMark(row.id)}
+        </span>
+      ) : null}
       {row.findings > 0 ? (
         <span class="badge badge-bad" title={`${count(row.findings, "finding")}: open the run to read them`}>
           {row.findings}
