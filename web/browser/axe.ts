@@ -1,4 +1,4 @@
-/** Accessibility as axe-core sees it: what it calls serious or critical is a fault of the page, and so are headings out of order. */
+/** Accessibility as axe-core sees it: what it calls serious or critical is a fault of the page. */
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,6 +23,8 @@ export interface AxeOptions {
   without?: string[];
   /** Only these rules. */
   only?: string[];
+  /** Headings out of order are faults too. */
+  headings?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<s
     },
     { include: options.include ?? null, without: options.without ?? [], only: options.only ?? [] },
   );
-  return found.filter((one) => one.impact === "serious" || one.impact === "critical" || HEADINGS.has(one.id)).map(inWords);
+  return found.filter((one) => one.impact === "serious" || one.impact === "critical" || (options.headings && HEADINGS.has(one.id))).map(inWords);
 }
 
 function inWords(fault: Violation): string {

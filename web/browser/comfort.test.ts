@@ -80,6 +80,7 @@ describe.skipIf(noBrowser)("everyday comfort", () => {
     await dialog.getByText(/KiB on the disk/).waitFor();
     await expect.poll(() => dialog.locator("li").allTextContents()).toEqual(before.slice(1, 3).map((name) => `${name} vae`));
     expect(await axeFaults(page)).toEqual([]);
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByText("22 runs", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
