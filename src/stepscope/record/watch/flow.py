@@ -11,8 +11,8 @@ import torch
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, norms_of
+from stepscope.record.watch.nonzero import are_nonzero
 from stepscope.record.watch.origin import HOST
-from stepscope.record.watch.steps import are_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:

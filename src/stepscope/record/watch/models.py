@@ -14,7 +14,7 @@ from stepscope.events.quiet import quietly
 from stepscope.record import construction
 from stepscope.record.sites import site_at
 from stepscope.record.statistics import local_of
-from stepscope.record.watch.steps import are_nonzero
+from stepscope.record.watch.nonzero import are_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:

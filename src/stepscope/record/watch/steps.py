@@ -15,7 +15,8 @@ from stepscope.events.optimizers import closure_in
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
-from stepscope.record.watch.fetch import can_fetch, here, is_far, norms_of
+from stepscope.record.watch.fetch import can_fetch, here, is_far
+from stepscope.record.watch.nonzero import are_nonzero, is_nonzero
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Backward", "Step", "Steps", "are_nonzero", "is_nonzero"]
+__all__ = ["Backward", "Step", "Steps"]
 
 _KEPT = 4000
 _SAMPLE = 3
@@ -365,27 +366,6 @@ class Steps(Witness):
             fresh.sample = _sample(optimizer, fresh)
         fresh.cleared = False
         self._watched[optimizer] = fresh
-
-
-def is_nonzero(gradient: Any) -> bool:
-    """Whether it holds anything but zeros; what cannot be looked at now is taken for something."""
-    if not _can_read(gradient):
-        return True
-    if is_far(gradient):  # one number, and no memory for a mask of it
-        return float(raw.item(here(torch.linalg.vector_norm(raw.detach(gradient), math.inf)))) != 0
-    return bool(raw.item(raw.detach(gradient).ne(0).any()))
-
-
-def are_nonzero(gradients: list[Any]) -> list[bool]:
-    """`is_nonzero` of each, with one read for all that lie on one device."""
-    plain = [i for i, one in enumerate(gradients) if _can_read(one) and one.is_floating_point() and one.numel()]
-    largest = norms_of([gradients[i] for i in plain], math.inf)
-    known = {i: norm != 0 for i, norm in zip(plain, largest, strict=True)}
-    return [known[i] if i in known else is_nonzero(one) for i, one in enumerate(gradients)]
-
-
-def _can_read(gradient: Any) -> bool:
-    return not is_transformed(gradient) and gradient.layout is torch.strided and can_fetch(gradient)
 
 
 def _sample(optimizer: Any, watched: _Watched) -> list[tuple[Any, Any, int]]:
