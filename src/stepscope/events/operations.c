@@ -5,6 +5,7 @@
  * meant for the script (KeyboardInterrupt). There is no frame of ours while the operation runs. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <frameobject.h>
 #include <structmember.h>
 
 #define VERSION 2

@@ -5,6 +5,7 @@
  * mode of events/operations.c or `EngineTape`, which reports them; the list is cut back to where it was before. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <frameobject.h>
 #include <string.h>
 #include <structmember.h>
 
