@@ -43,9 +43,11 @@ class ChartOptions(Options, kw_only=True):
 def check(bound: Bound) -> None:
     options: ChartOptions = bound.options
     known = keys_of(bound)
-    for key in filter(is_formula, names(options)):
+    formulas = [key for key in names(options) if is_formula(key) and key not in known]
+    for key in formulas:
         read_formula(key)
-    need_keys(bound, [key for key in names(options) if not is_formula(key)] or known[:1], known)
+    if len(formulas) < len(names(options)) or not formulas:
+        need_keys(bound, [key for key in names(options) if key not in formulas], known)
     if len(names(options)) > MOST_KEYS:
         raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}")
     if options.x not in ("step", "relative", "wall", *known) and not is_formula(options.x):
