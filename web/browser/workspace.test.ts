@@ -74,14 +74,16 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await kept(page);
     await dragHead(page, panel(page, "lr"), () => middle(page.locator(".own-section .panel-cell"), 0.2));
     await expect.poll(() => shape(page)).toEqual([["lr", "loss"]]);
-    await kept(page);
-    const link = await page.evaluate(() => location.href);
-    await page.keyboard.press("Control+z");
+    await page.keyboard.press("Control+z"); // at once: it need not have come to rest
     await expect.poll(() => shape(page)).toEqual([["loss"]]);
     await page.keyboard.press("Control+z");
     await expect.poll(() => shape(page)).toEqual([]);
     await page.keyboard.press("Control+Shift+z");
     await expect.poll(() => shape(page)).toEqual([["loss"]]);
+    await page.keyboard.press("Control+Shift+z");
+    await expect.poll(() => shape(page)).toEqual([["lr", "loss"]]);
+    await expect.poll(() => page.evaluate(() => decodeURIComponent(location.hash))).toContain('"lr"');
+    const link = await page.evaluate(() => location.href);
     await page.goto("about:blank");
     await page.goto(link);
     await expect.poll(() => shape(page)).toEqual([["lr", "loss"]]);

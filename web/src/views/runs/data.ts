@@ -120,7 +120,8 @@ function refuse(now: Question, fault: unknown): void {
 }
 
 async function showAll(now: Question): Promise<void> {
-  const all = { ...now, ...inProject(project.peek(), ""), typed: "" };
+  // Whatever else the address asks for may be wrong too.
+  const all = { ...now, ...inProject(project.peek(), ""), typed: "", columns: [], group_by: null, sort: "created" };
   try {
     const page = await fetchPage(all, 0, new AbortController().signal);
     if (table.peek() === null) takePage(all, page, 0, true, false);
