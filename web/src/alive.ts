@@ -29,7 +29,7 @@ async function ask(): Promise<void> {
   soon(EVERY_MS);
 }
 
-// A run that ended is told at once, not with the next look.
+// A run that ended is announced at once, not with the next look.
 onLive((event) => {
   if (event.changed.some((change) => change.status !== "running" && aliveRuns.peek().has(change.id))) soon(0);
 });

@@ -141,7 +141,7 @@ export function suggest(completion: Completion, columns: readonly RunColumn[], v
         detail,
       }));
       const all = completion.expected === "join" ? joins : [...signs, ...joins];
-      // A word that is complete is no suggestion: Enter should run the query then.
+      // A complete word needs no suggestion: Enter should run the query then.
       return all.filter((one) => one.label.startsWith(typed) && one.label !== typed);
     }
     case "value":

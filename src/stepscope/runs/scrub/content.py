@@ -38,7 +38,7 @@ Renamed = dict[str, Blob]
 
 
 def clean_any(data: bytes, needle: Needle) -> tuple[bytes, int]:
-    """A file that is no log. Sealed JSON is sealed again; gzip is opened and closed again."""
+    """A file other than a log. Sealed JSON is sealed again; gzip is opened and closed again."""
     if data[:2] == _GZIP:
         return _clean_gzip(data, needle)
     if data[:1] == b"{" and seal_of(data) == "sound":
