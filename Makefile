@@ -1,5 +1,5 @@
 # The two commands of the README, and what they share. `make help` lists them.
-.PHONY: help setup demo test
+.PHONY: help setup demo test soak
 help: ## this list
 	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
@@ -11,3 +11,6 @@ demo: setup ## train a few small runs, record them, open the dashboard
 
 test: setup ## everything: lint, types, Python tests, the packages of others, docs, web tests, browser tests
 	@scripts/check
+
+soak: setup ## the fault suite, the attack suite and the fuzzers, for MINUTES (once without); one table: tried, held, lost
+	@scripts/soak --minutes $(or $(MINUTES),0)

@@ -4,11 +4,13 @@
 build stops with what to do, rather than shipping a package without its pages.
 
 Where there is a C compiler the wheel also has what `scripts/build-compiled` builds, and is one for this platform and,
-with Python's headers, this version of Python. Else it is for all of them, and Python does the same work more slowly.
+with Python's headers, this version of Python. Else, or with STEPSCOPE_PURE=1, it is for all of them, and Python does
+the same work more slowly.
 """
 
 from __future__ import annotations
 
+import os
 import runpy
 import shutil
 import subprocess
@@ -41,7 +43,7 @@ class WebAppHook(BuildHookInterface):  # type: ignore[type-arg]
 
     def add_compiled(self, root: Path, build_data: dict[str, Any]) -> None:
         script = root / "scripts/build-compiled"
-        if not script.exists():
+        if not script.exists() or os.environ.get("STEPSCOPE_PURE"):
             return
         compiled = runpy.run_path(str(script))
         self.folder = tempfile.TemporaryDirectory(prefix="stepscope-compiled-")  # gone with the hook, after the build

@@ -52,6 +52,7 @@ MAY_READ: dict[str, dict[str, str]] = {
         "os.open": "files that we make, and folders that we sync",
     },
     "runs/format/lease.py": {".read_text": "files of the kernel"},
+    "runs/scrub/content.py": {"zlib.decompressobj": "unpacked to a limit; what is longer stays as it is"},
     "runs/write/delivery.py": {"os.open": "files that we wrote, to sync them"},
     "sweep/file.py": {"yaml.load": "a sweep file that the user named, by a loader of plain values"},
     "sweep/journal.py": {"os.open": "the journal of this sweep, made and locked for writing"},

@@ -11,7 +11,8 @@ __all__ = ["inside", "inside_table"]
 
 NETS = ("gpt-small", "resnet18", "mlp")
 TOOLS = {
-    "record": ("stepscope", "record: metadata and cost"),
+    "record": ("stepscope", "record: not read"),
+    "record, and read": ("stepscope", "record: metadata and cost"),
     "trace_values": ("stepscope", "trace_values"),
     "detect_anomaly": ("torch", "detect_anomaly"),
     "torch.profiler": ("torch", "profiler"),
@@ -35,7 +36,7 @@ def inside(seconds: float, peers: bool) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def inside_table(found: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """The first four stand beside a plain step, the last two beside a plain forward."""
+    """The last two stand beside a plain forward, the others beside a plain step."""
     names = [name for name in TOOLS if any(name in tools for tools in found.values())]
     lines = ["| | plain step, ms | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|"]
     for net, tools in found.items():

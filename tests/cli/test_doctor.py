@@ -79,12 +79,12 @@ def test_every_problem_says_what_to_do() -> None:
         "packages": {},
         "runs": {"path": "/x", "is_writable": True, "free_bytes": 5 << 20},
         "mode": "off",
-        "compiled": {"trace scanner": False},
+        "compiled": dict.fromkeys(("trace scanner", "module door", "operations", "tape"), False),
         "cuda": {"torch_devices": [], "driver_devices": ["nvidia0"], "CUDA_VISIBLE_DEVICES": None},
         "selfcheck": {"left": ["torch:save"], "faults": ["the pulse"], "same_bits": False},
     }
     problems = problems_in(found)
-    assert len(problems) == 8
+    assert len(problems) == 9
     assert all(problem["do"] for problem in problems)
     assert "only 5 MB are free where runs go" in [problem["what"] for problem in problems]
 

@@ -33,6 +33,22 @@ class Following:
         self.names.append(f"{begun} failed")
 
 
+class Doubled(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(one: torch.Tensor) -> torch.Tensor:
+        return one * 2
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return grads[0] * 2
+
+
 @pytest.fixture
 def followed() -> Iterator[Following]:
     follower = Following()
@@ -109,6 +125,11 @@ def test_what_a_user_has_wrapped_is_applied_once(
 def test_each_operation_is_seen_once(followed: Following) -> None:
     F.relu(torch.ones(2)).sum()
     assert followed.names == ["ones", "relu", "sum"]
+
+
+def test_a_higher_order_operator_inside_vmap_runs_as_ever(followed: Following) -> None:
+    picked = torch.vmap(lambda one: Doubled.apply(one))(x())  # type: ignore[no-untyped-call]
+    assert torch.equal(picked, x() * 2)
 
 
 def test_an_operation_that_fails_is_told_and_raises_as_ever(followed: Following) -> None:

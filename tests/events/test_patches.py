@@ -325,3 +325,28 @@ def test_threads_that_patch_at_once_lose_nothing() -> None:
     assert vars(Theirs)["plain"] is before
     assert next(calls) >= 1600
     assert installed_now() == []
+
+
+def test_a_patch_is_put_on_again_as_it_was_if_the_function_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    def doubled(original: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: 2 * original(*args)
+
+    monkeypatch.setattr(math, "trunc", lambda x: 1)
+    undo = install(math, "trunc", doubled)
+    first = math.trunc
+    undo()
+    assert first(5) == 1
+    undo = install(math, "trunc", doubled)
+    assert math.trunc is first
+    assert first(5) == 2
+    undo()
+    math.trunc.words = "new"  # type: ignore[attr-defined]
+    undo = install(math, "trunc", doubled)
+    assert math.trunc.words == "new"  # type: ignore[attr-defined]
+    undo()
+    monkeypatch.setattr(math, "trunc", lambda x: 10)
+    undo = install(math, "trunc", doubled)
+    assert math.trunc(5) == 20
+    assert first(5) == 1
+    undo()
+    assert math.trunc(5) == 10

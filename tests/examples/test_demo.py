@@ -12,7 +12,8 @@ import stepscope
 from stepscope.profile.profile import Profile, profiles_in
 from stepscope.records import Alert, End
 from stepscope.runs.artifacts import choose, restore
-from stepscope.runs.format.layout import log_files, read_meta, run_folders
+from stepscope.runs.format.layout import log_files, run_folders
+from stepscope.runs.format.meta import read_meta
 from stepscope.runs.read.logs import LogReader
 
 DEMO = Path(__file__).parents[2] / "examples" / "demo.py"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.eventfiles.write import event, text, version
 from stepscope.importers.aim.mirror import mirrored
 from stepscope.importers.detect import sources_in
 from stepscope.importers.landing import Landing
@@ -73,8 +74,8 @@ def test_an_mlflow_folder_brings_in_nothing_from_outside(tmp_path: Path) -> None
     os.mkfifo(run / "params" / "pipe")
     (run / "artifacts" / "notes.txt").symlink_to("/etc/passwd")
     (run / "artifacts" / "etc").symlink_to("/etc")
-    text, said = imported(tmp_path / "mlruns", tmp_path / "store")
-    assert SECRET not in text
+    content, said = imported(tmp_path / "mlruns", tmp_path / "store")
+    assert SECRET not in content
     assert len([line for line in said if "leads elsewhere and was left out" in line]) == 6
     with Catalogue(tmp_path / "store", index=Index(tmp_path / "cache")) as catalogue:
         [entry] = catalogue.entries()
@@ -88,9 +89,21 @@ def test_an_artifact_address_outside_of_the_folder_is_not_read(tmp_path: Path) -
     meta = run / "meta.yaml"
     meta.write_text(meta.read_text().replace((run / "artifacts").as_uri(), str(tmp_path / "private")))
     (run / "artifacts").rmdir()
-    text, said = imported(tmp_path / "mlruns", tmp_path / "store")
-    assert SECRET not in text
+    content, said = imported(tmp_path / "mlruns", tmp_path / "store")
+    assert SECRET not in content
     assert "outside of" in " ".join(said)
+
+
+def test_a_tensorboard_folder_brings_in_nothing_from_outside(tmp_path: Path) -> None:
+    record = event(1.79e9, 1, text("note", "mine"))
+    for name in ("in/a", "in/b", "elsewhere"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "events.out.tfevents.1.h").write_bytes(version(1.79e9) + record)
+    (tmp_path / "in" / "linked").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "in" / "b" / "events.out.tfevents.2.h").symlink_to(tmp_path / "elsewhere" / "events.out.tfevents.1.h")
+    _, said = imported(tmp_path / "in", tmp_path / "store")
+    assert len([path for path in (tmp_path / "store").iterdir() if path.is_dir() and len(path.name) == 26]) == 2
+    assert len([line for line in said if "leads elsewhere and was left out" in line]) == 2
 
 
 @pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "/etc/passwd"])
@@ -108,8 +121,8 @@ def test_other_tools_files_that_are_none(tmp_path: Path, kind: str) -> None:
             os.mkfifo(path)
         else:
             path.symlink_to(kind)
-    text, _ = imported(tmp_path / "in", tmp_path / "store")
-    assert SECRET not in text
+    content, _ = imported(tmp_path / "in", tmp_path / "store")
+    assert SECRET not in content
 
 
 def test_the_copy_of_an_aim_folder_holds_plain_files_only(tmp_path: Path) -> None:

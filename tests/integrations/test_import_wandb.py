@@ -130,7 +130,8 @@ def _truth(records: list[Any]) -> dict[str, list[tuple[int, float, Any]]]:
 
 def test_every_number_step_and_time_is_equal(written: Written) -> None:
     truth = _truth(written.records)
-    assert written.landed.troubles == []
+    (trouble,) = written.landed.troubles  # `wandb.save` leaves a link, and links out of the folder are not followed
+    assert "the saved file 'weights.txt' cannot be read" in trouble
     ours = [name for name in written.run.metrics() if not name.startswith("system/")]
     assert sorted(ours) == sorted(truth)
     for name, points in truth.items():
@@ -194,7 +195,8 @@ def test_media_are_the_files_that_wandb_wrote(written: Written) -> None:
     kinds = run.media_keys()
     assert {kinds[name] for name in ("image", "images", "deep.image")} == {"image"}
     assert (kinds["histogram"], kinds["table"], kinds["page"]) == ("histogram", "table", "html")
-    assert (kinds["word"], kinds["files/weights.txt"], kinds["array"]) == ("text", "file", "histogram")
+    assert (kinds["word"], kinds["array"]) == ("text", "histogram")
+    assert "files/weights.txt" not in kinds
     pictures = run.media("image")
     assert [item.meta["caption"] for item in pictures] == [f"at {i}" for i in range(0, 40, 10)]
     there = {path.read_bytes() for path in files.glob("media/images/image_*.png")}

@@ -90,13 +90,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def alone(kept: Path) -> str:
+def alone(kept: Path, one_thread: None) -> str:
     """What the training prints when nobody watches."""
     return printed(lambda: exec(CODE, {"kept": kept, "__name__": "__main__"}))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
+    """Another number of threads gives other last bits."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
 def test_each_save_is_a_file_of_its_own(folder: Path) -> None:
     found, first = store.save([folder], "one", "My report!")
     _, second = store.save([folder], "two", "My report!", found.id, base=1)
-    assert [path.name for path in sorted(found.path.iterdir())] == ["000001.md", "000002.md"]
+    assert [path.name for path in sorted(found.path.glob("[!.]*"))] == ["000001.md", "000002.md"]
     assert (first.number, second.number) == (1, 2)
     assert [store.read(one) for one in found.versions()] == ["one", "two"]
     assert store.read(found.version()) == "two"

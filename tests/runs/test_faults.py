@@ -19,7 +19,7 @@ import pytest
 
 from stepscope.records import Alert, Dropped, End, Media
 from stepscope.runs.format.frames import Kind
-from stepscope.runs.format.layout import read_meta
+from stepscope.runs.format.meta import read_meta
 from stepscope.runs.write import delivery, logfile
 from stepscope.runs.write.writer import RunWriter
 

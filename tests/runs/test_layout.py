@@ -10,7 +10,8 @@ from stepscope.errors import BadData, NotFound
 from stepscope.records import RunMeta
 from stepscope.runs.format.filesystem import file_system_type, is_remote
 from stepscope.runs.format.ids import new_run_id
-from stepscope.runs.format.layout import create_run, is_run_folder, log_files, log_name, read_meta, run_folders
+from stepscope.runs.format.layout import create_run, is_run_folder, log_files, log_name, run_folders
+from stepscope.runs.format.meta import read_meta
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw 0 0

@@ -53,7 +53,7 @@ def test_rows_come_back_with_their_names_steps_values_and_times(run: Path) -> No
         (7, {"loss": 1.0, "acc": 2.0}),
     ]
     assert all(before - 0.01 < at < time.time() + 0.01 for at in row_times(run))
-    assert kinds(run) == [["HEADER", "DEFINE", "ROW", "ROW", "ROW", "EVENT", "HEADER", "DEFINE", "SEAL"]]
+    assert kinds(run) == [["HEADER", "META", "DEFINE", "ROW", "ROW", "ROW", "EVENT", "HEADER", "DEFINE", "SEAL"]]
 
 
 def test_ten_scalars_take_at_most_twelve_bytes_a_point(run: Path) -> None:
@@ -218,7 +218,7 @@ def test_after_the_end_nothing_is_written_and_nothing_raises(run: Path) -> None:
 
 def test_the_heart_beats_and_stops_with_the_end(run: Path) -> None:
     writer = RunWriter(run, run_id=run.name, heartbeat_s=0.02, fsync_s=0.02)
-    assert kinds(run) == [["HEADER", "HEARTBEAT"]]
+    assert kinds(run) == [["HEADER", "META", "HEARTBEAT"]]
     until(lambda: len(payloads(run, Kind.HEARTBEAT)) >= 4)
     writer.close(end())
     (last,) = struct.unpack("<d", payloads(run, Kind.HEARTBEAT)[-1])
@@ -250,8 +250,8 @@ def test_the_age_of_a_segment_is_seen_by_the_thread(run: Path, monkeypatch: pyte
     row.write(1, (1.0,))
     writer.close(end())
     first, second = kinds(run)[:2]
-    assert first == ["HEADER", "DEFINE", "ROW", "HEADER", "DEFINE", "SEAL"]
-    assert second[:3] == ["HEADER", "DEFINE", "ROW"]
+    assert first == ["HEADER", "META", "DEFINE", "ROW", "HEADER", "DEFINE", "SEAL"]
+    assert second[:4] == ["HEADER", "META", "DEFINE", "ROW"]
 
 
 def test_a_queue_keeps_order_and_times_and_loses_nothing(run: Path) -> None:
@@ -347,7 +347,7 @@ def test_a_forked_child_writes_a_file_of_its_own(run: Path) -> None:
     logs = sorted(read_logs(run), key=lambda log: log.header.role)
     assert [(log.header.role, log.header.pid) for log in logs] == [("run", os.getpid()), ("worker", pid)]
     assert [[Kind(frame.kind).name for frame in log.frames] for log in logs] == [
-        ["HEADER", "DEFINE", "ROW", "ROW", "EVENT", "HEADER", "DEFINE", "SEAL"],
+        ["HEADER", "META", "DEFINE", "ROW", "ROW", "EVENT", "HEADER", "DEFINE", "SEAL"],
         ["HEADER", "DEFINE", "ROW", "EVENT"],
     ]
 

@@ -49,7 +49,7 @@ def new(store: Path, name: str) -> Path:
 
 def opened(path: Path, attempt: int = 0, rank: int = 0, first_step: int = 0) -> tuple[Run, RunWriter]:
     """A run to log to, without anything around it that looks at this machine."""
-    from stepscope.runs.format.layout import read_meta
+    from stepscope.runs.format.meta import read_meta
 
     writer = RunWriter(path, run_id=path.name, attempt=attempt, rank=rank, heartbeat_s=0, fsync_s=0, mode="direct")
     run = Run(read_meta(path), path, writer, RunSink(writer), first_step=first_step, rank=rank, attempt=attempt)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from stepscope.track import secrets
+from stepscope.track.ending import ending_of
 from stepscope.track.secrets import MASK, mask_argv, mask_text, mask_value
 from stepscope.track.secrets.known import MOST_OVERHEARD, known_values
 
@@ -151,10 +152,16 @@ import os, sys, logging
 import stepscope
 run = stepscope.init(
     config={"api_key": "PLANTED-config-1", "nested": {"password": "PLANTED-config-2"}, "url": "https://u:PLANTED-url@h/",
-            "list": ["ghp_PLANTED0123456789abcdefghij"], "db": os.environ["DB_PASSWORD"]},
+            "list": ["ghp_PLANTED0123456789abcdefghij"], "db": os.environ["DB_PASSWORD"],
+            "dsn": "Server=db;User Id=sa;Password=PLANTED-dsn-1;", "jdbc": "jdbc:mysql://h/x?user=u&password=PLANTED-dsn-2",
+            "json": '{"client_secret": "PLANTED-json-1"}'},
     notes="password=PLANTED-notes-1", tags=["token=PLANTED-tag-1"], name="secret=PLANTED-name-1",
 )
 print("password: 'PLANTED-stdout-1'")
+logging.basicConfig()
+logging.warning("password=PLANTED-logged-1")
+print("ValueError: password=PLANTED-stdout-2", "error: token=PLANTED-stdout-3x9", sep="\\n")
+print("\\x1b[36mapi_key\\x1b[0m=\\x1b[35mPLANTED-color-1\\x1b[0m", "sig=PLANTED0123456789abcdefAB")
 print("connect", os.environ["DB_PASSWORD"], file=sys.stderr)
 print("-----BEGIN PRIVATE KEY-----"); print("PLANTEDpemline"); print("-----END PRIVATE KEY-----")
 sys.stdout.write("tok"); sys.stdout.write("en=PLANTED-split-1\\n")
@@ -188,7 +195,8 @@ def test_planted_secrets_reach_no_file(tmp_path: Path, run_script: Callable[...,
     git("remote", "add", "origin", "https://me:PLANTED-remote-1@example.org/repo.git")
     (tmp_path / "settings.py").write_text('lr = 1\napi_key = "PLANTED-diff-1"\n')
     done, (run,) = run_script(
-        SCRIPT, "--token", "PLANTED-argv-1", "--password=PLANTED-argv-2",
+        SCRIPT, "--token", "PLANTED-argv-1", "--password=PLANTED-argv-2", '{"api_key": "PLANTED-argv-3"}',
+        "--dsn", "host=db password=PLANTED-argv-4", "-u", "me:PLANTED-argv-5",
         DB_PASSWORD="PLANTED-env-1", NCCL_SECRET_TOKEN="PLANTED-env-2", MASTER_ADDR="https://u:PLANTED-env-3@h",
     )  # fmt: skip
     assert "RuntimeError" in done.stderr
@@ -246,3 +254,15 @@ def test_a_long_diff_is_masked_throughout() -> None:
     assert "PLANTED" not in shown
     assert shown.count("+line") == 5000
     assert shown.endswith("+the end\n")
+
+
+def test_a_secret_passed_by_position_is_masked_in_the_traceback() -> None:
+    def connect(password: str) -> None:
+        raise RuntimeError("refused")
+
+    try:
+        connect("Tr0ub4dor-and-3")
+    except RuntimeError as error:
+        ending = ending_of(error)
+    assert ending.traceback is not None
+    assert 'connect("***")' in ending.traceback

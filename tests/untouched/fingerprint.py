@@ -94,6 +94,7 @@ def fingerprint(names: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]
     """Everything that two runs of the same script must agree on. `before` is `patchable()` as it was at the start."""
     found: dict[str, Any] = {}
     torch = sys.modules.get("torch")
+    gc.collect()  # dynamo takes its names away with the code they belong to, whenever that is collected
     found["globals"] = sorted(_COMPILED.sub("", key) for key in names if key not in _PYTHONS)
     found["modules of torch"] = sorted(name for name in sys.modules if name.partition(".")[0] == "torch")
     found.update(_patches(before))

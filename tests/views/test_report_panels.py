@@ -174,13 +174,13 @@ def test_logged_tables_matrices_and_curves_become_markdown(
     assert expected in write_markdown(report).text
 
 
-def test_runs_whose_hues_are_alike_are_drawn_apart_in_every_picture(
+def test_runs_with_one_hue_keep_it_and_are_told_apart_by_a_dash_in_every_picture(
     two: None, ctx: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alike = {"first": 1, "sec|ond": 7}
+    alike = {"first": 1, "sec|ond": 1}
     own = {entry.id: alike.get(entry.name, 0) for entry in ctx.catalogue.every()}
     monkeypatch.setattr("stepscope.views.report.pictures.hues", lambda catalogue: own)
     (chart,) = written(ctx, "chart", key="loss").files.values()
     (bars,) = written(ctx, "bars", key="val/acc", stat="max").files.values()
-    assert set(re.findall(rb'class="l h(\d+)"', chart)) == {b"1", b"0"}
-    assert set(re.findall(rb'class="f(\d+)"', bars)) == {b"1", b"0"}
+    assert set(re.findall(rb'class="l h(\d+)"', chart)) == {b"1", b"9"}
+    assert set(re.findall(rb'class="f(\d+)"', bars)) == {b"1", b"9"}

@@ -34,7 +34,7 @@ def test_a_view_is_kept_renamed_and_forgotten(ctx: Context, store: Path) -> None
     assert drop_view(ctx, DropViewRequest(id=made.id)).views == []
     with pytest.raises(NotFound):
         drop_view(ctx, DropViewRequest(id=made.id))
-    assert sorted(path.name for path in store.iterdir()) == [FILE]
+    assert sorted(path.name for path in store.glob("[!.]*")) == [FILE]
 
 
 def test_a_page_has_one_default_in_each_project(ctx: Context) -> None:

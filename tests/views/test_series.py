@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from stepscope.errors import UsageError
-from stepscope.runs.format.layout import read_meta
+from stepscope.runs.format.meta import read_meta
 from stepscope.runs.write.writer import RunWriter
 from stepscope.views import series as series_view
 from stepscope.views.charts import PanelInfo, PanelsRequest, SeriesRequest, Smoothing, panels

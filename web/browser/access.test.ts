@@ -69,11 +69,13 @@ describe.skipIf(noBrowser)("by ear", () => {
     await page.locator("[data-run]").first().waitFor();
     const colours = () =>
       page.locator(".row .swatch").evaluateAll((all) => all.slice(0, 10).map((one) => getComputedStyle(one).color));
-    await expect.poll(async () => new Set(await colours()).size).toBe(10);
+    await expect.poll(async () => new Set(await colours()).size).toBe(8);
     const before = await colours();
     await page.goto(`${server.url}/#/charts`);
     await page.locator(".run-item").nth(9).waitFor();
     await expect.poll(() => page.locator(".run-eye line").evaluateAll((all) => all.map((line) => getComputedStyle(line).stroke))).toEqual(before);
+    const signs = await page.locator(".run-eye line").evaluateAll((all) => all.map((line) => `${getComputedStyle(line).stroke} ${getComputedStyle(line).strokeDasharray}`));
+    expect(new Set(signs).size, "runs that share a color differ in their dashes").toBe(10);
     await page.goto(`${server.url}/#/runs`);
     await page.locator(".run-name").nth(2).click();
     await page.getByRole("heading", { level: 1 }).waitFor();

@@ -12,8 +12,12 @@ SPIKE = 1234
 
 
 def awkward(store: Path) -> None:
-    for number, name in enumerate(["baseline", "wide", "a name that is much longer than any column of a page could ever be"]):
-        with stepscope.init("awkward", name, {"lr": 0.1 * (number + 1)}, dir=store, console=False, system=False, git=False) as run:
+    for number, name in enumerate(
+        ["baseline", "wide", "a name that is much longer than any column of a page could ever be"]
+    ):
+        with stepscope.init(
+            "awkward", name, {"lr": 0.1 * (number + 1)}, dir=store, console=False, system=False, git=False
+        ) as run:
             for step in range(STEPS):
                 run.log(_row(step, number), step=step)
             run.log({"once": -12345.678 - number}, step=1_234_567)

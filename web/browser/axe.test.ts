@@ -65,7 +65,7 @@ describe.skipIf(noBrowser)("accessibility", () => {
       for (const theme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme: theme as "light" | "dark", reducedMotion: "reduce" });
         // The rules but those of colour say the same in both.
-        const found = await axeFaults(page, theme === "dark" ? { only: ["color-contrast"] } : {});
+        const found = await axeFaults(page, theme === "dark" ? { only: ["color-contrast"] } : { headings: true });
         if (found.length > 0) faults[`${address.replace(/0[0-9A-Z]{25},?/g, "")} ${theme}`] = found;
       }
     }
@@ -85,4 +85,27 @@ describe.skipIf(noBrowser)("accessibility", () => {
     expect(await walk(Object.entries(PARTS).map(([part, name]) => `/run/${ids.get(name)}?part=${part}`))).toEqual({});
     expect(tab.errors).toEqual([]);
   }, 480_000); // many pages, each looked at twice
+
+  test("dialogs: no fault, never the destructive button first, and a choice that Esc clears can be taken back", async () => {
+    const { page } = tab;
+    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+    await page.goto(`${server.url}/#/runs?runs=${ids.get("baseline-s0")},${ids.get("baseline-s1")}`);
+    await settled(page);
+    const found: Record<string, string[]> = {};
+    for (const key of ["Delete", "?", "Control+k"]) {
+      await page.keyboard.press(key);
+      await page.getByRole("dialog").first().waitFor();
+      const faults = await axeFaults(page, { headings: true });
+      if (faults.length > 0) found[key] = faults;
+      expect(await page.evaluate(() => document.activeElement?.classList.contains("button-bad")), key).toBe(false);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").first().waitFor({ state: "detached" });
+    }
+    expect(found).toEqual({});
+    await page.locator("main").focus();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.url()).not.toContain("runs=0");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => page.url()).toContain(ids.get("baseline-s1"));
+  });
 });

@@ -6,6 +6,9 @@ import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+/** Axe calls these moderate; who moves from heading to heading is lost without them. */
+const HEADINGS = new Set(["heading-order", "page-has-heading-one", "empty-heading"]);
+
 interface Violation {
   id: string;
   impact: string | null;
@@ -20,6 +23,8 @@ export interface AxeOptions {
   without?: string[];
   /** Only these rules. */
   only?: string[];
+  /** Headings out of order are faults too. */
+  headings?: boolean;
 }
 
 /**
@@ -41,7 +46,7 @@ export async function axeFaults(page: Page, options: AxeOptions = {}): Promise<s
     },
     { include: options.include ?? null, without: options.without ?? [], only: options.only ?? [] },
   );
-  return found.filter((one) => one.impact === "serious" || one.impact === "critical").map(inWords);
+  return found.filter((one) => one.impact === "serious" || one.impact === "critical" || (options.headings && HEADINGS.has(one.id))).map(inWords);
 }
 
 function inWords(fault: Violation): string {

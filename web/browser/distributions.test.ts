@@ -35,7 +35,9 @@ describe.skipIf(noBrowser)("distributions", () => {
     await page.goto(`${server.url}/#/distributions`);
     await ready(page);
     await expect.poll(() => page.locator(".dist-head [role=columnheader]").allTextContents()).toEqual(["Layer", "Weights", "Gradients", "Activations"]);
-    await expect.poll(async () => (await layers(page)).slice(0, 3)).toEqual(["stem.conv.weight", "stage1.0.conv1.weight", "stage1.0.conv2.weight"]);
+    // It opens on what is wrong, and says why; the rest follows as in the model.
+    await expect.poll(async () => (await layers(page)).slice(0, 3)).toEqual(["stage2.1.conv1.weight", "stem.conv.weight", "stage1.0.conv1.weight"]);
+    await expect.poll(() => page.locator(".dist-wrong").allTextContents()).toEqual(["activations dead or saturated: 100% in two bins"]);
     await page.getByLabel("Order of layers").selectOption("stuck");
     await expect.poll(async () => (await layers(page))[0]).toBe("stage2.1.conv1.weight");
     await expect.poll(() => page.locator(".dist-name small").first().textContent()).toBe("100% in two bins");

@@ -38,7 +38,7 @@ describe.skipIf(noBrowser)("findings", () => {
     await page.getByRole("link", { name: "followed" }).click();
     await page.getByRole("heading", { name: "followed" }).waitFor();
     await page.getByRole("tab", { name: "Findings" }).click();
-    await page.getByText("Nothing found so far").waitFor();
+    await page.getByText("Not watched", { exact: true }).waitFor();
     await server.tell("find gradients `pile` up");
     await page.locator(".finding strong code", { hasText: "pile" }).waitFor();
     expect([errors, strangers]).toEqual([[], []]);

@@ -196,7 +196,7 @@ export async function idsOf(page: Page): Promise<Map<string, string>> {
       const answer = await fetch("/api/runs", { method: "POST", headers, body: JSON.stringify({ limit: 200 }) });
       return (await answer.json()) as { rows: { id: string; name: string }[]; unread: number };
     });
-  await expect.poll(async () => (await ask()).unread).toBe(0);
+  while ((await ask()).unread > 0) await page.waitForTimeout(200);
   return new Map((await ask()).rows.map((row) => [row.name, row.id]));
 }
 

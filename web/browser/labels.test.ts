@@ -1,9 +1,10 @@
-/** Never a wrong picture: no label of any chart is cut, squeezed or covered, in both themes, at three sizes, with awkward numbers. */
+/** Never a wrong picture: no label of any chart is cut, squeezed or covered, in both themes, at three sizes, with awkward numbers; and no page jumps. */
 
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { closeBrowser, idsOf, noBrowser, openTab, quiet, Server, still, type Tab } from "./harness";
 import { labelFaults, watchLabels } from "./labels";
+import { shiftsOf, watchShifts } from "./settled";
 
 const SIZES = [
   { width: 390, height: 2400 },
@@ -26,7 +27,23 @@ const PAGES: readonly (readonly [address: string, ...runs: string[]])[] = [
   ["profile?tab=overview", "gpt on a GPU"],
 ];
 
-describe.skipIf(noBrowser)("labels", () => {
+/** Pages without charts, and the parts of a run. */
+const OTHERS: readonly (readonly [address: string, ...runs: string[]])[] = [
+  ["runs"],
+  ["reports"],
+  ["model", "vae-kl-explodes"],
+  ["run/RUN", "small-lm-08-wide"],
+  ["run/RUN?part=findings", "small-lm-08-wide"],
+  ["run/RUN?part=system", "small-lm-08-wide"],
+  ["run/RUN?part=console", "vae-kl-explodes"],
+  ["run/RUN?part=files", "vae-kl-explodes"],
+  ["run/RUN?part=step", "vae-kl-explodes"],
+];
+
+/** What people do not notice. */
+const MOST_SHIFT = 0.05;
+
+describe.skipIf(noBrowser)("pictures", () => {
   const servers: Server[] = [];
   let awkward: Tab;
   let everything: Tab;
@@ -37,6 +54,7 @@ describe.skipIf(noBrowser)("labels", () => {
     servers.push(server);
     const tab = await openTab(server);
     await tab.page.addInitScript(watchLabels);
+    await tab.page.addInitScript(watchShifts);
     return tab;
   }
 
@@ -75,12 +93,31 @@ describe.skipIf(noBrowser)("labels", () => {
     for (const query of ["", "?x=relative", "?x=wall", "?logx=1&logy=1"]) expect(await look(awkward.page, `${address(awkward)}#/charts${query}`), query).toEqual([]);
   });
 
+  const addressOf = ([page, ...runs]: readonly [string, ...string[]]): string => {
+    const chosen = runs.map((name) => ids.get(name)).join(",");
+    return `${address(everything)}#/${page.replace("RUN", chosen)}${runs.length ? `${page.includes("?") ? "&" : "?"}runs=${chosen}&of=${ids.get(runs[0] ?? "")}` : ""}`;
+  };
+
   test("every page with charts", async () => {
     const found: Record<string, string[]> = {};
-    for (const [page, ...runs] of PAGES) {
-      const chosen = runs.length ? `${page.includes("?") ? "&" : "?"}runs=${runs.map((name) => ids.get(name)).join(",")}&of=${ids.get(runs[0] ?? "")}` : "";
-      const faults = await look(everything.page, `${address(everything)}#/${page}${chosen}`);
-      if (faults.length > 0) found[page] = faults;
+    for (const page of PAGES) {
+      const faults = await look(everything.page, addressOf(page));
+      if (faults.length > 0) found[page[0]] = faults;
+    }
+    expect(found).toEqual({});
+  });
+
+  test("no page jumps while it loads", async () => {
+    const { page } = everything;
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const found: Record<string, string[]> = {};
+    for (const one of [...PAGES, ...OTHERS]) {
+      await page.goto(addressOf(one));
+      await page.reload();
+      await quiet(page);
+      await still(page, "main");
+      const { sum, moved } = await shiftsOf(page);
+      if (sum > MOST_SHIFT) found[one[0]] = moved;
     }
     expect(found).toEqual({});
   });

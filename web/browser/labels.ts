@@ -35,7 +35,9 @@ export function watchLabels(): void {
     const xs = corners.map((c) => c.x);
     const ys = corners.map((c) => c.y);
     const drawn = { text, box: [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)] as Drawn["box"], squeezed: narrow < 0.85 };
-    if (text.trim()) all.set(this.canvas, [...(all.get(this.canvas) ?? []), drawn]);
+    // Some pictures are painted over without being cleared: the same word at the same place is one word.
+    const same = (one: Drawn): boolean => one.text === text && one.box.every((edge, i) => Math.abs(edge - (drawn.box[i] as number)) < 30);
+    if (text.trim()) all.set(this.canvas, [...(all.get(this.canvas) ?? []).filter((one) => !same(one)), drawn]);
     if (most === undefined) fillText.call(this, text, x, y);
     else fillText.call(this, text, x, y, most);
   };

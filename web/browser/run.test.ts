@@ -139,7 +139,7 @@ describe.skipIf(noBrowser)("a run's page", () => {
     await open("nothing-logged");
     await expect.poll(() => page.getByRole("tab").evaluateAll((all) => all.map((one) => one.firstChild?.textContent))).toEqual(PARTS);
     const said: Record<string, string> = {
-      Charts: "This run logged no numbers", Findings: "Nothing was found", Media: "no media", Distributions: "No histograms",
+      Charts: "This run logged no numbers", Findings: "Not watched", Media: "no media", Distributions: "No histograms",
       Model: "no recorded step", Profile: "no profile", System: "Nothing was measured",
     }; // prettier-ignore
     for (const [at, name] of PARTS.entries()) {

@@ -68,7 +68,7 @@ describe.skipIf(noBrowser)("hostile names", () => {
       `#/runs?q=${encodeURIComponent(SCRIPT)}&cols=${encodeURIComponent(SCRIPT)},status&project=${encodeURIComponent(SCRIPT)}&group=${encodeURIComponent(SCRIPT)}`,
     );
     await page.locator("#query-error").waitFor();
-    await page.getByText("The query cannot be read").waitFor();
+    await page.getByRole("textbox", { name: "Query" }).or(page.getByRole("combobox", { name: "Query" })).waitFor();
     await quiet(page);
     await still(page, "main");
     await expect.poll(() => page.title()).toBe("Runs · Stepscope");

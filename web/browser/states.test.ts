@@ -57,6 +57,7 @@ describe.skipIf(noBrowser)("states", () => {
           })
         : route.continue(),
     );
+    await page.reload(); // rows that came before would stay
     await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.getByText("The server made a mistake").waitFor();
     await expect.poll(() => page.locator(".state").textContent()).toContain("the index cannot be read");

@@ -78,7 +78,11 @@ describe.skipIf(noBrowser)("the timeline", () => {
 
   test("zooms with the wheel and keys to finer tiles, and shows all of it again", async () => {
     const page = await open("gpt");
-    const before = await picture(page);
+    // It opens on the recorded steps; `r` shows the whole program.
+    const opened = await settled(page);
+    await page.keyboard.press("r");
+    await expect.poll(() => picture(page)).not.toBe(opened);
+    const before = await settled(page);
     const coarse = Math.min(...tiles.map((tile) => tile.level));
     await page.mouse.move(...(await at(page, 0.1, 200)));
     for (let turn = 0; turn < 12; turn++) await page.mouse.wheel(0, -200);
@@ -170,6 +174,8 @@ describe.skipIf(noBrowser)("the timeline", () => {
   test("names that would be markup are text, in the dark too", async () => {
     const page = await open("names", { theme: "dark" });
     await expect.poll(() => page.locator(".timeline-head").first().textContent()).toContain("<img src=x");
+    await page.keyboard.press("r");
+    await settled(page);
     await page.mouse.move(...(await at(page, 0.2, 38)));
     await page.locator(".timeline-tip", { hasText: "<img src=x" }).waitFor();
     await page.mouse.down();

@@ -74,14 +74,16 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await kept(page);
     await dragHead(page, panel(page, "lr"), () => middle(page.locator(".own-section .panel-cell"), 0.2));
     await expect.poll(() => shape(page)).toEqual([["lr", "loss"]]);
-    await kept(page);
-    const link = await page.evaluate(() => location.href);
-    await page.keyboard.press("Control+z");
+    await page.keyboard.press("Control+z"); // at once: it need not have come to rest
     await expect.poll(() => shape(page)).toEqual([["loss"]]);
     await page.keyboard.press("Control+z");
     await expect.poll(() => shape(page)).toEqual([]);
     await page.keyboard.press("Control+Shift+z");
     await expect.poll(() => shape(page)).toEqual([["loss"]]);
+    await page.keyboard.press("Control+Shift+z");
+    await expect.poll(() => shape(page)).toEqual([["lr", "loss"]]);
+    await expect.poll(() => page.evaluate(() => decodeURIComponent(location.hash))).toContain('"lr"');
+    const link = await page.evaluate(() => location.href);
     await page.goto("about:blank");
     await page.goto(link);
     await expect.poll(() => shape(page)).toEqual([["lr", "loss"]]);
@@ -125,7 +127,10 @@ describe.skipIf(noBrowser)("the workspace", () => {
     await page.keyboard.press("a");
     await page.getByRole("button", { name: /^Lines/ }).focus();
     await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Metrics or formulas" }).or(page.getByRole("combobox", { name: "Metrics or formulas" })).fill("= 1 - (val/accuracy");
+    await expect.poll(() => page.locator(".formula-problem").textContent()).toBe("= 1 - (val/accuracy\n      ^this parenthesis is never closed; expected ) at the end");
     await page.getByRole("textbox", { name: "Metrics or formulas" }).or(page.getByRole("combobox", { name: "Metrics or formulas" })).fill("= 1 - val/accuracy");
+    await page.locator(".formula-problem").waitFor({ state: "detached" });
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Add panel", exact: true }).click();
     await expect.poll(() => shape(page)).toEqual([["lr", "1 - val/accuracy"]]);

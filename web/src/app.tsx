@@ -14,7 +14,8 @@ import { keepLayouts, openDefaultView } from "./layouts";
 import { count } from "./lib/format";
 import { go, matchPage, type PageDef, place } from "./router";
 import { loadViews } from "./saved-views";
-import { selected, setSelected } from "./state";
+import { clearSelection } from "./clear-selection";
+import { selected } from "./state";
 import { themeChoice } from "./theme";
 import { keepTitle } from "./title";
 import { beginReport } from "./views/reports/begin";
@@ -59,7 +60,7 @@ function withChosen(ids: readonly string[], fixed: boolean): Action[] {
     { id: "chosen.charts", title: `Show ${many} in Charts`, run: () => go("/charts") },
     { id: "chosen.compare", title: `Compare ${many}`, words: "difference", run: () => go("/compare") },
     { id: "chosen.report", title: `Make a report of ${many}`, words: "share write tell", run: () => beginReport(ids) },
-    { id: "chosen.none", title: "Choose no runs", words: "clear selection", run: () => setSelected([]) },
+    { id: "chosen.none", title: "Choose no runs", words: "clear selection", run: clearSelection },
     ...(fixed ? [] : changes),
   ];
 }
@@ -86,6 +87,7 @@ export function App() {
       </a>
       <TopBar pages={pages} current={found?.page ?? null} />
       <main id="main" ref={main} tabIndex={-1}>
+        {found?.page.nav && found.page.path !== "/reports" ? <h1 class="visually-hidden">{found.page.title}</h1> : null}
         {found ? <Guarded key={found.page.path} page={found.page} params={found.params} /> : <NoSuchPage path={path} />}
       </main>
       <Help />

@@ -4,7 +4,7 @@
  */
 
 import { effect, untracked } from "@preact/signals";
-import { remember } from "./components/undo";
+import { remember, settleFirst } from "./components/undo";
 import { changeWords, ofPage, pageKeys } from "./lib/view-query";
 import { readStored, writeStored } from "./lib/stored";
 import { amend, place } from "./router";
@@ -44,6 +44,7 @@ export function keepLayouts(): void {
   let path = "";
   let before: Record<string, string> = {};
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let waiting: (() => void) | null = null;
   const opened = new Set<string>();
   // Who came by a link sees what the sender saw, with the usual columns if it names none.
   const linked = Object.keys(place.peek().query).some((name) => name !== "project");
@@ -61,10 +62,18 @@ export function keepLayouts(): void {
     writeStored(nameOf(at), JSON.stringify(layout));
   };
 
+  const settleNow = () => {
+    clearTimeout(timer);
+    waiting?.();
+    waiting = null;
+  };
+  settleFirst(settleNow);
+
   effect(() => {
     const { path: at, query } = place.value;
     untracked(() => {
       clearTimeout(timer);
+      waiting = null;
       const now = ofPage(at, query);
       if (at !== path) {
         path = at;
@@ -78,7 +87,9 @@ export function keepLayouts(): void {
         }
         return;
       }
-      if (!applying) timer = setTimeout(() => settle(at, now), REST_MS);
+      if (applying) return;
+      waiting = () => settle(at, now);
+      timer = setTimeout(settleNow, REST_MS);
     });
   });
 }

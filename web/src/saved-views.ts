@@ -79,6 +79,13 @@ export async function saveView({ name, isDefault, over, keep = false }: NewView)
   keepOwn([...others, { ...request, id, changed: Date.now() / 1000 }]);
 }
 
+/** Saves a query alone, under its own words; whatever else the page shows stays as it is when it is opened. */
+export async function saveQuery(q: string): Promise<void> {
+  const request = { name: q.slice(0, 100), page: "/runs", query: { q }, project: project.peek(), default: false, id: "" };
+  if (shared.peek()) return take(await call("POST /api/views/save", request));
+  keepOwn([...ownViews(), { ...request, id: `own-${Date.now().toString(36)}`, changed: Date.now() / 1000 }]);
+}
+
 export async function dropView(view: SavedView): Promise<void> {
   if (!isOwn(view)) return take(await call("POST /api/views/drop", { id: view.id }));
   keepOwn(ownViews().filter((other) => other.id !== view.id));

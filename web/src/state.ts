@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { call } from "./lib/api";
 import { isGroup, type LineGroup } from "./lib/chart-groups";
-import { assignSlots, type Look, lookOf } from "./lib/colour";
+import { assignSlots, type Look, lookOf, swatch } from "./lib/colour";
 import type { RunRow } from "./lib/schema";
 import { list, text } from "./lib/url";
 import { param } from "./router";
@@ -50,18 +50,21 @@ export const reportHues = signal<ReadonlyMap<string, number> | null>(null);
 
 const slots = computed(() => {
   const report = reportHues.value;
-  if (report) return assignSlots([...report.keys()], (id) => report.get(id), true);
-  return assignSlots(chartRuns.value, (id) => known.value.get(id)?.hue, selected.value.length > 0);
+  if (report) return assignSlots([...report.keys()], (id) => report.get(id));
+  return assignSlots(chartRuns.value, (id) => known.value.get(id)?.hue);
 });
 
 /**
- * Colour and dash of a run, on whatever page. Chosen runs and those of a report never share one; all others have the
- * hue that is their own: `hue` where the page has it from the server and the run may not be known yet.
+ * Color and dash of a run, on whatever page: the color is always its own. `hue` is that color where the page has it from the
+ * server and the run may not be known yet.
  */
 export function lookOfRun(id: string, hue?: number): Look {
   if (isGroup(id)) return lookOf(groupsSeen.value.get(id)?.slot, isDark.value);
   return lookOf(slots.value.get(id) ?? known.value.get(id)?.hue ?? hue, isDark.value);
 }
+
+/** What a legend paints beside a run's name. */
+export const inkOfRun = (id: string, hue?: number): { background: string } => ({ background: swatch(lookOfRun(id, hue)) });
 
 const NAMES_A_QUERY = 50;
 const asked = new Set<string>();

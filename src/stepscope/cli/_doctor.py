@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import sys
-from importlib import metadata
+from importlib import machinery, metadata
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,19 @@ def version_of(package: str) -> str | None:
         return None
 
 
+_EXTENSIONS = {"module door": "events/_doors", "operations": "events/_operations", "tape": "record/_tape"}
+"""Modules in C that have a way in Python beside them."""
+
+
 def _compiled() -> dict[str, bool]:
     from stepscope.profile.trace.library import library
 
-    return {"trace scanner": library() is not None}
+    package = Path(__file__).parent.parent
+    endings = machinery.EXTENSION_SUFFIXES
+    there = {
+        name: any((package / f"{path}{ending}").exists() for ending in endings) for name, path in _EXTENSIONS.items()
+    }
+    return {"trace scanner": library() is not None, **there}
 
 
 def _folder(store: Path) -> dict[str, Any]:
@@ -111,6 +120,9 @@ def problems_in(found: dict[str, Any]) -> list[dict[str, str]]:
         tell("STEPSCOPE_MODE is off: nothing is recorded", "unset it to record runs", "hint")
     if not found["compiled"]["trace scanner"]:
         what = "the compiled trace scanner is missing: large traces open slowly"
+        tell(what, "install a wheel for this platform, or run scripts/build-compiled", "hint")
+    if not all(found["compiled"][name] for name in _EXTENSIONS):
+        what = "the compiled hot path is missing: watching and recording cost more"
         tell(what, "install a wheel for this platform, or run scripts/build-compiled", "hint")
     devices = found["cuda"]["torch_devices"]
     if devices == [] and found["cuda"]["driver_devices"] and found["cuda"]["CUDA_VISIBLE_DEVICES"] != "":

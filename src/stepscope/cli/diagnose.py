@@ -47,7 +47,7 @@ def command(runs: tuple[str, ...], store: Path, everything: bool, query: str | N
 
     settings = load_settings()
     folders = _chosen(runs, store, everything, query)
-    many = len(folders) > 1
+    many = everything or query is not None or len(folders) > 1
     documents, worst = [], 0
     for folder in folders:
         found = diagnose_run(folder, settings)
@@ -60,6 +60,8 @@ def command(runs: tuple[str, ...], store: Path, everything: bool, query: str | N
             _whole(console(), folder, found)
     if as_json:
         print_json(documents if many else documents[0])
+    elif not folders:
+        console().print("No run was chosen: the store is empty, or the query selects none.")
     sys.exit(int(worst))
 
 
@@ -70,7 +72,10 @@ def _chosen(runs: tuple[str, ...], store: Path, everything: bool, query: str | N
     if runs:
         raise click.UsageError("give runs by name, or choose them with --all or --query, not both")
     with catalogue_of(store) as catalogue:
-        return [catalogue.get(entry.id) for entry in catalogue.entries(query or "")]
+        found = [catalogue.get(entry.id) for entry in catalogue.entries(query or "")]
+        for path, reason in catalogue.problems.items():  # what was not looked at is not passed over in silence
+            click.echo(f"{path.name} cannot be read: {clean(reason)}", err=True)
+        return found
 
 
 def _whole(out: Console, folder: RunFolder, found: Diagnosis) -> None:

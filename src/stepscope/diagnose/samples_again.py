@@ -17,6 +17,7 @@ import torch
 from stepscope.diagnose.data_sources import method_of
 from stepscope.diagnose.probes.probe import undisturbed
 from stepscope.diagnose.source import called_name
+from stepscope.events.pristine import raw
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fetch import here
 from stepscope.record.watch.looks import can_look
@@ -115,7 +116,7 @@ def _taken(run: Evidence, dataset: Any, number: int) -> list[Any] | None:
     if time.perf_counter() - clock > _SLOW_S:
         return None
     parts = list(sample.values()) if isinstance(sample, dict) else list(sample) if _is_row(sample) else [sample]
-    return [part.clone() if isinstance(part, torch.Tensor) else part for part in parts]
+    return [raw.clone(part) if isinstance(part, torch.Tensor) else part for part in parts]
 
 
 def _is_row(sample: Any) -> bool:
@@ -124,7 +125,7 @@ def _is_row(sample: Any) -> bool:
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return one.shape == other.shape and torch.equal(one, other)
+        return one.shape == other.shape and raw.equal(one, other)
     if type(one).__module__ == "numpy":
         return bool(one.shape == other.shape and (one == other).all()) if hasattr(one, "shape") else bool(one == other)
     return bool(one == other)
@@ -147,18 +148,18 @@ def _is_misplaced(run: Evidence, dataset: Any, collate: Any) -> bool:
     for labels in columns[1:]:
         if any(label is None for label in labels):
             continue
-        old = torch.stack([label[:1] for label in labels if label is not None]).reshape(-1)
-        new = old[torch.tensor(moved)]
-        found = [here(t).reshape(-1).to(old.dtype) for t in batch if t.numel() == len(rows) and can_look(t)]
-        if not torch.equal(old, new) and any(torch.equal(t, old) for t in found):
-            return not any(torch.equal(t, new) for t in found)
+        old = raw.stack([label[:1] for label in labels if label is not None]).reshape(-1)
+        new = old[raw.tensor(moved)]
+        found = [raw.to(here(t).reshape(-1), old.dtype) for t in batch if t.numel() == len(rows) and can_look(t)]
+        if not raw.equal(old, new) and any(raw.equal(t, old) for t in found):
+            return not any(raw.equal(t, new) for t in found)
     return False
 
 
 def _flat(part: Any) -> Any:
     """A part of a sample as a flat tensor of doubles; None when it is no numbers."""
     try:
-        flat = here(torch.as_tensor(part)).reshape(-1).to(torch.float64)
+        flat = raw.to(here(raw.as_tensor(part)).reshape(-1), torch.float64)
     except (TypeError, ValueError, RuntimeError):  # text, or anything else
         return None
     return flat if flat.numel() else None
@@ -169,8 +170,8 @@ def _order(batch: Any, samples: list[Any]) -> list[int] | None:
     order: list[int] = []
     if any(sample is None for sample in samples):
         return None
-    for row in batch.detach().reshape(batch.shape[0], -1).to(torch.float64):
-        fits = [i for i, s in enumerate(samples) if s.numel() <= row.numel() and torch.equal(row[: s.numel()], s)]
+    for row in raw.to(raw.detach(batch).reshape(batch.shape[0], -1), torch.float64):
+        fits = [i for i, s in enumerate(samples) if s.numel() <= row.numel() and raw.equal(row[: s.numel()], s)]
         longest = max((samples[i].numel() for i in fits), default=0)
         fits = [i for i in fits if samples[i].numel() == longest]
         if len(fits) != 1:

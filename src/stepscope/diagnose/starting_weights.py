@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import torch
-
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.watch.fetch import can_fetch
 
@@ -38,7 +37,11 @@ def stuck(run: Evidence) -> list[Start]:
         if weight is None or run.models.was_loaded(start.owner() if start.owner is not None else None):
             continue
         with quietly():
-            if not bool(weight.detach().any()) and not bool(weight.grad.any()) and not run.models.grads_seen(weight):
+            if (
+                not bool(raw.item(raw.detach(weight).any()))
+                and not bool(raw.item(weight.grad.any()))
+                and not run.models.grads_seen(weight)
+            ):
                 found.append(start)
     return found
 
@@ -51,17 +54,17 @@ def alike(run: Evidence) -> list[Start]:
         if weight is None or weight.shape[0] < 2:
             continue
         with quietly():
-            rows = weight.detach().reshape(weight.shape[0], -1)
-            moved = bool((rows != start.constant).any())
-            if moved and torch.equal(rows, rows[:1].expand_as(rows)) and _gradient_is_alike(weight):
+            rows = raw.detach(weight).reshape(weight.shape[0], -1)
+            moved = bool(raw.item((rows != start.constant).any()))
+            if moved and raw.equal(rows, rows[:1].expand_as(rows)) and _gradient_is_alike(weight):
                 found.append(start)
     return found
 
 
 def _gradient_is_alike(weight: Any) -> bool:
     """The gradient does not tell its rows apart either: no step will."""
-    rows = weight.grad.detach().reshape(weight.shape[0], -1)
-    return bool(rows.any()) and bool(torch.allclose(rows, rows[:1].expand_as(rows), rtol=1e-4, atol=0))
+    rows = raw.detach(weight.grad).reshape(weight.shape[0], -1)
+    return bool(raw.item(rows.any())) and bool(raw.allclose(rows, rows[:1].expand_as(rows), rtol=1e-4, atol=0))
 
 
 def place_of_start(run: Evidence, start: Start) -> Any:

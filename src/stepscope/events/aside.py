@@ -24,7 +24,8 @@ __all__ = [
 _tracing = torch._C._get_tracing_state
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _functorch: Any = torch._C._functorch
-_level: Callable[[], Any] = _functorch.peek_interpreter_stack
+level: Callable[[], Any] = _functorch.peek_interpreter_stack
+"""The functorch transform that is running, or None."""
 _fx_flag: Callable[[], Any] | None = None
 """Asks torch.fx whether it traces, once it is imported."""
 AWAY: list[str] = []
@@ -57,7 +58,7 @@ def reason(*, under_modes: bool = False) -> str | None:
 
 def transform() -> bool:
     """Whether a functorch transform (vmap, grad, jvp) is running: tensors have no plain values there."""
-    return _level() is not None
+    return level() is not None
 
 
 def is_capturing() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 from stepscope import fence
@@ -105,12 +105,19 @@ def leave_child_alone() -> None:
         one.remove()
 
 
-def _find(point: str, owner: Any) -> tuple[Any, str]:
-    """Who has the attribute, and its name; (None, name) if it is not there."""
+@cache
+def _parts(point: str) -> tuple[str, tuple[str, ...], str]:
+    """The module, the way to the owner in it, and the name of the attribute."""
     if point not in POINTS:
         raise LookupError(f"{point!r} is not in the table of points; add it to events/points.py, with the reason")
     module, _, path = point.partition(":")
     *way, name = path.split(".")
+    return module, tuple(way), name
+
+
+def _find(point: str, owner: Any) -> tuple[Any, str]:
+    """Who has the attribute, and its name; (None, name) if it is not there."""
+    module, way, name = _parts(point)
     if owner is None:
         owner = sys.modules.get(module)
         for part in way:

@@ -51,7 +51,7 @@ class NodeFollower(Protocol):
         """What to call when it has run: with what it produced, and with its gradients."""
 
 
-def follow_nodes(follower: NodeFollower) -> Callable[[], None]:
+def follow_nodes(follower: NodeFollower) -> Callable[[], object]:
     """Have the runs of the engine followed; what is returned ends it."""
     layer = partial(_layer, follower)
     if "_engine_run_backward" in vars(torch.autograd):

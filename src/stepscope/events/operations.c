@@ -1,22 +1,24 @@
-/* The common case of `_Mode.__torch_function__` (operations.py): one follower, plain tensors, nothing to step aside for.
+/* The common case of `_Mode.__torch_function__` (operations.py): one follower, plain tensors, no reason to step aside.
  *
  * Everything else is handed to `_anyhow`, in Python, which does the same for every case. A fault of a follower is
  * reported and never reaches the script; the only errors that leave are those of the operation itself, and what is
  * meant for the script (KeyboardInterrupt). There is no frame of ours while the operation runs. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <frameobject.h>
 #include <structmember.h>
 
-#define VERSION 1
+#define VERSION 2
 #define PASS 0
 
 static PyObject *plans, *patched, *away;        /* operations._plans, operations._patched, aside.AWAY */
 static PyObject *handover;                      /* the code of torch.overrides.handle_torch_function */
-static PyObject *tracing, *other_modes;         /* functions of torch */
+static PyObject *tracing, *other_modes, *dispatch_modes; /* functions of torch */
 static PyObject *tensor_type, *parameter_type;
 static PyObject *report;                        /* operations._report(follower, fault) */
 static PyObject *fx_names;                      /* of torch.fx._symbolic_trace, once it is imported */
-static PyObject *s_anyhow, *s_begin, *s_end, *s_paused, *s_failed, *s_end_shielded, *s_fx_module, *s_fx_ask, *s_fx_flag;
+static PyObject *s_anyhow, *s_begin, *s_end, *s_paused, *s_under_modes, *s_failed, *s_end_shielded, *s_fx_module,
+    *s_fx_ask, *s_fx_flag;
 
 typedef struct {
     PyObject_HEAD
@@ -98,6 +100,13 @@ static int is_zero(PyObject *function) {
     return truth < 0 ? -1 : !truth;
 }
 
+static int truth_of(PyObject *object, PyObject *name) {
+    PyObject *value = PyObject_GetAttr(object, name);
+    int truth = value == NULL ? -1 : PyObject_IsTrue(value);
+    Py_XDECREF(value);
+    return truth;
+}
+
 /* Whether plain tensors are all there is; no class of somebody's that would see what is asked of them. */
 static int are_plain(PyObject *types) {
     if (!PyTuple_CheckExact(types)) return 0;
@@ -108,16 +117,16 @@ static int are_plain(PyObject *types) {
     return 1;
 }
 
-/* Whether nothing stands against following it here. No error is left. */
+/* Whether nothing stands against following it here; -1 for an error that must reach the script. */
 static int is_common(PyObject *follower, PyObject *types) {
     if (PyList_GET_SIZE(away) != 0 || !are_plain(types)) goto no;
-    PyObject *paused = PyObject_GetAttr(follower, s_paused);
-    if (paused == NULL) goto no;
-    int is_paused = PyObject_IsTrue(paused);
-    Py_DECREF(paused);
-    if (is_paused != 0 || is_zero(other_modes) != 1 || is_nothing(tracing) != 1 || is_fx_tracing() != 0) goto no;
+    if (truth_of(follower, s_paused) != 0) goto no;
+    int under_modes = truth_of(follower, s_under_modes);
+    if (under_modes < 0 || (!under_modes && is_zero(dispatch_modes) != 1)) goto no;
+    if ( is_zero(other_modes) != 1 || is_nothing(tracing) != 1 || is_fx_tracing() != 0) goto no;
     return 1;
 no:
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
     PyErr_Clear();
     return 0;
 }
@@ -133,6 +142,7 @@ static int reported(PyObject *follower) {
     Py_XDECREF(kind);
     Py_XDECREF(fault);
     Py_XDECREF(trace);
+    if (answer == NULL && !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
     if (answer == NULL) PyErr_Clear();
     Py_XDECREF(answer);
     return 0;
@@ -213,10 +223,14 @@ static PyObject *mode_torch_function(Mode *self, PyObject *const *given, Py_ssiz
     Py_XINCREF(frame);
     PyObject *plan = simple && frame != NULL ? plan_of(frame, function) : NULL;
     PyObject *followers = self->followers;
-    if (plan != NULL && PyLong_AsLong(PyTuple_GET_ITEM(plan, 0)) == PASS) {
+    int one = plan != NULL && followers != NULL && PyTuple_CheckExact(followers) && PyTuple_GET_SIZE(followers) == 1;
+    int is_pass = plan != NULL && PyLong_AsLong(PyTuple_GET_ITEM(plan, 0)) == PASS;
+    int common = one && !is_pass ? is_common(PyTuple_GET_ITEM(followers, 0), types) : 0;
+    if (is_pass) {
         result = PyObject_Call(function, args, kwargs);
-    } else if (plan != NULL && followers != NULL && PyTuple_CheckExact(followers) && PyTuple_GET_SIZE(followers) == 1 &&
-               is_common(PyTuple_GET_ITEM(followers, 0), types)) {
+    } else if (common < 0) {
+        result = NULL;
+    } else if (common && self->followers == followers) {
         PyObject *follower = PyTuple_GET_ITEM(followers, 0);
         PyObject *call[5] = {function, args, kwargs, plan, (PyObject *)frame};
         Py_INCREF(follower);
@@ -260,12 +274,13 @@ static PyTypeObject mode_type = {
 
 static PyObject *configure(PyObject *module, PyObject *args) {
     (void)module;
-    PyObject **kept[] = {&plans, &patched, &away, &handover, &tracing, &other_modes, &tensor_type, &parameter_type, &report};
-    PyObject *new[9];
-    if (!PyArg_ParseTuple(args, "O!O!O!OOOOOO", &PyDict_Type, &new[0], &PyDict_Type, &new[1], &PyList_Type, &new[2],
-                          &new[3], &new[4], &new[5], &new[6], &new[7], &new[8]))
+    PyObject **kept[] = {&plans, &patched, &away, &handover, &tracing, &other_modes, &dispatch_modes, &tensor_type,
+                         &parameter_type, &report};
+    PyObject *new[10];
+    if (!PyArg_ParseTuple(args, "O!O!O!OOOOOOO", &PyDict_Type, &new[0], &PyDict_Type, &new[1], &PyList_Type, &new[2],
+                          &new[3], &new[4], &new[5], &new[6], &new[7], &new[8], &new[9]))
         return NULL;
-    for (int place = 0; place < 9; place++) {
+    for (int place = 0; place < 10; place++) {
         Py_INCREF(new[place]);
         Py_XSETREF(*kept[place], new[place]);
     }
@@ -284,7 +299,8 @@ static PyModuleDef definition = {
 
 PyMODINIT_FUNC PyInit__operations(void) {
     struct { PyObject **name; const char *text; } names[] = {
-        {&s_anyhow, "_anyhow"}, {&s_begin, "begin"}, {&s_end, "end"}, {&s_paused, "paused"}, {&s_failed, "_failed"},
+        {&s_anyhow, "_anyhow"}, {&s_begin, "begin"}, {&s_end, "end"}, {&s_paused, "paused"},
+        {&s_under_modes, "under_modes"}, {&s_failed, "_failed"},
         {&s_end_shielded, "_end_shielded"}, {&s_fx_module, "torch.fx._symbolic_trace"},
         {&s_fx_ask, "_get_is_fx_tracing"}, {&s_fx_flag, "_is_fx_tracing_flag"},
     };

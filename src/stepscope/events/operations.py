@@ -29,6 +29,7 @@ __all__ = ["Follower", "follow", "is_followed", "leave_child_alone", "seen_again
 
 _disabled = torch._C.DisableTorchFunction
 _other_modes = torch._C._len_torch_function_stack
+_dispatch_modes = torch._C._len_torch_dispatch_stack
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _BUILT_IN = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, MethodWrapperType)
 _plans: dict[Any, Plan] = {}
@@ -101,10 +102,18 @@ def _report(follower: Follower, fault: BaseException) -> None:
     fence.report(follower.who, fault)
 
 
-_compiled = extension.load("stepscope.events._operations", 1)
+_compiled = extension.load("stepscope.events._operations", 2)
 if _compiled is not None:
     _compiled.configure(
-        _plans, _patched, aside.AWAY, HANDOVER, torch._C._get_tracing_state, _other_modes, *_PLAIN, _report
+        _plans,
+        _patched,
+        aside.AWAY,
+        HANDOVER,
+        torch._C._get_tracing_state,
+        _other_modes,
+        _dispatch_modes,
+        *_PLAIN,
+        _report,
     )
 _Way: Any = _Around if _compiled is None else _compiled.Mode
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch.overrides
 from torch._jit_internal import boolean_dispatched
+from torch._ops import OperatorBase
 
 __all__ = ["HANDOVER", "meant"]
 
@@ -26,6 +27,8 @@ def meant(function: Any, handover: FrameType) -> Any:
     """The function whose body has handed over; `handover` is the frame of `handle_torch_function`."""
     body = handover.f_back
     if body is None or getattr(function, "__code__", None) is body.f_code:
+        return function
+    if isinstance(function, OperatorBase):  # it hands itself over from its own `__call__`
         return function
     if function in boolean_dispatched:  # `_max_pool2d` hands over as `max_pool2d`, which would only call it again
         return function

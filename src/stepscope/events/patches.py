@@ -75,7 +75,9 @@ class Patch:
     def add(self, layer: Layer, outermost: bool = False) -> Callable[[], None]:
         """Put a layer on top, but below those that are outermost; what is returned takes it away again."""
         token = object()
-        self._layers = sorted([*self._layers, (outermost, token, layer)], key=lambda one: one[0])
+        self._layers = [*self._layers, (outermost, token, layer)]
+        if len(self._layers) > 1:
+            self._layers.sort(key=lambda one: one[0])
         self._compose()
         if self.value is _MISSING:
             self.put(_as_before(self.raw, _through(self)))
@@ -85,8 +87,9 @@ class Patch:
         return functools.partial(self._drop, token)
 
     def put(self, value: Any) -> None:
+        if self._home is None or vars(self._home).get(self.name) is not self.raw:
+            self._home = None if self.value is value else _home_of(self.owner, self.name, self.raw)
         self.value = value
-        self._home = _home_of(self.owner, self.name, self.raw)
         _setter(self.owner)(self.owner, self.name, value)
         if self._home is not None:
             setattr(self._home, self.name, value)

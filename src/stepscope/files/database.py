@@ -57,6 +57,7 @@ def _check_beside(path: Path) -> None:
 
 def _limit(database: sqlite3.Connection) -> None:
     database.text_factory = lambda data: data.decode("utf-8", "backslashreplace")
-    if hasattr(database, "setlimit"):  # Python 3.11 and later
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_CELL)
+    set_limit = getattr(database, "setlimit", None)
+    if set_limit is not None:  # Python 3.11 and later
+        set_limit(0, _LARGEST_CELL)  # SQLITE_LIMIT_LENGTH
     database.execute("PRAGMA trusted_schema = OFF")

@@ -57,11 +57,11 @@ def inflated(data: bytes | memoryview, limit: int, what: str, *, wbits: int = zl
     try:
         plain = unfold.decompress(data, limit + 1)
     except zlib.error as fault:
-        raise BadData(f"{what} cannot be unpacked: {fault}") from None
+        raise BadData(f"{what} is damaged and cannot be unpacked: {fault}") from None
     if len(plain) > limit:
         raise UnsafeFile(f"{what} unpacks to more than {limit:,} bytes, so it was not read")
     if not unfold.eof:
-        raise BadData(f"{what} is cut off: it ends after {len(plain):,} unpacked bytes")
+        raise BadData(f"{what} is cut short: it ends after {len(plain):,} unpacked bytes")
     return plain
 
 

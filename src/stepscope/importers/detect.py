@@ -17,7 +17,8 @@ KINDS = ("tensorboard", "wandb", "mlflow", "trackio", "aim")
 
 def sources_in(path: Path, kind: str | None = None) -> Iterator[Source]:
     """Every tool (or the one of that kind) that finds runs of its own under `path`."""
-    path = path.resolve() if path.is_file() else path  # a link to a file that the user named is the user's own
+    if path.is_symlink() and path.is_file():  # a link to a file that the user named is the user's own
+        path = path.resolve()
     for name in KINDS if kind is None else (kind,):
         found: Source | None = import_module(f"stepscope.importers.{name}").find(path)
         if found is not None:

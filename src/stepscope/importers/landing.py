@@ -17,12 +17,14 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StepscopeError, StorageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_writable, read_file
 from stepscope.importers.foreign import Bundle, Columns, ForeignRun, Restart, Source, Thing, Traces, WideRow
 from stepscope.importers.lock import ImportLock
 from stepscope.records import Console, End, RunMeta
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import create_run, write_file
+from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track.masked_writer import MaskedWriter
 
@@ -78,6 +80,7 @@ class Landing:
         self._where = str(source.path.resolve())
         self._lock = ImportLock(store, sha256(f"{source.kind}:{self._where}".encode()).hexdigest()[:16])
         self._has_looked = False
+        self._troubles: list[str] = []
         self._cut: set[str] = set()
         self._torn: set[str] = set()
         """Runs of which some pieces are written, and the cursor does not know it."""
@@ -105,7 +108,8 @@ class Landing:
                 self._land(run, landed, follow)
                 if told is not None:
                     told(run, landed)
-        landed.troubles += self.source.troubles()
+        landed.troubles += [*self._troubles, *self.source.troubles()]
+        self._troubles = []
         return landed
 
     def close(self) -> None:
@@ -123,8 +127,9 @@ class Landing:
         self._has_looked = True
         for path in self.store.glob(f"*/{ORIGIN}"):
             try:
-                origin = _origin_decoder.decode(read_file(path, _LARGEST_ORIGIN, within=path.parent))
-            except (OSError, msgspec.DecodeError):
+                origin = _read_origin(path)
+            except (OSError, BadData, *MALFORMED) as fault:
+                self._troubles.append(f"{path} cannot be read ({fault}); delete that run, it is imported again")
                 continue
             if (origin.kind, origin.path) == (self.source.kind, self._where):
                 self._known[origin.key] = path.parent
@@ -265,7 +270,7 @@ class Landing:
         )
         path = create_run(self.store, meta)
         origin = Origin(kind=self.source.kind, path=self._where, key=run.key)
-        (path / ORIGIN).write_bytes(msgspec.json.encode(origin))  # not synced: there is nothing to lose yet
+        (path / ORIGIN).write_bytes(sealed(msgspec.json.encode(origin)))  # not synced: there is nothing to lose yet
         self._known[run.key] = path
         self._origins[run.key] = origin
         return path
@@ -282,7 +287,7 @@ class Landing:
         """Say how far we are."""
         path, origin = self._known[key], self._origins[key]
         origin.files = {file.name: file.stat().st_size for file in path.glob(f"{_WRITER}.*.log")}
-        write_file(path / ORIGIN, msgspec.json.encode(origin))
+        write_file(path / ORIGIN, sealed(msgspec.json.encode(origin)))
         self._torn.discard(key)
 
     def _undo(self, key: str) -> None:
@@ -294,8 +299,8 @@ class Landing:
         self._cut.discard(key)
         path = self._known[key]
         try:
-            self._origins[key] = _origin_decoder.decode(read_file(path / ORIGIN, _LARGEST_ORIGIN, within=path))
-        except (OSError, msgspec.DecodeError) as fault:
+            self._origins[key] = _read_origin(path / ORIGIN)
+        except (OSError, BadData, *MALFORMED) as fault:
             raise BadData(f"{path / ORIGIN} cannot be read; delete the run and import it again") from fault
 
     def _finish(self, key: str, end: End | None) -> None:
@@ -303,6 +308,13 @@ class Landing:
         writer.close(end or End(time=origin.heard, status="finished"))
         origin.ended = True
         self._save(key)
+
+
+def _read_origin(file: Path) -> Origin:
+    data = read_file(file, _LARGEST_ORIGIN, within=file.parent)
+    if seal_of(data) == "damaged":
+        raise BadData("it does not match its checksum")
+    return _origin_decoder.decode(data)
 
 
 def _possible(moment: float) -> float:

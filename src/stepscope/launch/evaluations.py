@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch.nn.modules.loss import _Loss
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.watch.origin import DATA
 from stepscope.record.watch.witness import Witness
@@ -84,8 +85,8 @@ class Evaluations(Witness):
         if not isinstance(loss, torch.Tensor) or loss.numel() != 1 or self._count >= _MOST:
             return
         with quietly():
-            value = loss.detach().float().reshape(())
-            self._sum = value.clone() if self._sum is None or self._sum.device != value.device else self._sum + value
+            value = raw.float(raw.detach(loss)).reshape(())
+            self._sum = raw.clone(value) if self._sum is None or self._sum.device != value.device else self._sum + value
         self._count += 1
 
     def _compare(self, call: Call) -> None:
@@ -113,8 +114,8 @@ class Evaluations(Witness):
         values = {}
         with quietly():
             if self._count:
-                values[f"{self._prefix}loss"] = float(self._sum) / self._count
+                values[f"{self._prefix}loss"] = float(raw.item(self._sum)) / self._count
             if self._asked:
-                values[f"{self._prefix}accuracy"] = float(self._right) / self._asked
+                values[f"{self._prefix}accuracy"] = float(raw.item(self._right)) / self._asked
         self._sum, self._count, self._right, self._asked = None, 0, None, 0
         self._told(values)

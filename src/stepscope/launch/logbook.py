@@ -128,6 +128,7 @@ class Logbook:
         import torch
 
         from stepscope.events.aside import is_capturing
+        from stepscope.events.pristine import raw
         from stepscope.events.quiet import quietly
 
         if is_capturing():
@@ -137,7 +138,7 @@ class Logbook:
             plain = [
                 p for p in some if p.layout is torch.strided and p.is_contiguous() and type(p).__name__ != "DTensor"
             ]
-            self._before = [(p, _some_of(p).clone()) for p in plain]
+            self._before = [(p, raw.clone(_some_of(p))) for p in plain]
 
     def _after_step(self, optimizer: Any) -> None:
         loop, pulse = self._loop, self._pulse
@@ -156,14 +157,14 @@ class Logbook:
 
     @fence.fenced("measuring updates")
     def _send_ratio(self, before: list[tuple[Any, Any]]) -> None:
-        import torch
 
+        from stepscope.events.pristine import raw
         from stepscope.events.quiet import quietly
         from stepscope.record.pulse import total_norm
 
         with quietly():
             old = [values for _, values in before]
-            size, weights = total_norm(torch._foreach_sub([_some_of(p) for p, _ in before], old)), total_norm(old)
+            size, weights = total_norm(raw._foreach_sub([_some_of(p) for p, _ in before], old)), total_norm(old)
             if size is not None and weights is not None:
                 ratio = size / weights.clamp_min(1e-12)
                 self._ratios.send((self._loop.last_number, self._loop.last_optimizer), {"r": ratio})
@@ -245,7 +246,9 @@ class Logbook:
 
 def _some_of(parameter: Any) -> Any:
     """Its first values, in a row; a view."""
-    flat = parameter.detach().view(-1)
+    from stepscope.events.pristine import raw
+
+    flat = raw.detach(parameter).view(-1)
     return flat if flat.numel() <= _SAMPLE else flat[:_SAMPLE]
 
 

@@ -154,7 +154,8 @@ class Loop:
         self.samples += samples_in(batch)
         self._open[iterator] = self.doing
         self.iterations.batch_is_given(iterator)
-        _tell(self.on_batch, iterator, batch)
+        if self.on_batch:
+            _tell(self.on_batch, iterator, batch)
 
     def _backward_asked(self, roots: Any, kwargs: Any) -> None:
         if self._on and kwargs.get("accumulate_grad", True):

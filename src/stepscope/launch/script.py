@@ -161,8 +161,8 @@ def run_as_main(script: Script) -> ModuleType:
     module = main_module(script)
     sys.modules["__main__"] = module
     code = compiled(script)
-    sys._getframe().f_trace_lines = False  # for a debugger the script ends where it ends, not in here
-    exec(code, module.__dict__)
+    # For a debugger the script ends where it ends, not in here: on one line, because it would stop at the next one.
+    exec(code, module.__dict__); sys._getframe().f_trace = None  # noqa: E702  # fmt: skip
     debugger = getattr(sys.modules.get("bdb"), "Bdb", ())
     if isinstance(
         getattr(sys.gettrace(), "__self__", None), debugger

@@ -9,11 +9,13 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.profile.store import PROFILES, is_profile_folder, read_meta
 from stepscope.profile.trace.events import Events, joined
 from stepscope.profile.trace.trace import Trace
 from stepscope.records.profile import ProfileFile, ProfileMeta, Stack, StepParts
+from stepscope.runs.format.sidecar import is_as_written
 
 LARGEST_PART = 2 << 30
 """Bytes of one file of a profile other than its traces."""
@@ -70,7 +72,10 @@ class Profile:
         for file in self.files(kind, rank):
             path = self.path(file)
             if path.exists():
-                return read_file(path, LARGEST_PART, within=path.parent)
+                data = read_file(path, LARGEST_PART, within=path.parent)
+                if not is_as_written(path, data):
+                    raise BadData(f"{path} is damaged: it does not match its checksum; record the profile again")
+                return data
         return None
 
     def facts(self, rank: int = 0) -> dict[str, Any]:
@@ -89,7 +94,7 @@ class Profile:
         raw = self.read("phases", rank)
         try:
             return None if raw is None else _parts_decoder.decode(raw)
-        except msgspec.MsgspecError as fault:
+        except MALFORMED as fault:
             raise BadData(
                 f"the phases of rank {rank} are damaged: {fault}; the profile's other parts are whole"
             ) from None

@@ -14,10 +14,13 @@ from typing import Any, Literal
 import msgspec
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import plain_size, read_file
 from stepscope.records.profile import ProfileFile, ProfileMeta
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import write_file
+from stepscope.runs.format.sealed import seal_of, sealed
+from stepscope.runs.format.sidecar import note_checksum
 
 __all__ = [
     "PROFILES", "REQUEST", "SIMPLE", "files_in", "is_profile_folder", "new_folder", "read_meta", "request_window",
@@ -96,10 +99,13 @@ def _is_there(folder: Path, name: str) -> bool:
 
 def _decoded(file: Path) -> ProfileMeta:
     try:
-        return _meta_decoder.decode(read_file(file, _LARGEST_META, within=file.parent))
+        data = read_file(file, _LARGEST_META, within=file.parent)
+        if seal_of(data) == "damaged":
+            raise BadData(f"{file} is damaged: it does not match its checksum; the other profiles of the run are whole")
+        return _meta_decoder.decode(data)
     except FileNotFoundError:
         raise NotFound(f"{file.parent} is no profile any more: {file.name} is gone") from None
-    except (msgspec.MsgspecError, RecursionError) as fault:
+    except MALFORMED as fault:
         raise BadData(f"{file} is damaged: {fault}; the other profiles of the run are whole") from None
 
 
@@ -125,13 +131,14 @@ def _belongs(name: str, rank: int) -> bool:
 def write_meta(folder: Path, meta: ProfileMeta, rank: int = 0) -> None:
     """Say what this rank has recorded; after this the profile is there for readers."""
     name = _META if rank == 0 else f"rank{rank}.profile.json"
-    write_file(folder / name, msgspec.json.format(msgspec.json.encode(meta), indent=1))
+    write_file(folder / name, sealed(msgspec.json.format(msgspec.json.encode(meta), indent=1)))
 
 
 def write_part(folder: Path, name: str, data: bytes | Any) -> None:
     """A file of the profile: bytes as they are, anything else as JSON (`*.json`) or msgpack."""
     if not isinstance(data, bytes):
         data = msgspec.json.encode(data) if name.endswith(".json") else msgspec.msgpack.encode(data)
+    note_checksum(folder / name, data)
     write_file(folder / name, data)
 
 

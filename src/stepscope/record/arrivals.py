@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from stepscope.events.aside import is_capturing
+from stepscope.events.pristine import raw
 
 __all__ = ["Arrivals"]
 
@@ -21,7 +22,7 @@ class _Box:
     __slots__ = ("buffer", "event", "slots")
 
     def __init__(self) -> None:
-        self.buffer = torch.empty(_ROOM, dtype=torch.float32, pin_memory=True)
+        self.buffer = raw.empty(_ROOM, dtype=torch.float32, pin_memory=True)
         self.slots = self.buffer.unbind()
         self.event: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
 
@@ -57,9 +58,9 @@ class Arrivals:
         for name, value in numbers.items():
             if isinstance(value, torch.Tensor) and not value.is_cpu:
                 parcel.names.append(name)
-                far.append(value.detach().reshape(()) if value.dim() else value)
+                far.append(raw.detach(value).reshape(()) if value.dim() else value)
             else:
-                parcel.numbers[name] = None if value is None else float(value)
+                parcel.numbers[name] = None if value is None else _number(value)
         if far and not self._ship(parcel, far):
             return False
         self.queue.append(parcel)
@@ -68,14 +69,14 @@ class Arrivals:
     def _ship(self, parcel: _Parcel, far: list[Any]) -> bool:
         device = parcel.device = far[0].device
         if device.type != "cuda":  # no events to ask: read one step late, when it is done in all likelihood
-            parcel.host = torch.stack([value.detach().float().to(device, non_blocking=True) for value in far])
+            parcel.host = raw.stack([raw.to(raw.float(raw.detach(value)), device, non_blocking=True) for value in far])
             return True
         if is_capturing():
             return False  # our copy would become part of the user's graph
         free = self._free.get(device)
         box = parcel.box = free.pop() if free else _Box()
         for slot, value in zip(box.slots, far, strict=False):
-            slot.copy_(value if value.device == device else value.to(device, non_blocking=True), non_blocking=True)
+            slot.copy_(value if value.device == device else raw.to(value, device, non_blocking=True), non_blocking=True)
         box.event.record(torch.cuda.current_stream(device))
         parcel.host = box.buffer
         return True
@@ -94,7 +95,11 @@ class Arrivals:
                 return
             self.queue.popleft()
             if parcel.host is not None:
-                parcel.numbers.update(zip(parcel.names, parcel.host.tolist(), strict=False))
+                parcel.numbers.update(zip(parcel.names, raw.tolist(parcel.host), strict=False))
             if box is not None:
                 self._free.setdefault(parcel.device, []).append(box)
             yield parcel.what, parcel.numbers
+
+
+def _number(value: Any) -> float:
+    return float(raw.item(value) if isinstance(value, torch.Tensor) else value)

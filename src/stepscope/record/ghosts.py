@@ -19,7 +19,7 @@ from stepscope.record.identity import know_as_tensor
 
 __all__ = ["KINDS", "Ghost", "GhostNode", "compiled", "ghost_kind"]
 
-compiled = extension.load("stepscope.record._tape", 1)
+compiled = extension.load("stepscope.record._tape", 4)
 """`tape.c`, where it is built."""
 
 _Parameter = torch.nn.Parameter

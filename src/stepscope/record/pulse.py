@@ -24,6 +24,7 @@ from stepscope.events import Installed
 from stepscope.events.aside import is_capturing
 from stepscope.events.cadence import Cadence
 from stepscope.events.optimizers import closure_in
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.arrivals import Arrivals
 
@@ -179,7 +180,7 @@ class Pulse:
         alone = self._unscaled is None and (self._loss is None or not self._adds_losses())
         # On the CPU, by itself, and with nobody to see us: then nothing has to be switched off for one call into C.
         if alone and type(loss) is torch.Tensor and loss.is_cpu and not _modes() and not _dispatch_modes():
-            self._loss = value = loss.item()
+            self._loss = value = raw.item(loss)
             if not math.isfinite(value):
                 self._say_bad(loss)
             elif self.on_loss is not None:
@@ -196,7 +197,7 @@ class Pulse:
             result = scale(scaler, outputs)
             if pulse._on and isinstance(outputs, torch.Tensor) and isinstance(result, torch.Tensor):
                 with quietly():
-                    pulse._unscaled = weakref.ref(result), outputs.detach()
+                    pulse._unscaled = weakref.ref(result), raw.detach(outputs)
             return result
 
         return scaled
@@ -208,10 +209,10 @@ class Pulse:
             return
         with quietly():
             scaled, before = self._unscaled or (None, None)
-            value: Any = before if scaled is not None and scaled() is loss else loss.detach()
+            value: Any = before if scaled is not None and scaled() is loss else raw.detach(loss)
             self._loss = value if self._loss is None or not self._adds_losses() else self._loss + value
             self._unscaled = None
-            number = value.item() if loss.device.type == "cpu" else None
+            number = raw.item(value) if loss.device.type == "cpu" else None
         if number is None:
             return
         if not math.isfinite(number):
@@ -284,7 +285,7 @@ class Pulse:
         if not gradients:
             return None
         if self._clipped is not None and self._clipped[0] == frozenset(map(id, gradients)):
-            return self._clipped[1].detach()
+            return raw.detach(self._clipped[1])
         norm = total_norm(gradients)
         return norm / scale if norm is not None and isinstance(scale, torch.Tensor) else norm
 
@@ -321,10 +322,10 @@ def _common_dtype(gradients: Sequence[Any]) -> torch.dtype | None:
 def _norm_together(gradients: list[Any] | tuple[Any, ...], wide: torch.dtype | None) -> Any:
     if sum(map(torch.Tensor.numel, gradients)) <= _FEW:
         return torch.linalg.vector_norm(torch._C._nn.flatten_dense_tensors(list(gradients)), dtype=wide)
-    norms = torch._foreach_norm(gradients) if wide is None else torch._foreach_norm(gradients, 2, wide)
+    norms = raw._foreach_norm(gradients) if wide is None else raw._foreach_norm(gradients, 2, wide)
     if gradients[0].is_cuda and _has_foreach_copy:
         return torch.linalg.vector_norm(_in_a_row(norms))
-    return torch.linalg.vector_norm(torch.stack(norms))
+    return torch.linalg.vector_norm(raw.stack(norms))
 
 
 def _in_a_row(norms: list[Any] | tuple[Any, ...]) -> Any:
@@ -336,10 +337,10 @@ def _in_a_row(norms: list[Any] | tuple[Any, ...]) -> Any:
     if row is None:
         if len(_rows) >= _MOST_ROWS:
             _rows.clear()
-        row = torch.empty(len(norms), dtype=first.dtype, device=first.device)
+        row = raw.empty(len(norms), dtype=first.dtype, device=first.device)
         _rows[key] = row, row.unbind()
         places = _rows[key][1]
-    torch._foreach_copy_(places, norms, non_blocking=True)
+    raw._foreach_copy_(places, norms, non_blocking=True)
     return row
 
 
@@ -351,7 +352,9 @@ def _norm_by_kind(gradients: Sequence[Any]) -> Any:
             local = getattr(gradient, "_local_tensor", gradient)
         if local.layout is not torch.strided:
             local = local._values() if local.layout is torch.sparse_coo else local.values()
-        by_device.setdefault((local.device, local.dtype), []).append(local.detach() if local.requires_grad else local)
+        by_device.setdefault((local.device, local.dtype), []).append(
+            raw.detach(local) if local.requires_grad else local
+        )
     if any(device.type == "cuda" for device, _ in by_device) and torch.cuda.is_current_stream_capturing():
         return None
     parts = []
@@ -359,9 +362,11 @@ def _norm_by_kind(gradients: Sequence[Any]) -> Any:
         if dtype in _HALVES:
             norms = [torch.linalg.vector_norm(tensor, dtype=torch.float32) for tensor in tensors]
         else:
-            norms = list(torch._foreach_norm(tensors))
-        parts.append(torch.linalg.vector_norm(torch.stack(norms)))
+            norms = list(raw._foreach_norm(tensors))
+        parts.append(torch.linalg.vector_norm(raw.stack(norms)))
     if len(parts) == 1:
         return parts[0]
     device = parts[0].device
-    return torch.linalg.vector_norm(torch.stack([part.to(device, torch.float32, non_blocking=True) for part in parts]))
+    return torch.linalg.vector_norm(
+        raw.stack([raw.to(part, device, torch.float32, non_blocking=True) for part in parts])
+    )

@@ -99,7 +99,7 @@ class Recorder:
         self.optimizers = OptimizerHooks(self)
         self.engine = Backward(self)
         try:
-            self._rest_collector()
+            self.installed.add(_rest_collector())
             run_eagerly(self.installed)
             place_warnings(self.installed)
             self._aside = aside.noted.copy()
@@ -161,8 +161,15 @@ class Recorder:
             self._build(self._described)
         return self._record
 
-    @fence.fenced("building the record of the step")
     def _build(self, described: Described) -> None:
+        wake_collector = _rest_collector()
+        try:
+            self._put_together(described)
+        finally:
+            wake_collector()
+
+    @fence.fenced("building the record of the step")
+    def _put_together(self, described: Described) -> None:
         self._record = StepRecord(depth=self.depth, error=self._error)  # what is left if building fails
         if self.tape is not None:
             Replay(self, self.tape).run()
@@ -173,15 +180,6 @@ class Recorder:
         self._described = None
         # All these know the recorder; without them its many small objects go when it goes and wait for no collector.
         del self.flow, self.modules, self.optimizers, self.engine, self.nodes, self.drafts, self.tensors
-
-    def _rest_collector(self) -> None:
-        # A recording allocates thousands of small objects that all stay; looking through them for garbage every
-        # 700 allocations would cost more than making them. It still runs, only less often, until `stop`.
-        before = gc.get_threshold()
-        if before[0] > 0:
-            ours = (max(before[0], _COLLECT_EVERY), *before[1:])
-            gc.set_threshold(*ours)
-            self.installed.add(lambda: gc.set_threshold(*before) if gc.get_threshold() == ours else None)
 
     def _listen(self) -> None:
         """Nobody looks at values while the step runs: a tape is enough, and the step need not wait for the rest."""
@@ -230,6 +228,19 @@ class Recorder:
         draft.index = len(self.drafts.ops)
         self.drafts.ops.append(draft)
         return draft
+
+
+def _rest_collector() -> Callable[[], None]:
+    """Have garbage collected less often; what is returned ends that.
+
+    A recording allocates thousands of small objects that all stay. Looking through them every 700 allocations would
+    cost more than making them, and after a hundred times all objects of the process are looked through.
+    """
+    before = gc.get_threshold()
+    ours = (max(before[0], _COLLECT_EVERY), *before[1:])
+    if before[0] > 0:
+        gc.set_threshold(*ours)
+    return lambda: gc.set_threshold(*before) if gc.get_threshold() == ours else None
 
 
 def _stop_in_child() -> None:

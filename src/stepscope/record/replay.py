@@ -117,7 +117,9 @@ class Replay:
             histories, draft.saved_bytes, self._recorder.nodes.packed = made
             for ghost, node, place in zip(*[iter(histories)] * 3, strict=True):
                 ghost.grad_fn, ghost.output_nr = node, place
-        args, kwargs = (inputs, {}) if frozen is None else rebuilt(frozen, inputs)
+        args, kwargs = inputs, {} if frozen is None else frozen[2] or {}
+        if not results and frozen is not None and plan[1].endswith("_"):  # only then is it asked what they were
+            args, kwargs = rebuilt(frozen, inputs)
         self._functions.finish((draft, inputs, entries, sequence, None, plan, function, args, kwargs), results)
         self._recorder.drafts.ended.append(draft)
 

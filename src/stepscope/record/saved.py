@@ -16,6 +16,7 @@ from torch.nn import Parameter
 
 from stepscope.events.quiet import quietly
 from stepscope.record.autograd import is_custom
+from stepscope.record.ghosts import compiled
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.observer import Observer
 
@@ -102,6 +103,11 @@ class SavedObserver(Observer):
             self._count(draft, nodes, inputs)
 
     def _count(self, draft: OpDraft, nodes: Sequence[Any], inputs: Sequence[Any]) -> None:
+        if compiled is not None and type(nodes) is list:
+            counted = compiled.count_saved(self._seen, StorageWeakRef, _names, nodes, inputs)
+            if counted is not None:
+                draft.saved_bytes += counted
+                return
         for tensor in inputs:
             if type(tensor) is Parameter:
                 self._first_time(tensor)

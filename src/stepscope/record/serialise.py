@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import BadData, NotFound, StorageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.files.packed import inflated
 from stepscope.records.step import STEP_FORMAT, StepRecord
@@ -47,7 +48,7 @@ def unpack(data: bytes, source: str = "these bytes") -> StepRecord:
     plain = inflated(memoryview(data)[start:], _MOST_BYTES, f"the recorded step in {source}")
     try:
         return _step_decoder.decode(plain)
-    except (msgspec.DecodeError, RecursionError) as fault:
+    except MALFORMED as fault:
         raise BadData(f"{source}: the recorded step is damaged ({fault}); save it again") from fault
 
 

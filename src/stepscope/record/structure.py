@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -88,6 +89,9 @@ def _bytes(tensor: Any) -> int:
 
 @fence.fenced("asking a module for its extra_repr", default="")
 def _extra(module: Any) -> str:
+    if type(module).extra_repr is torch.nn.EmbeddingBag.extra_repr:  # it formats all its attributes, its weights too
+        plain = {name: value for name, value in module.__dict__.items() if not name.startswith("_")}
+        return str(torch.nn.EmbeddingBag.extra_repr(SimpleNamespace(**plain)))
     return str(module.extra_repr())
 
 

@@ -5,9 +5,11 @@
  * mode of events/operations.c or `EngineTape`, which reports them; the list is cut back to where it was before. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <frameobject.h>
+#include <string.h>
 #include <structmember.h>
 
-#define VERSION 1
+#define VERSION 4
 enum { BEGIN, END, FAIL, MODULE, LEAVE, ENGINE, ENGINE_END, NODE, NODE_END };
 enum { MOST_SIMPLE = 16 };
 #define LEAF_NUMBER (1ULL << 63) /* all leaves share one sequence number, the largest there is */
@@ -15,6 +17,7 @@ enum { MOST_SIMPLE = 16 };
 /* Of Python's and torch's, given by `configure`. */
 static PyTypeObject *ghost_class, *tensor_type, *parameter_type;
 static PyObject *users, *place_of, *read_only, *clock_ns, *is_packing, *is_custom, *kinds, *ghost_kind, *disabled;
+static PyObject *strided, *dispatch_modes, *transform, *aminmax, *is_grad_enabled, *set_grad_enabled;
 static PyTypeObject *simple[MOST_SIMPLE];
 static Py_ssize_t simple_count;
 static PyObject *small[16], *no_look;
@@ -22,7 +25,7 @@ static PyObject *small[16], *no_look;
 static PyObject *s_version, *s_dtype, *s_device, *s_requires_grad, *s_storage, *s_cdata, *s_shape, *s_is_contiguous,
     *s_stride, *s_describe, *s_nbytes, *s_is_parameter, *s_grad_fn, *s_output_nr, *s_begin_any, *s_end_any,
     *s_look_again, *s_sequence, *s_next, *s_variable, *s_kept_by, *s_grad, *s_enter, *s_exit, *s_lasti, *s_end, *s_off,
-    *s_fault, *s_see_node;
+    *s_fault, *s_see, *s_see_sum, *s_is_float, *s_is_cpu, *s_layout, *s_item, *s_numel, *s_is_view;
 
 /* Ghosts */
 
@@ -231,7 +234,7 @@ typedef struct {
     PyObject *events, *known, *nodes, *leaves, *counter, *lives, *gone, *storages, *looks, *left;
     long long expected, first;
     unsigned long thread;
-    char strangers, packed, is_placed, timed;
+    char strangers, packed, is_placed, timed, in_step;
 } Tape;
 
 static PyObject *node_of(Tape *self, PyObject *node, unsigned long long since, PyObject *fresh);
@@ -657,7 +660,7 @@ static int node_behind(Tape *self, PyObject *real, GhostNode *ghost, unsigned lo
     return done;
 }
 
-/* Tape.node: the ghost of a node and of what is behind it, as far as it is younger than the recording. New reference. */
+/* Tape.node: the ghost of a node and of what is behind it, as far as it is younger than the recording. A new one. */
 static PyObject *node_of(Tape *self, PyObject *node, unsigned long long since, PyObject *fresh) {
     int is_new;
     PyObject *top = node_step(self, node, since, &is_new);
@@ -698,10 +701,9 @@ static PyObject *claimed(Tape *self, PyObject *tensors, PyObject *inputs, unsign
             done = -1;
         } else if (node != Py_None) {
             PyObject *ghost = (PyObject *)ghost_of(self, tensor, 1);
-            done = ghost == NULL || PyList_Append(found, ghost) < 0 || put(found, node_of(self, node, since, fresh)) < 0 ||
-                           put(found, PyObject_GetAttr(tensor, s_output_nr)) < 0
-                       ? -1
-                       : 0;
+            done = ghost == NULL ? -1 : PyList_Append(found, ghost);
+            if (done == 0) done = put(found, node_of(self, node, since, fresh));
+            if (done == 0) done = put(found, PyObject_GetAttr(tensor, s_output_nr));
         }
         Py_XDECREF(node);
     }
@@ -778,7 +780,8 @@ static PyObject *tape_end(Tape *self, PyObject *const *given, Py_ssize_t count) 
         self->expected = number;
         outputs = outputs_of(result);
         if (outputs == NULL && !PyErr_Occurred()) {
-            PyObject *ended = PyObject_CallMethodObjArgs((PyObject *)self, s_end_any, begun, result, now, sequence, NULL);
+            PyObject *tape = (PyObject *)self;
+            PyObject *ended = PyObject_CallMethodObjArgs(tape, s_end_any, begun, result, now, sequence, NULL);
             done = ended == NULL ? -1 : 0;
             Py_XDECREF(ended);
         } else {
@@ -790,6 +793,240 @@ static PyObject *tape_end(Tape *self, PyObject *const *given, Py_ssize_t count) 
     Py_DECREF(now);
     if (done < 0) return NULL;
     Py_RETURN_NONE;
+}
+
+/* Whether a version of a tensor was looked at; -1 for an error. */
+static int is_looked_at(Ghost *ghost, PyObject *tensor) {
+    PyObject *version = version_of(tensor);
+    if (version == NULL) return -1;
+    int same = ghost->looked == NULL ? version == Py_None : PyObject_RichCompareBool(ghost->looked, version, Py_EQ);
+    Py_DECREF(version);
+    return same;
+}
+
+static int is_new(Ghost *ghost) { return ghost->looked == no_look; }
+
+/* Forget an error, unless it is one that must reach the script: Ctrl-C. */
+static void forgive(void) {
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) PyErr_Clear();
+}
+
+/* Whether a function of torch's gives nothing: None, 0 or False. An error counts as no. */
+static int gives_nothing(PyObject *function) {
+    PyObject *answer = PyObject_CallNoArgs(function);
+    int truth = answer == NULL ? -1 : answer == Py_None ? 0 : PyObject_IsTrue(answer);
+    Py_XDECREF(answer);
+    if (truth < 0) forgive();
+    return truth == 0;
+}
+
+static int has(PyObject *object, PyObject *name, PyObject *wanted) {
+    PyObject *value = PyObject_GetAttr(object, name);
+    int same = value == wanted;
+    if (value == NULL) forgive();
+    Py_XDECREF(value);
+    return same;
+}
+
+/* The two values of `aminmax`, without gradients; NULL where it has none. */
+static PyObject *edges_of(PyObject *tensor, int requires_grad) {
+    PyObject *before = NULL, *edges = NULL, *done = NULL;
+    if (requires_grad) {
+        before = PyObject_CallNoArgs(is_grad_enabled);
+        done = before == NULL ? NULL : PyObject_CallOneArg(set_grad_enabled, Py_False);
+        Py_XDECREF(done);
+    }
+    if (!requires_grad || done != NULL) edges = PyObject_CallOneArg(aminmax, tensor);
+    if (edges == NULL) forgive();
+    if (before != NULL) {
+        PyObject *kind, *error, *trace;
+        PyErr_Fetch(&kind, &error, &trace);
+        done = PyObject_CallOneArg(set_grad_enabled, before);
+        if (done == NULL) PyErr_Clear();
+        Py_XDECREF(done);
+        Py_DECREF(before);
+        PyErr_Restore(kind, error, trace);
+    }
+    return edges;
+}
+
+/* value_tape.look, for finite values of an ordinary tensor on a CPU; NULL where Python has to look, or with Ctrl-C. */
+static PyObject *look(Ghost *ghost, PyObject *tensor) {
+    if (!is_tensor(tensor) || ghost->dtype == NULL || !has(ghost->dtype, s_is_float, Py_True) ||
+        !has(tensor, s_is_cpu, Py_True) || !has(tensor, s_layout, strided) || !gives_nothing(dispatch_modes) ||
+        !gives_nothing(transform))
+        return NULL;
+    PyObject *edges = edges_of(tensor, has(tensor, s_requires_grad, Py_True));
+    if (edges == NULL || !PyTuple_Check(edges) || PyTuple_GET_SIZE(edges) != 2) {
+        Py_XDECREF(edges);
+        return NULL;
+    }
+    PyObject *low = PyObject_CallMethodNoArgs(PyTuple_GET_ITEM(edges, 0), s_item), *looked = NULL, *count = NULL;
+    PyObject *high = low == NULL ? NULL : PyObject_CallMethodNoArgs(PyTuple_GET_ITEM(edges, 1), s_item);
+    if (high != NULL && PyFloat_CheckExact(low) && PyFloat_CheckExact(high) &&
+        Py_IS_FINITE(PyFloat_AS_DOUBLE(high) - PyFloat_AS_DOUBLE(low)))
+        count = PyObject_CallMethodNoArgs(tensor, s_numel);
+    if (count != NULL) looked = PyTuple_Pack(3, count, low, high);
+    forgive();
+    Py_XDECREF(count);
+    Py_XDECREF(high);
+    Py_XDECREF(low);
+    Py_DECREF(edges);
+    return looked;
+}
+
+/* ValueTape._see */
+static int see(Tape *self, Ghost *ghost, PyObject *tensor) {
+    PyObject *looked = self->looks != NULL && PyList_CheckExact(self->looks) ? look(ghost, tensor) : NULL;
+    if (looked == NULL && PyErr_Occurred()) return -1;
+    if (looked == NULL) {
+        PyObject *seen = PyObject_CallMethodObjArgs((PyObject *)self, s_see, ghost, tensor, NULL);
+        Py_XDECREF(seen);
+        return seen == NULL ? -1 : 0;
+    }
+    PyObject *version = version_of(tensor);
+    if (version == NULL) {
+        Py_DECREF(looked);
+        return -1;
+    }
+    Py_XSETREF(ghost->looked, version);
+    Py_XSETREF(ghost->bad, new_ref(Py_False));
+    Py_XSETREF(ghost->last, looked);
+    return PyList_Append(self->looks, (PyObject *)ghost) < 0 || PyList_Append(self->looks, version) < 0 ||
+                   PyList_Append(self->looks, looked) < 0
+               ? -1
+               : 0;
+}
+
+static int see_inputs(Tape *self, PyObject *inputs, int only_new) {
+    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(inputs); place++) {
+        PyObject *tensor = PyList_GET_ITEM(inputs, place);
+        Ghost *ghost = ghost_of(self, tensor, 0);
+        if (ghost == NULL) return -1;
+        int known = is_new(ghost) ? 0 : only_new ? 1 : is_looked_at(ghost, tensor);
+        if (known < 0 || (known == 0 && see(self, ghost, tensor) < 0)) return -1;
+    }
+    return 0;
+}
+
+/* ValueTape.begin */
+static PyObject *tape_begin_seeing(Tape *self, PyObject *const *given, Py_ssize_t count) {
+    PyObject *begun = tape_begin(self, given, count);
+    if (begun != NULL && see_inputs(self, PyTuple_GET_ITEM(begun, 2), self->in_step) < 0) Py_CLEAR(begun);
+    return begun;
+}
+
+/* ValueTape._is_view: whether it shows values that were looked at, and found well, as those of an input. */
+static int is_view(Tape *self, Ghost *ghost, PyObject *inputs) {
+    if (ghost->cdata == NULL || ghost->cdata == Py_None) return 0;
+    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(inputs); place++) {
+        Ghost *source = ghost_of(self, PyList_GET_ITEM(inputs, place), 0);
+        if (source == NULL) return -1;
+        if (source->cdata == NULL || source->bad == Py_True) continue;
+        int same = PyObject_RichCompareBool(source->cdata, ghost->cdata, Py_EQ);
+        if (same != 0) return same;
+    }
+    return 0;
+}
+
+/* Whether values are not worth a look: an optimizer's arithmetic, or memory that was never written to. */
+static int skips_values(Tape *self, Py_ssize_t at) {
+    if (self->in_step) return 1;
+    PyObject *plan = at + 1 < PyList_GET_SIZE(self->events) ? PyList_GET_ITEM(self->events, at + 1) : NULL;
+    if (plan == NULL || !PyTuple_CheckExact(plan) || PyTuple_GET_SIZE(plan) != 2) return 0;
+    const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(plan, 1));
+    if (name == NULL) return -1;
+    const char *unwritten[] = {"empty", "new_empty", "resize"};
+    for (size_t place = 0; place < 3; place++)
+        if (strncmp(name, unwritten[place], strlen(unwritten[place])) == 0) return 1;
+    return 0;
+}
+
+static int see_outputs(Tape *self, Py_ssize_t first, Py_ssize_t count, PyObject *inputs, int skips) {
+    for (Py_ssize_t place = first; place < first + 2 * count; place += 2) {
+        PyObject *ghost = place < PyList_GET_SIZE(self->events) ? new_ref(PyList_GET_ITEM(self->events, place)) : NULL;
+        if (ghost == NULL || Py_TYPE(ghost) != ghost_class) {
+            Py_XDECREF(ghost);
+            return 0;
+        }
+        PyObject *tensor = PyObject_CallNoArgs(((Ghost *)ghost)->ref);
+        int done = tensor == NULL ? -1 : 0, passes = 0;
+        if (done == 0 && is_new((Ghost *)ghost)) passes = skips ? 1 : is_view(self, (Ghost *)ghost, inputs);
+        if (passes < 0) done = -1;
+        if (done == 0 && passes) {
+            PyObject *version = version_of(tensor);
+            if (version == NULL) done = -1;
+            else Py_XSETREF(((Ghost *)ghost)->looked, version);
+        } else if (done == 0 && !skips) {
+            int known = is_looked_at((Ghost *)ghost, tensor);
+            done = known < 0 ? -1 : known ? 0 : see(self, (Ghost *)ghost, tensor);
+        }
+        Py_XDECREF(tensor);
+        Py_DECREF(ghost);
+        if (done < 0) return -1;
+    }
+    return 0;
+}
+
+/* ValueTape.see_incoming; 1 when none of them is bad, 0 when one is. */
+static int see_incoming(Tape *self, PyObject *gradients) {
+    int healthy = 1;
+    for (Py_ssize_t place = 0; place < PyTuple_GET_SIZE(gradients); place++) {
+        PyObject *gradient = PyTuple_GET_ITEM(gradients, place);
+        if (gradient == Py_None) continue;
+        Ghost *ghost = ghost_of(self, gradient, 1);
+        int known = ghost == NULL ? -1 : is_looked_at(ghost, gradient);
+        if (known < 0 || (known == 0 && see(self, ghost, gradient) < 0)) return -1;
+        if (ghost->bad == Py_True) healthy = 0;
+    }
+    return healthy;
+}
+
+/* ValueTape.see_node */
+static int see_node(Tape *self, PyObject *node, PyObject *produced, PyObject *gradients) {
+    int healthy = see_incoming(self, gradients);
+    if (healthy < 0) return -1;
+    PyObject *variable = ((GhostNode *)node)->variable;
+    if (variable != NULL && variable != Py_None) {
+        PyObject *seen = PyObject_CallMethodObjArgs((PyObject *)self, s_see_sum, variable, gradients, NULL);
+        Py_XDECREF(seen);
+        return seen == NULL ? -1 : 0;
+    }
+    for (Py_ssize_t place = 0; place < PyTuple_GET_SIZE(produced); place++) {
+        PyObject *gradient = PyTuple_GET_ITEM(produced, place);
+        if (gradient == Py_None) continue;
+        Ghost *ghost = ghost_of(self, gradient, 1);
+        if (ghost == NULL) return -1;
+        if (healthy && is_new(ghost)) {  /* transpose, expand: nothing new */
+            PyObject *view = PyObject_CallMethodNoArgs(gradient, s_is_view), *version = NULL;
+            if (view == NULL) return -1;
+            int yes = view == Py_True;
+            Py_DECREF(view);
+            if (yes) {
+                if ((version = version_of(gradient)) == NULL) return -1;
+                Py_XSETREF(ghost->looked, version);
+                continue;
+            }
+        }
+        int known = is_looked_at(ghost, gradient);
+        if (known < 0 || (known == 0 && see(self, ghost, gradient) < 0)) return -1;
+    }
+    return 0;
+}
+
+/* ValueTape.end */
+static PyObject *tape_end_seeing(Tape *self, PyObject *const *given, Py_ssize_t count) {
+    Py_ssize_t written = self->events != NULL && PyList_CheckExact(self->events) ? PyList_GET_SIZE(self->events) : 0;
+    PyObject *ended = tape_end(self, given, count);
+    if (ended == NULL || PyList_GET_SIZE(self->events) < written + 7) return ended;
+    PyObject *begun = given[0], *inputs = PyTuple_GET_ITEM(begun, 2);
+    Py_ssize_t at = PyLong_AsSsize_t(PyTuple_GET_ITEM(begun, 0));
+    Py_ssize_t outputs = PyLong_AsSsize_t(PyList_GET_ITEM(self->events, written + 5));
+    int skips = PyErr_Occurred() ? -1 : skips_values(self, at), writes = PyObject_IsTrue(PyTuple_GET_ITEM(begun, 3));
+    if (skips < 0 || writes < 0 || see_outputs(self, written + 7, outputs, inputs, skips) < 0 ||
+        (writes && !skips && see_inputs(self, inputs, 0) < 0))
+        Py_CLEAR(ended);
+    return ended;
 }
 
 /* Tape.make(tensor, made=True), Tape.meet(tensor), Tape.ghost(tensor) */
@@ -847,7 +1084,8 @@ static PyObject *tape_note(Tape *self, PyObject *const *given, Py_ssize_t count)
 #define FAST(name, function) {name, (PyCFunction)(void (*)(void))function, METH_FASTCALL, NULL}
 static PyMethodDef tape_methods[] = {
     FAST("begin", tape_begin), FAST("end", tape_end), FAST("make", tape_make), FAST("note", tape_note),
-    FAST("_claim", tape_claim), {"node", (PyCFunction)tape_node, METH_O, NULL},
+    FAST("begin_seeing", tape_begin_seeing), FAST("end_seeing", tape_end_seeing), FAST("_claim", tape_claim),
+    {"node", (PyCFunction)tape_node, METH_O, NULL},
     {"meet", (PyCFunction)tape_meet, METH_O, NULL}, {"ghost", (PyCFunction)tape_ghost, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -870,6 +1108,7 @@ static PyMemberDef tape_members[] = {
     {"packed", T_BOOL, offsetof(Tape, packed), 0, NULL},
     {"is_placed", T_BOOL, offsetof(Tape, is_placed), 0, NULL},
     {"timed", T_BOOL, offsetof(Tape, timed), 0, NULL},
+    {"in_step", T_BOOL, offsetof(Tape, in_step), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -958,9 +1197,7 @@ static int put_node_end(NodeEnd *self, PyObject *produced, PyObject *gradients, 
     if (node->variable != NULL && node->variable != Py_None && put_sum(tape, node->variable) < 0) return -1;
     if (tape->lives != NULL && PyList_CheckExact(tape->lives) && PyList_Append(tape->lives, Py_None) < 0) return -1;
     if (tape->looks == NULL || tape->looks == Py_None) return 0;
-    PyObject *seen = PyObject_CallMethodObjArgs((PyObject *)tape, s_see_node, self->node, produced, gradients, NULL);
-    Py_XDECREF(seen);
-    return seen == NULL ? -1 : 0;
+    return see_node(tape, self->node, produced, gradients);
 }
 
 /* With torch functions switched off: the mode is on while the engine runs. */
@@ -1047,6 +1284,90 @@ static PyTypeObject hook_type = {
     .tp_clear = (inquiry)hook_clear,
 };
 
+/* Bytes kept for backward: SavedObserver._count, for nodes and tensors that are as usual */
+
+/* Add the tensors that a node keeps to a list: 1 when it was done, 0 when Python has to look, -1 for an error. */
+static int saved_by(PyObject *names, PyObject *node, PyObject *found) {
+    PyObject *fields = PyDict_GetItemWithError(names, (PyObject *)Py_TYPE(node));
+    if (fields == NULL || !PyTuple_CheckExact(fields)) return PyErr_Occurred() ? -1 : 0;
+    for (Py_ssize_t place = 0; place < PyTuple_GET_SIZE(fields); place++) {
+        PyObject *value = PyObject_GetAttr(node, PyTuple_GET_ITEM(fields, place));
+        if (value == NULL) return -1;
+        int done = 1;
+        if (is_tensor(value)) {
+            done = PyList_Append(found, value) < 0 ? -1 : 1;
+        } else if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) {
+            for (Py_ssize_t item = 0; done == 1 && item < PySequence_Fast_GET_SIZE(value); item++) {
+                PyObject *one = PySequence_Fast_GET_ITEM(value, item);
+                if (is_tensor(one)) done = PyList_Append(found, one) < 0 ? -1 : 1;
+                else done = one == Py_None || is_simple(one);
+            }
+        } else {
+            done = value == Py_None;  /* a number is one for every node of this kind, which Python remembers */
+        }
+        Py_DECREF(value);
+        if (done != 1) return done;
+    }
+    return 1;
+}
+
+/* The bytes of a storage not met before, else 0; -1 for an error. */
+static long long first_time(PyObject *seen, PyObject *keep, PyObject *storage) {
+    PyObject *key = PyObject_GetAttr(storage, s_cdata), *kept = NULL, *bytes = NULL;
+    long long size = -1;
+    int known = key == NULL ? -1 : PyDict_Contains(seen, key);
+    if (known == 1) {
+        size = 0;
+    } else if (known == 0 && (kept = PyObject_CallOneArg(keep, storage)) != NULL &&
+               PyDict_SetItem(seen, key, kept) == 0 && (bytes = PyObject_CallMethodNoArgs(storage, s_nbytes)) != NULL) {
+        size = PyLong_AsLongLong(bytes);
+    }
+    Py_XDECREF(bytes);
+    Py_XDECREF(kept);
+    Py_XDECREF(key);
+    return size;
+}
+
+/* Add the storage of a tensor to a list; as `saved_by` answers. */
+static int put_storage(PyObject *list, PyObject *tensor) {
+    if (put(list, PyObject_CallMethodNoArgs(tensor, s_storage)) == 0) return 1;
+    if (!PyErr_ExceptionMatches(PyExc_RuntimeError)) return -1;
+    PyErr_Clear();  /* sparse, nested, transformed: none of its own */
+    return 0;
+}
+
+/* count_saved(seen, keep, names, nodes, inputs): bytes met for the first time, or None where Python has to count. */
+static PyObject *count_saved(PyObject *module, PyObject *args) {
+    PyObject *seen, *keep, *names, *nodes, *inputs;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!OO!O!O", &PyDict_Type, &seen, &keep, &PyDict_Type, &names, &PyList_Type, &nodes,
+                          &inputs))
+        return NULL;
+    PyObject *found = PyList_New(0), *storages = PyList_New(0), *read = PySequence_Fast(inputs, "not a sequence");
+    int done = found == NULL || storages == NULL || read == NULL ? -1 : 1;
+    Py_ssize_t place, parameters = 0;
+    long long total = 0;
+    for (place = 0; done == 1 && place < PyList_GET_SIZE(nodes); place++)
+        done = saved_by(names, PyList_GET_ITEM(nodes, place), found);
+    for (place = 0; done == 1 && place < PySequence_Fast_GET_SIZE(read); place++)
+        if (Py_TYPE(PySequence_Fast_GET_ITEM(read, place)) == parameter_type)
+            done = put_storage(storages, PySequence_Fast_GET_ITEM(read, place));
+    if (done == 1) parameters = PyList_GET_SIZE(storages);
+    for (place = 0; done == 1 && place < PyList_GET_SIZE(found); place++)
+        done = put_storage(storages, PyList_GET_ITEM(found, place));
+    for (place = 0; done == 1 && place < PyList_GET_SIZE(storages); place++) {
+        long long size = first_time(seen, keep, PyList_GET_ITEM(storages, place));
+        if (size < 0) done = -1;
+        if (place >= parameters) total += size;
+    }
+    Py_XDECREF(read);
+    Py_XDECREF(storages);
+    Py_XDECREF(found);
+    if (done < 0) return NULL;
+    if (done == 0) Py_RETURN_NONE;
+    return PyLong_FromLongLong(total);
+}
+
 /* The module */
 
 static PyObject *configure(PyObject *module, PyObject *args) {
@@ -1069,13 +1390,26 @@ static PyObject *configure(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+static PyObject *configure_looks(PyObject *module, PyObject *args) {
+    PyObject **kept[] = {&strided, &dispatch_modes, &transform, &aminmax, &is_grad_enabled, &set_grad_enabled};
+    PyObject *new[6];
+    (void)module;
+    if (!PyArg_UnpackTuple(args, "configure_looks", 6, 6, &new[0], &new[1], &new[2], &new[3], &new[4], &new[5]))
+        return NULL;
+    for (int place = 0; place < 6; place++) Py_XSETREF(*kept[place], new_ref(new[place]));
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+    {"configure_looks", configure_looks, METH_VARARGS, "Take what values are looked at with."},
     {"configure", configure, METH_VARARGS, "Take what is looked at here from its owners."},
+    {"count_saved", count_saved, METH_VARARGS, "Bytes that nodes keep and that were not met before."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_tape", "What is noted around ops and autograd nodes.", -1, functions, NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_tape", "What is noted around ops and autograd nodes.", -1, functions,
+    NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__tape(void) {
@@ -1087,7 +1421,9 @@ PyMODINIT_FUNC PyInit__tape(void) {
         {&s_begin_any, "_begin_any"}, {&s_end_any, "_end_any"}, {&s_look_again, "look_again"},
         {&s_sequence, "_sequence_nr"}, {&s_next, "next_functions"}, {&s_variable, "variable"},
         {&s_kept_by, "_kept_by"}, {&s_grad, "grad"}, {&s_enter, "__enter__"}, {&s_exit, "__exit__"},
-        {&s_lasti, "f_lasti"}, {&s_end, "end"}, {&s_off, "off"}, {&s_fault, "report"}, {&s_see_node, "see_node"},
+        {&s_lasti, "f_lasti"}, {&s_end, "end"}, {&s_off, "off"}, {&s_fault, "report"}, {&s_see, "_see"},
+        {&s_see_sum, "_see_sum"}, {&s_is_float, "is_floating_point"},
+        {&s_is_cpu, "is_cpu"}, {&s_layout, "layout"}, {&s_item, "item"}, {&s_numel, "numel"}, {&s_is_view, "_is_view"},
     };
     for (size_t place = 0; place < sizeof names / sizeof *names; place++)
         if ((*names[place].name = PyUnicode_InternFromString(names[place].text)) == NULL) return NULL;

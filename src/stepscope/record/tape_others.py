@@ -55,7 +55,7 @@ class ModuleTape:
 
     def _begins(self, called: ModuleCall) -> None:
         recorder, tape, stack = self._recorder, self._tape, self._stack
-        if not recorder.listens():
+        if recorder.off or (get_ident() != recorder.thread and not recorder.listens()):
             return
         entry = recorder.modules.entry_for(called.module, not stack)
         place = None
@@ -63,7 +63,7 @@ class ModuleTape:
             place = stack[-1][2] if stack and stack[-1][1] else place_of(called.frame)
         with _disabled():
             closed = entry.may_close and runs_fused(called.module)
-            tensors = tensors_in((called.args, called.kwargs) if called.kwargs else called.args)
+            tensors = _tensors(called.args) if not called.kwargs else tensors_in((called.args, called.kwargs))
             at = tape.note((MODULE, entry, entry.root, place, closed, tape.counter(), 0, len(tensors)), tensors)
         stack.append((at, entry.of_torch, place))
         tape.is_placed = entry.of_torch and place is not None
@@ -81,10 +81,15 @@ class ModuleTape:
             pass
         tape.is_placed = bool(stack) and stack[-1][1] and stack[-1][2] is not None
         with _disabled():
-            outputs = tensors_in(called.result)
+            outputs = [called.result] if type(called.result) is torch.Tensor else tensors_in(called.result)
             inputs = tensors_in((called.args, called.kwargs)) if tape.events[at + 4] else []
             error = None if called.error is None else said(called.error)
             tape.note((LEAVE, at, error, now, tape.counter(), len(inputs), len(outputs)), inputs + outputs)
+
+
+def _tensors(args: Any) -> list[Any]:
+    """Most modules are called with one tensor."""
+    return [args[0]] if len(args) == 1 and type(args[0]) is torch.Tensor else tensors_in(args)
 
 
 class EngineTape:

@@ -17,7 +17,7 @@ import torch
 from stepscope.events import aside
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed, measure, resolve
-from stepscope.record.tape import Begun, Tape, version_of
+from stepscope.record.tape import Begun, Tape, compiled, version_of
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ the end."""
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _grad_mode = torch._C._set_grad_enabled
+if compiled is not None:
+    compiled.configure_looks(
+        torch.strided, _dispatch_modes, aside.level, torch.aminmax, torch.is_grad_enabled, _grad_mode
+    )
 _UNWRITTEN = ("empty", "new_empty", "resize")
 
 
@@ -69,6 +73,9 @@ class ValueTape(Tape):
                 ghost = self.known[id(tensor)]
                 if ghost.looked != version_of(tensor):
                     self._see(ghost, tensor)
+
+    if not TYPE_CHECKING and compiled is not None:
+        begin, end = compiled.Tape.begin_seeing, compiled.Tape.end_seeing
 
     def _is_view(self, ghost: Ghost, inputs: list[Any]) -> bool:
         """Whether it shows values that were looked at, and found well, as those of an input."""

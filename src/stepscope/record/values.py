@@ -106,10 +106,9 @@ class Tracer:
         """What was found; call it after the `with` block."""
         tape = self._recorder.tape
         if self._recorder.off and isinstance(tape, ValueTape):
-            healthy = tape.is_healthy()
-        else:
-            healthy = not self.record.ops  # put together already, or still being traced
-        return Report(lambda: self.record, nan=self._nan, inf=self._inf, healthy=healthy)
+            return Report(lambda: self.record, nan=self._nan, inf=self._inf, healthy=tape.is_healthy())
+        record = self.record  # put together already; raises while values are still traced
+        return Report(lambda: record, nan=self._nan, inf=self._inf)
 
 
 class ValuesObserver(Observer):

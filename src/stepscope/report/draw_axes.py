@@ -13,18 +13,14 @@ __all__ = ["DASHES", "PALETTE", "Scale", "frame", "legend", "nice_ticks", "numbe
 
 # The same as the app's (web/src/lib/colour.ts): light, dark.
 PALETTE = [
-    ("#2f6fd0", "#5b9dff"),
-    ("#c2570c", "#ff9a4d"),
-    ("#0f8a6b", "#35c9a0"),
-    ("#b3267a", "#f277bb"),
-    ("#8a6d00", "#e0c040"),
-    ("#6a3fc4", "#a98bff"),
-    ("#0b8298", "#45cfe6"),
-    ("#c22f37", "#ff7d7f"),
-    ("#4d7c0f", "#a3d64a"),
-    ("#7a4a2b", "#d2a27c"),
-    ("#5a6478", "#a5b0c6"),
-    ("#9333ab", "#df8cf5"),
+    ("#434dca", "#739cec"),
+    ("#c97b00", "#fd9c23"),
+    ("#039d8a", "#0ad599"),
+    ("#9f2878", "#d2669d"),
+    ("#795f00", "#f1ff70"),
+    ("#9c78eb", "#8c5fff"),
+    ("#5f1a00", "#f5351f"),
+    ("#140c57", "#e4c0ff"),
 ]
 DASHES = ["", "7 4", "2 3", "10 3 2 3", "4 2"]
 _FONT = "Inter,'Segoe UI',Roboto,'Helvetica Neue',Arial,'Liberation Sans',sans-serif"

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import NotFound, StorageError, UsageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.report.store import Found, reports_in
 from stepscope.runs.format.filesystem import sync_folder
@@ -103,7 +104,7 @@ def _shares(found: Found) -> list[Share]:
     for line in _lines(found.path / FILE):
         try:
             read = _line_decoder.decode(line)
-        except (msgspec.DecodeError, RecursionError):
+        except MALFORMED:
             continue
         if read.made is not None:
             made[read.made.id] = read.made

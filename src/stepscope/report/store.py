@@ -18,6 +18,7 @@ from stepscope.errors import BadData, Conflict, Forbidden, NotFound, StorageErro
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
 from stepscope.runs.format.layout import is_run_folder
+from stepscope.runs.format.sidecar import is_as_written, note_checksum
 
 __all__ = [
     "MAX_BYTES",
@@ -39,6 +40,7 @@ TRASH = ".trash"
 MAX_BYTES = 2_000_000
 """Of one version's text."""
 MAX_REPORTS = 10_000
+_CHANGED = "> **Not as it was saved:** this version was changed later, by hand or by a fault of the disk."
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,70}[a-z0-9])?")
 _VERSION = re.compile(r"(\d{6,9})\.md")
 _LETTERS = "abcdefghjkmnpqrstvwxyz23456789"
@@ -98,7 +100,8 @@ def read(version: Version) -> str:
         data = read_file(version.path, MAX_BYTES, within=version.path.parent)
     except OSError as error:
         raise BadData(f"version {version.number} of the report cannot be read: {error.strerror}") from error
-    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    return text if is_as_written(version.path, data) else f"{_CHANGED}\n\n{text}"
 
 
 def is_report_id(text: str) -> bool:
@@ -214,6 +217,7 @@ def _write(found: Found, number: int, data: bytes) -> Version:
         raise Conflict(_newer(number, number - 1)) from error
     finally:
         temporary.unlink(missing_ok=True)
+    note_checksum(path, data)
     sync_folder(found.path)
     about = path.stat()
     return Version(number, path, about.st_mtime, about.st_size, _owner(about))

@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 import msgspec
 
 from stepscope.errors import BadData, NotFound, StorageError, UsageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_file, read_window
 from stepscope.records import Artifact, ArtifactFile, FileHeader
 from stepscope.runs.format.blobs import blob_path
@@ -77,7 +78,7 @@ def _process(path: Path) -> Process | None:
         if frame is None or frame.kind != Kind.HEADER:
             return None
         header = _header_decoder.decode(frame.payload)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *MALFORMED):
         return None
     return Process(header.host, header.pid, header.boot_id)
 

@@ -19,11 +19,14 @@ from pathlib import Path
 
 import msgspec
 
-from stepscope.errors import NotFound, StepscopeError, StorageError
+from stepscope.errors import BadData, NotFound, StepscopeError, StorageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id
-from stepscope.runs.format.layout import read_meta, write_file
+from stepscope.runs.format.layout import write_file
+from stepscope.runs.format.meta import read_meta
+from stepscope.runs.format.sealed import seal_of, sealed
 
 __all__ = [
     "KEPT_S",
@@ -91,7 +94,7 @@ def move_to_trash(path: Path, name: str = "", now: float | None = None) -> Trash
     try:
         make_private_folder(bin_, exist_ok=True)
         # The note first: a crash in between leaves a note without a folder, which is passed over.
-        write_file(_note_of(gone.path), msgspec.json.encode(note))
+        write_file(_note_of(gone.path), sealed(msgspec.json.encode(note)))
         path.rename(gone.path)
         sync_folder(home)
     except OSError as fault:
@@ -189,9 +192,12 @@ def _read(home: Path, folder: str) -> Trashed | None:
     """A folder of the trash; one without its note is still a run that somebody may want back."""
     path = home / TRASH / folder
     try:
-        note = _note_decoder.decode(read_file(_note_of(path), _LARGEST_NOTE, within=path.parent))
+        data = read_file(_note_of(path), _LARGEST_NOTE, within=path.parent)
+        if seal_of(data) == "damaged":
+            raise BadData(f"{_note_of(path)} does not match its checksum")
+        note = _note_decoder.decode(data)
         return Trashed(note.id, note.name, note.project, note.deleted, note.bytes, str(home), folder)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, BadData, *MALFORMED):
         pass
     try:
         meta = read_meta(path)

@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from stepscope.errors import StepscopeError, UsageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.server.answers import json_response
 from stepscope.server.downloads import download_response
 from stepscope.server.settings import Settings
@@ -53,7 +54,7 @@ async def _asked(route: Route, request: Request, max_body: int) -> msgspec.Struc
         if route.method == "POST":
             return msgspec.json.decode(await _body(request, max_body), type=route.request)
         return msgspec.convert(_parameters(route, request), route.request, strict=False)
-    except msgspec.MsgspecError as error:
+    except MALFORMED as error:
         raise UsageError(f"{route.name} cannot read the request: {error}") from error
     except ClientDisconnect as error:
         raise UsageError("the request ended before it was complete") from error

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stepscope import fence
+from stepscope.runs.write.forks import PAUSE_S, pause_at_forks
 
 __all__ = ["Ticker", "Worker"]
 
@@ -23,6 +24,8 @@ class Ticker:
         self._jobs: list[list[Any]] = []
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._is_paused = False
+        pause_at_forks(self)
 
     def every(self, seconds: float, job: Callable[[], None], name: str, first_s: float | None = None) -> None:
         """Add a job; its first turn comes after `first_s`, or a little later if the thread already sleeps."""
@@ -36,11 +39,28 @@ class Ticker:
     def start(self) -> None:
         """Start the thread, unless there is nothing to do or it runs already."""
         if self._jobs and self._thread is None:
-            self._thread = threading.Thread(target=self._run, name=self.THREAD, daemon=True)
-            self._thread.start()
+            self._start()
 
-    def _run(self) -> None:
-        while not self._stop.wait(self._pause_s()):
+    def _start(self) -> None:
+        self._thread = threading.Thread(target=self._run, args=(self._stop,), name=self.THREAD, daemon=True)
+        self._thread.start()
+
+    def pause(self) -> None:
+        """Stop the thread for a fork."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread() and not self._stop.is_set():
+            self._is_paused = True
+            self._stop.set()
+            thread.join(timeout=PAUSE_S)
+
+    def resume(self) -> None:
+        if self._is_paused:
+            self._is_paused = False
+            self._stop = threading.Event()
+            self._start()
+
+    def _run(self, stop: threading.Event) -> None:
+        while not stop.wait(self._pause_s()):
             now = time.monotonic()
             for entry in list(self._jobs):
                 if entry[0] <= now:

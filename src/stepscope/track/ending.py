@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 from stepscope.events import Installed
 from stepscope.events.signals import hear_signal
-from stepscope.track.secrets import mask_text
+from stepscope.track.secrets import learn_from_crash, mask_text
 
 __all__ = ["Ending", "EndingHooks", "ending_of"]
 
@@ -44,6 +44,7 @@ def ending_of(error: BaseException | None) -> Ending:
         return Ending("stopped", 130)
     if isinstance(error, SystemExit):
         return ending_of_exit(error.code)
+    learn_from_crash(error.__traceback__)
     lines = traceback.format_exception(type(error), error, error.__traceback__)
     summary = "".join(traceback.format_exception_only(type(error), error)).strip()
     return Ending("failed", 1, mask_text(summary[:10_000]), mask_text("".join(lines)[-MAX_TRACEBACK:]))

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from stepscope.errors import StepscopeError
 from stepscope.records import RunMeta
-from stepscope.runs.format.layout import create_run, read_meta
+from stepscope.runs.format.layout import create_run
+from stepscope.runs.format.meta import read_meta
 from stepscope.runs.write.writer import RunWriter
 from stepscope.track import messages, ranks, resume
 from stepscope.track.attendants import Attendants, Options

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import msgspec
 
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.runs.catalogue.index import cache_folder
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import write_file
+from stepscope.runs.format.sealed import seal_of, sealed
 from stepscope.views.live import Notice
 
 __all__ = ["AlertLog", "Watched", "alert_file"]
@@ -85,7 +87,7 @@ class AlertLog:
         self._saved = {run: Watched(**msgspec.structs.asdict(one)) for run, one in self.running.items()}
         if self._path is None:
             return
-        data = msgspec.json.encode(_File(list(self._told), self._history, self._saved))
+        data = sealed(msgspec.json.encode(_File(list(self._told), self._history, self._saved)))
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             make_private_folder(self._path.parent, exist_ok=True)
@@ -102,6 +104,7 @@ def alert_file(stores: Sequence[Path]) -> Path:
 
 def _read(path: Path) -> _File | None:
     try:
-        return _file_decoder.decode(read_file(path, _LARGEST, within=path.parent))
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        data = read_file(path, _LARGEST, within=path.parent)
+        return None if seal_of(data) == "damaged" else _file_decoder.decode(data)
+    except (OSError, *MALFORMED):
         return None

@@ -143,15 +143,16 @@ def _epochs(entry: RunEntry, folder: RunFolder) -> Series | None:
 def _machine(entry: RunEntry) -> Mapping[str, Any]:
     """The newest numbers of the machine; of several GPUs the mean."""
 
-    def newest(ending: str) -> float | None:
-        names = [name for name in entry.metrics.names if name.startswith("system/") and name.endswith(ending)]
+    def newest(begins: str, ends: str = "") -> float | None:
+        begins = f"system/{begins}"
+        names = [name for name in entry.metrics.names if name.startswith(begins) and name.endswith(ends)]
         numbers = [entry.metrics.number(name, "last") for name in names]
         finite = [float(number) for number in numbers if number is not None and math.isfinite(number)]
         return sum(finite) / len(finite) if finite else None
 
     return {
-        "gpu_percent": newest("/use_percent"),
-        "gpu_memory_percent": newest("/memory_percent"),
-        "memory_bytes": newest("process_memory_bytes"),
+        "gpu_percent": newest("gpu", "/use_percent"),
+        "gpu_memory_percent": newest("gpu", "/memory_percent"),
+        "memory_bytes": newest("process_rss_bytes"),
         "cpu_percent": newest("process_cpu_percent"),
     }

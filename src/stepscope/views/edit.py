@@ -10,6 +10,7 @@ import msgspec
 
 from stepscope.errors import Forbidden, NotFound, StorageError, UsageError
 from stepscope.records import Event, NameChange, NotesChange, TagsChange
+from stepscope.runs.read.folder import open_run
 from stepscope.runs.write.writer import RunWriter
 from stepscope.views.context import Context
 from stepscope.views.route import route
@@ -106,14 +107,20 @@ def write_changes(path: Path, run: str, events: list[Event]) -> None:
     if not is_writable(path):
         raise Forbidden(f"the folder {path} is read-only for this user")
     problems: list[str] = []
+    after = _after(path) if any(isinstance(event, NameChange | NotesChange) for event in events) else 0.0
     writer = RunWriter(
         path, run_id=run, role="edit", heartbeat_s=0, fsync_s=0, mode="direct", on_problem=problems.append
     )
     for event in events:
-        writer.event(event)
+        writer.event(msgspec.structs.replace(event, time=max(event.time, after)))
     writer.close(timeout=5.0)
     if problems:
         raise StorageError(f"the change could not be written: {problems[0]}")
+
+
+def _after(path: Path) -> float:
+    """A moment after all that the run has said, whatever its clock was: who writes a note has seen the one before."""
+    return open_run(path).last_event + 1e-6
 
 
 def is_writable(path: Path) -> bool:

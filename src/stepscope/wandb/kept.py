@@ -9,7 +9,8 @@ from typing import NamedTuple
 from stepscope.errors import StepscopeError
 from stepscope.records import Artifact
 from stepscope.runs.artifacts import history, read_artifacts
-from stepscope.runs.format.layout import read_meta, run_folders
+from stepscope.runs.format.layout import run_folders
+from stepscope.runs.format.meta import read_meta
 from stepscope.wandb.errors import CommError
 
 __all__ = ["Kept", "Wanted", "all_kept", "find", "parse"]

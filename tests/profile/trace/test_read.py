@@ -50,7 +50,10 @@ def test_of_a_file_cut_anywhere_all_whole_events_are_kept(write: Write, make_op:
     parts = [json.dumps(event, ensure_ascii=False) for event in written]
     data = (head + ",\n".join(parts) + '\n], "end": [1]}').encode()
     ends = [len((head + ",\n".join(parts[: i + 1])).encode()) for i in range(4)]
-    for cut in range(len(head), len(data)):
+    for cut in range(len(head), ends[0]):
+        with pytest.raises(BadData, match="no event that can be read"):
+            read(write(data[:cut]), scanner)
+    for cut in range(ends[0], len(data)):
         events = read(write(data[:cut]), scanner)
         assert len(events) == sum(end <= cut for end in ends), cut
         assert events.header.truncated

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.profile.trace.conftest import SCANNERS, TRACES, assert_same
 
+from stepscope.errors import BadData
 from stepscope.profile.trace import reading
 from stepscope.profile.trace.build import events_of
 from stepscope.profile.trace.events import ARGUMENTS, Events
@@ -80,8 +81,12 @@ def unpaired(trace: Any) -> Any:
 @given(_trace, st.sampled_from([None, 1]), st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : ")]))
 def test_of_anything_that_json_writes(trace: Any, indent: int | None, separators: tuple[str, str]) -> None:
     data = json.dumps(unpaired(trace), indent=indent, separators=separators).encode()
+    expected = events_of(json.loads(data))
     for scanner in SCANNERS:
-        assert_same(read(data, scanner), events_of(json.loads(data)))
+        try:
+            assert_same(read(data, scanner), expected)
+        except BadData:
+            assert not len(expected)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))

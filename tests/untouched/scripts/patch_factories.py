@@ -1,4 +1,3 @@
-# untouched: known in run, check: our own looks at values go through functions of torch that the script has replaced
 """Random and factory functions replaced by the user: a seeded noise source and a counted manual_seed."""
 import random
 

@@ -1,4 +1,3 @@
-# untouched: known in run, check: our own looks at values go through methods of Tensor that the script has replaced
 """Tensor.item, Tensor.cpu, Tensor.__bool__ and Tensor.tolist counted: nobody else may synchronize."""
 import torch
 from torch import nn

@@ -1,4 +1,3 @@
-# untouched: known in record: one more module of torch is loaded (schema_check_mode)
 """Sparse tensors and sparse gradients."""
 import torch
 from torch import nn

@@ -1,5 +1,6 @@
 /** A matrix of scatter plots, and one of them large: geometry, drawing, and which run lies under a pixel. */
 
+import { fitted } from "../lib/chart-axes";
 import type { Box } from "../lib/chart-project";
 import { visibleText } from "../lib/format";
 import type { ParamScale, Tick } from "../lib/param-scale";
@@ -142,7 +143,7 @@ function drawOwn(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, paint: Scatt
   ctx.textAlign = "left";
   ctx.textBaseline = "top";
   ctx.font = `600 11px ${inks.font}`;
-  ctx.fillText(visibleText(dim.column.label), box.left + PAD, box.top + 5, box.width - 2 * PAD);
+  ctx.fillText(fitted(visibleText(dim.column.label), box.width - 2 * PAD, (text) => ctx.measureText(text).width), box.left + PAD, box.top + 5);
   ctx.font = `11px ${inks.font}`;
 }
 
@@ -163,15 +164,15 @@ function drawFoot(ctx: CanvasRenderingContext2D, dim: Dim, box: Box, inks: Inks)
   const floor = box.top + box.height + 6;
   for (const tick of apart(ctx, dim.scale.ticks(Math.max(2, box.width / 42)), box)) ctx.fillText(cut(tick.label, 10), xOf(box, tick.place), floor);
   ctx.fillStyle = inks.text;
-  ctx.fillText(visibleText(dim.column.label), box.left + box.width / 2, floor + 16, box.width);
+  ctx.fillText(fitted(visibleText(dim.column.label), box.width, (text) => ctx.measureText(text).width), box.left + box.width / 2, floor + 16);
 }
 
 function apart(ctx: CanvasRenderingContext2D, all: readonly Tick[], box: Box): Tick[] {
-  let free = Number.NEGATIVE_INFINITY;
+  let free = box.left - GAP / 2;
   return all.filter((tick) => {
     const half = ctx.measureText(cut(tick.label, 10)).width / 2 + 3;
     const x = xOf(box, tick.place);
-    if (x - half < free) return false;
+    if (x - half < free || x + half > box.left + box.width + GAP) return false;
     free = x + half;
     return true;
   });

@@ -210,7 +210,7 @@ export function drawRuler(ctx: CanvasRenderingContext2D, scene: RulerScene, inks
     ctx.strokeStyle = inks.line;
     line(ctx, x, RULER - 8, x, RULER);
     ctx.fillStyle = inks.quiet;
-    if (from === "" || x > 96) ctx.fillText(tick.label, x + 4, RULER - 7);
+    if ((from === "" || x > 96) && x + 4 + ctx.measureText(tick.label).width <= width) ctx.fillText(tick.label, x + 4, RULER - 7);
   }
   ctx.fillStyle = inks.text;
   if (from) ctx.fillText(from, 6, RULER - 7);

@@ -4,6 +4,7 @@ import { hoverRows, type HoverRow } from "../lib/chart-hover";
 import type { Range } from "../lib/chart-line";
 import { type Axes, type Box, projection, xAt } from "../lib/chart-project";
 import { type AxisKind, tickLabels, ticks } from "../lib/chart-ticks";
+import { AXIS_PX, drawAxes, measureIn, planFor } from "./axes";
 import { type DrawnLine, dot, drawLines } from "./draw-lines";
 import { type Inks, readInks, sharpContext } from "./inks";
 
@@ -26,9 +27,6 @@ export interface TwoAxisScene {
 export interface TwoAxisRow extends HoverRow {
   drawn: DrawnLine;
 }
-
-const PAD = 8;
-const X_ROOM = 36;
 
 export class TwoAxisPlot {
   private readonly base = document.createElement("canvas");
@@ -116,64 +114,34 @@ export class TwoAxisPlot {
     const ctx = sharpContext(this.base, this.width, this.height);
     if (!ctx) return;
     const inks = readInks();
-    ctx.font = `11px ${inks.font}`;
-    const tall = Math.max(20, this.height - X_ROOM - PAD);
-    const marks = this.sides().map((side) => this.yMarks(side, tall));
-    const room = marks.map(({ labels }) => Math.ceil(Math.max(0, ...labels.map((text) => ctx.measureText(text).width))) + 14);
-    const left = Math.max(28, room[0] ?? 0);
-    const right = this.scene.right ? Math.max(28, room[1] ?? 0) : 16;
-    this.box = { left, top: PAD, width: Math.max(20, this.width - left - right), height: tall };
-    this.drawAxes(ctx, marks, inks);
+    const right = this.scene.right ? this.rightMarks(this.scene.right) : null;
+    const room = right ? Math.ceil(Math.max(0, ...right.labels.map(measureIn(inks.font)))) : 0;
+    const plan = planFor(this.axes(this.scene.left), { width: this.width - room, height: this.height }, { xKind: this.scene.xKind, xName: this.scene.xName });
+    this.box = plan.box;
+    drawAxes(ctx, plan, inks);
+    if (right && this.scene.right) this.drawRight(ctx, this.scene.right, right, inks);
     for (const side of this.sides()) drawLines(ctx, side.lines, projection(this.axes(side), this.box), this.box, { band: true, window: this.scene.x });
     if (this.sides().some((side) => side.lines.length > 0)) this.host.dataset.drawn = "";
   }
 
-  private yMarks(side: Side, tall: number): { at: number[]; labels: string[] } {
+  private rightMarks(side: Side): { at: number[]; labels: string[] } {
     const kind = this.scene.log ? "log" : "number";
-    const at = ticks(...side.y, Math.max(2, tall / 28), kind);
+    const at = ticks(...side.y, Math.max(2, this.height / 40), kind);
     return { at, labels: tickLabels(at, kind) };
   }
 
-  private drawAxes(ctx: CanvasRenderingContext2D, marks: { at: number[]; labels: string[] }[], inks: Inks): void {
+  private drawRight(ctx: CanvasRenderingContext2D, side: Side, marks: { at: number[]; labels: string[] }, inks: Inks): void {
     const { left, top, width, height } = this.box;
-    ctx.lineWidth = 1;
+    const edge = left + width;
+    const y = projection(this.axes(side), this.box).y;
+    ctx.font = `${AXIS_PX}px ${inks.font}`;
+    ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    this.sides().forEach((side, n) => {
-      const y = projection(this.axes(side), this.box).y;
-      ctx.textAlign = n === 0 ? "right" : "left";
-      marks[n]?.at.forEach((value, i) => {
-        const py = Math.round(y(value)) + 0.5;
-        ctx.strokeStyle = inks.grid;
-        if (n === 0) line(ctx, left, py, left + width, py);
-        ctx.fillStyle = inks.quiet;
-        ctx.fillText(marks[n]?.labels[i] ?? "", n === 0 ? left - 7 : left + width + 7, py);
-      });
-    });
-    this.drawX(ctx, inks);
-    if (this.scene.right) {
-      ctx.strokeStyle = inks.line;
-      line(ctx, left + width + 0.5, top, left + width + 0.5, top + height);
-    }
-  }
-
-  private drawX(ctx: CanvasRenderingContext2D, inks: Inks): void {
-    const { left, top, width, height } = this.box;
-    const floor = top + height + 0.5;
-    const x = projection(this.axes(this.scene.left), this.box).x;
-    const at = ticks(...this.scene.x, Math.max(2, width / 84), this.scene.xKind);
-    const labels = tickLabels(at, this.scene.xKind);
-    ctx.strokeStyle = inks.line;
-    line(ctx, left, floor, left + width, floor);
     ctx.fillStyle = inks.quiet;
-    ctx.textAlign = "center";
-    ctx.textBaseline = "top";
-    at.forEach((value, i) => {
-      const px = Math.round(x(value)) + 0.5;
-      line(ctx, px, floor, px, floor + 4);
-      const half = ctx.measureText(labels[i] ?? "").width / 2;
-      ctx.fillText(labels[i] ?? "", Math.min(Math.max(px, half), this.width - half), floor + 7);
-    });
-    ctx.fillText(this.scene.xName, left + width / 2, floor + 21, width);
+    marks.at.forEach((value, i) => ctx.fillText(marks.labels[i] ?? "", edge + 7, Math.round(y(value)) + 0.5));
+    ctx.strokeStyle = inks.line;
+    ctx.setLineDash([]);
+    line(ctx, edge + 0.5, top, edge + 0.5, top + height);
   }
 }
 

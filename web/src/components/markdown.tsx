@@ -14,7 +14,9 @@ export interface MarkdownProps {
 
 export function Markdown({ text, deeper = 2, class: extra = "markdown" }: MarkdownProps) {
   const tree = useMemo(() => parseMarkdown(text), [text]);
-  return <div class={extra}>{markdownBlocks(tree, deeper)}</div>;
+  const highest = Math.min(6, ...tree.flatMap((block) => (block.kind === "heading" ? [block.level] : [])));
+  // A note that begins with ## stands under its section's heading like one that begins with #.
+  return <div class={extra}>{markdownBlocks(tree, deeper >= 2 ? deeper + 1 - highest : deeper)}</div>;
 }
 
 /** The same without a box of its own. */

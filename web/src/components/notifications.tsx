@@ -143,7 +143,7 @@ function List({ onGo }: { onGo(): void }) {
   return (
     <div class="notices">
       <header>
-        <h3>Notifications</h3>
+        <h2>Notifications</h2>
         <span class="spring" />
         {kinds.length > 1 ? (
           <select class="select" aria-label="Kind" value={kind} onChange={(event) => setKind(event.currentTarget.value as NoticeKind | "")}>

@@ -133,8 +133,10 @@ function Ask({ runs, onDone }: Question) {
         </p>
       ) : null}
       <div class="dialog-actions">
-        <Button onClick={close}>Cancel</Button>
-        <Button kind="primary" class="button-bad" disabled={busy || nothingLeft} autoFocus onClick={() => void yes()}>
+        <Button autoFocus onClick={close}>
+          Cancel
+        </Button>
+        <Button kind="primary" class="button-bad" disabled={busy || nothingLeft} onClick={() => void yes()}>
           Delete
         </Button>
       </div>

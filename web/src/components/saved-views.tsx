@@ -71,7 +71,7 @@ function Body({ pages, onPicked }: { pages: readonly PageDef[]; onPicked(): void
   return (
     <div class="views">
       <header>
-        <h3>Saved views</h3>
+        <h2>Saved views</h2>
         <span class="spring" />
         <Button kind="quiet" onClick={() => void copyText(location.href.replace(/[?&]token=[^&#]*/, ""), "Link copied")}>
           Copy link

@@ -88,9 +88,14 @@ function Trash() {
             <span class="spring" />
             <Button onClick={() => void restore(list.runs.map((run) => run.id))}>Restore all</Button>
             {sure ? (
-              <Button class="button-bad" kind="primary" autoFocus onClick={() => void empty()}>
-                Remove all for good
-              </Button>
+              <>
+                <Button autoFocus onClick={() => setSure(false)}>
+                  Keep them
+                </Button>
+                <Button class="button-bad" kind="primary" onClick={() => void empty()}>
+                  Remove all for good
+                </Button>
+              </>
             ) : (
               <Button kind="danger" onClick={() => setSure(true)}>
                 Empty the trash…

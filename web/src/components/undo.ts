@@ -36,6 +36,13 @@ export function forget(step: Done): void {
   done.value = done.peek().filter((other) => other !== step);
 }
 
+const unsettled: (() => void)[] = [];
+
+/** `settle` is called before anything is taken back: a change that has not come to rest yet is the last step all the same. */
+export function settleFirst(settle: () => void): void {
+  unsettled.push(settle);
+}
+
 /** One after the other: somebody who presses Ctrl+Z twice means two steps, also while the first is on its way. */
 let line: Promise<void> = Promise.resolve();
 
@@ -47,6 +54,7 @@ function inTurn(act: () => Promise<void>): Promise<void> {
 /** Takes back one step, by default the last. */
 export function takeBack(wanted?: Done): Promise<void> {
   return inTurn(async () => {
+    for (const settle of unsettled) settle();
     const step = wanted ?? done.peek().at(-1);
     if (!step) return toast("There is nothing to undo.");
     if (!done.peek().includes(step)) return;

@@ -1,6 +1,6 @@
 /** Groups of runs as the charts draw them: one line with a band, under an id of its own in place of a run's. */
 
-import { assignSlots, hashOf, PALETTE } from "./colour";
+import { hashOf, spreadSlots } from "./colour";
 import type { CompareColumn } from "./schema";
 
 const PREFIX = "group:";
@@ -20,10 +20,9 @@ export const isGroup = (id: string): boolean => id.startsWith(PREFIX);
 
 /** The server's columns as groups, each with a colour that its value keeps wherever it is shown. */
 export function lineGroups(columns: readonly CompareColumn[]): LineGroup[] {
-  const slots = assignSlots(
+  const slots = spreadSlots(
     columns.map((column) => column.id),
-    (id) => hashOf(id) % PALETTE.length,
-    true,
+    (id) => hashOf(id),
   );
   return columns.map((column) => ({
     id: `${PREFIX}${hashOf(`${column.label} ${column.runs.join()}`).toString(36)}:${column.id}`,

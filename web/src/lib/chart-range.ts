@@ -123,7 +123,7 @@ function withoutExtremes(values: Float64Array, whole: Range): Range {
   return extent(values.filter((v) => v >= robust[0] - NEAR * span && v <= robust[1] + NEAR * span));
 }
 
-/** The range without short spikes that would flatten all the rest. How a line begins or ends is no spike. */
+/** The range without short spikes that would flatten all the rest. How a line begins or ends is not a spike. */
 function withoutSpikes(lines: readonly PlotLine[], options: RangeOptions, whole: Range): Range {
   const robust = robustExtent(drawnValues(lines, options));
   const reach = NEAR * (robust[1] - robust[0]);

@@ -49,6 +49,8 @@ describe("labels", () => {
     expect(tickLabels([0, 0.00001, 0.00002])).toEqual(["0", "1e−5", "2e−5"]);
     expect(tickLabels([-0.5, 0, 0.5])).toEqual(["−0.5", "0", "0.5"]);
     expect(tickLabels([1_500_000, 2_000_000])).toEqual(["1.5M", "2.0M"]);
+    expect(tickLabels([0, 5_000, 10_000])).toEqual(["0", "5k", "10k"]);
+    expect(tickLabels([999_999.9998, 1_000_000, 1_000_000.0002])).toEqual(["0.9999999998M", "1.0000000000M", "1.0000000002M"]);
     expect(tickLabels([0.001, 0.1, 10, 1000], "log")).toEqual(["0.001", "0.1", "10", "1,000"]);
   });
 });

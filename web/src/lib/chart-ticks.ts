@@ -104,12 +104,12 @@ const SI: readonly (readonly [number, string])[] = [
 /** What a double holds of a number near one. */
 const MOST_DECIMALS = 14;
 
-/** A number as an axis writes it, with the decimals that `step` makes necessary: 1,500, 20k, 0.02, 3e-7. */
-export function tickNumber(value: number, step: number): string {
+/** A number as an axis writes it, with the decimals that `step` makes necessary, in the unit that the axis's largest needs: 1,500, 20k, 0.02, 3e-7. */
+export function tickNumber(value: number, step: number, largest = Math.abs(value)): string {
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (size >= 1e15 || size < 1e-4) return exponent(value, step);
-  const [unit, letter] = (size >= 1e4 && SI.find(([u]) => size >= u)) || [1, ""];
+  const [unit, letter] = (largest >= 1e4 && SI.find(([u]) => largest >= u)) || [1, ""];
   const decimals = Math.min(MOST_DECIMALS, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
   return minus((value / unit).toFixed(decimals).replace(/^(-?\d)(\d{3})\b/, "$1,$2")) + letter;
 }
@@ -154,9 +154,11 @@ export function tickTime(seconds: number, step: number): string {
 /** The labels of ticks, all with the same number of decimals. */
 export function tickLabels(at: readonly number[], kind: AxisKind = "number"): string[] {
   const step = at.length > 1 ? Math.abs((at[1] as number) - (at[0] as number)) : exactly(at[0] ?? 1);
-  if (kind !== "bytes") return at.map((t) => tickLabel(t, step, kind));
   const largest = Math.max(...at.map(Math.abs));
-  return at.map((t) => tickBytes(t, step, largest));
+  if (kind === "bytes") return at.map((t) => tickBytes(t, step, largest));
+  // One unit for a whole axis: 5k, 10k and not 5,000, 10k.
+  if (kind === "number") return at.map((t) => tickNumber(t, step, largest));
+  return at.map((t) => tickLabel(t, step, kind));
 }
 
 /** A number that stands alone is written to its last digit, or to five. */

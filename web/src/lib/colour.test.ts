@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assignSlots, DASHES, lookOf, PALETTE } from "./colour";
+import { assignSlots, DASHES, lookOf, PALETTE, spreadSlots, swatch } from "./colour";
 
 const ids = Array.from({ length: 60 }, (_, at) => `01JCQ4${String(at).padStart(20, "0")}`);
 
@@ -20,55 +20,82 @@ function contrast(a: string, b: string): number {
 
 test("every ink can be told from its background, light and dark", () => {
   for (const ink of PALETTE) {
-    expect(contrast(ink.light, "#ffffff")).toBeGreaterThan(3.5);
+    expect(contrast(ink.light, "#ffffff")).toBeGreaterThan(3);
     expect(contrast(ink.dark, "#121316")).toBeGreaterThan(4.5);
   }
 });
 
-const hueOf = (id: string): number => Number(id.slice(-3)) % PALETTE.length;
-const slotsOf = (some: readonly string[], recolour = true) => assignSlots(some, hueOf, recolour);
+type Triple = [number, number, number];
+const times = (matrix: readonly Triple[], [a, b, c]: Triple): Triple => matrix.map((row) => row[0] * a + row[1] * b + row[2] * c) as Triple;
+const linear = (hex: string): Triple =>
+  [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)) as Triple;
 
-test("a run has its own hue while it can, and sixty runs have sixty looks", () => {
-  expect([...slotsOf(ids.slice(0, 12)).values()]).toEqual([...Array(12).keys()]);
-  expect(new Set(slotsOf(ids).values()).size).toBe(60);
-  expect(PALETTE.length * DASHES.length).toBe(60);
+/** How the eye measures colors: distances in OKLab. */
+function oklab(rgb: Triple): Triple {
+  const cones = times([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]], rgb);
+  return times([[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099], [0.0259040371, 0.7827717662, -0.808675766]], cones.map((c) => Math.cbrt(Math.max(0, c))) as Triple);
+}
+
+/** What is left of a color without one kind of cone (Machado, Oliveira and Fernandes 2009), and how far two must stay apart then. */
+const EYES: Record<string, readonly [Triple[], number]> = {
+  usual: [[[1, 0, 0], [0, 1, 0], [0, 0, 1]], 0.115],
+  "no red": [[[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]], 0.115],
+  "no green": [[[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]], 0.115],
+  "no blue": [[[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]], 0.09],
+};
+
+test.each(["light", "dark"] as const)("any two inks stay apart for every kind of eye, %s", (theme) => {
+  for (const [eye, [matrix, least]] of Object.entries(EYES)) {
+    const seen = PALETTE.map((ink) => oklab(times(matrix, linear(ink[theme])).map((c) => Math.min(1, Math.max(0, c))) as Triple));
+    seen.forEach((one, a) =>
+      seen.slice(0, a).forEach((other, b) => expect(Math.hypot(...one.map((c, i) => c - (other[i] as number))), `${eye}: ${a} and ${b}`).toBeGreaterThan(least)),
+    );
+  }
+});
+
+const hueOf = (id: string): number => Number(id.slice(-3)) % PALETTE.length;
+const slotsOf = (some: readonly string[]) => assignSlots(some, hueOf);
+
+test("a run always has its own hue, whoever is drawn beside it", () => {
+  for (const some of [ids, ids.slice(20, 30), [ids[41] as string]])
+    for (const [id, slot] of slotsOf(some)) expect(slot % PALETTE.length).toBe(hueOf(id));
+});
+
+test("of runs with one hue the first is solid and the others are dashed, each in its own way", () => {
+  const alike = [3, 11, 19, 27].map((at) => ids[at] as string);
+  expect([...slotsOf(alike).values()]).toEqual([3, 11, 19, 27]);
+  expect(new Set(slotsOf(ids.slice(0, 40)).values()).size).toBe(PALETTE.length * DASHES.length);
 });
 
 test("more runs than looks still get one each", () => {
   expect(slotsOf([...ids, "one more 061"]).has("one more 061")).toBe(true);
 });
 
-test("adding a run recolours no other, and the same choice always looks the same", () => {
+test("adding a run changes the look of no other", () => {
   const before = slotsOf(ids.slice(0, 20));
   const added = slotsOf(ids.slice(0, 21));
   for (const id of ids.slice(0, 20)) expect(added.get(id)).toBe(before.get(id));
 });
 
-test("of two chosen runs with one hue the later takes another; not chosen, it keeps it and is dashed", () => {
-  const pair = [ids[1] as string, ids[13] as string];
-  expect([...slotsOf(pair).values()]).toEqual([1, 6]);
-  expect([...slotsOf(pair, false).values()]).toEqual([1, 13]);
+test("groups have hues of their own while there are any", () => {
+  const slots = [...spreadSlots(["a", "b", "c", "d", "e", "f", "g", "h", "i"], () => 2).values()];
+  expect(new Set(slots.slice(0, 8).map((slot) => slot % PALETTE.length)).size).toBe(8);
+  expect(slots.slice(0, 8).every((slot) => slot < 8)).toBe(true);
+  expect(slots[8]).toBe(10);
 });
 
-test("two chosen runs whose hues are much alike are drawn far apart; many keep their own", () => {
-  const [orange, red] = [ids[1] as string, ids[7] as string];
-  expect([...slotsOf([orange, red]).values()]).toEqual([1, 0]);
-  expect([...slotsOf([orange, red], false).values()]).toEqual([1, 7]);
-  expect(slotsOf([...ids.slice(0, 4), red]).get(red)).toBe(7);
-});
-
-test("a run that is not known is grey, not somebody's colour", () => {
-  expect(assignSlots(["x"], () => undefined, true).size).toBe(0);
+test("a run that is not known is grey, not somebody's color", () => {
+  expect(assignSlots(["x"], () => undefined).size).toBe(0);
   expect(PALETTE.map((ink) => ink.light)).not.toContain(lookOf(undefined, false).colour);
 });
 
-test("the first twelve lines are solid", () => {
-  const slots = [...slotsOf(ids.slice(0, 12)).values()];
-  expect(slots.every((slot) => lookOf(slot, false).dash.length === 0)).toBe(true);
-  expect(lookOf(13, true)).toEqual({ colour: PALETTE[1]?.dark, dash: DASHES[1], slot: 13 });
+test("a legend breaks its bar as the line is broken", () => {
+  expect(lookOf(9, true)).toEqual({ colour: PALETTE[1]?.dark, dash: DASHES[1], slot: 9 });
+  expect(swatch(lookOf(1, true))).toBe(PALETTE[1]?.dark);
+  expect(swatch(lookOf(9, true))).toContain("repeating-linear-gradient");
 });
 
 test("the server's pictures of a report follow the same rule", () => {
-  const hues = new Map(Object.entries({ a: 1, b: 7, c: 1, d: 4, e: 9, f: 9 })); // as in tests/views/test_hues.py
-  expect(Object.fromEntries(assignSlots([...hues.keys()], (id) => hues.get(id), true))).toEqual({ a: 1, b: 0, c: 6, d: 3, e: 9, f: 2 });
+  const hues = new Map(Object.entries({ a: 1, b: 7, c: 1, d: 4, e: 1 })); // as in tests/views/test_hues.py
+  expect(Object.fromEntries(assignSlots([...hues.keys()], (id) => hues.get(id)))).toEqual({ a: 1, b: 7, c: 9, d: 4, e: 17 });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { arrange, percentileOf, rangeOf, rowAt, shareAtZero, stepsOf } from "./distributions";
+import { arrange, gravest, percentileOf, rangeOf, rowAt, shareAtZero, stepsOf } from "./distributions";
 import type { DistributionCell, DistributionLayer } from "./schema";
 
 const cell = (more: Partial<DistributionCell>): DistributionCell => ({
@@ -18,6 +18,12 @@ describe("layers", () => {
     expect(names(arrange(layers, "", "stuck", all))[0]).toBe("fc.2");
     expect(names(arrange(layers, "", "bad", all))[0]).toBe("conv");
     expect(names(arrange(layers, "", "wide", all))[0]).toBe("fc.10");
+  });
+  test("what is wrong comes first: not finite, exploding, dead; the rest as in the model", () => {
+    const some = [layer("fine", {}), layer("dead", { stuck: 0.99 }), layer("fine too", {}), layer("explodes", { moved: 40 }), layer("nan", { bad: 1 })];
+    expect(names(arrange(some, "", "wrong", all))).toEqual(["nan", "explodes", "dead", "fine", "fine too"]);
+    expect(gravest([cell({ stuck: 0.99 }), cell({ bad: 3 })])?.words).toBe("3 NaN or ∞ in the weights");
+    expect(gravest([cell({})])).toBeNull();
   });
   test("are found by words of their name or key, and only where a shown cell is", () => {
     expect(names(arrange(layers, "FC 2", "model", all))).toEqual(["fc.2"]);

@@ -2,13 +2,14 @@
 
 import type { DistributionCell, DistributionLayer } from "./schema";
 
-export const ORDERS = ["model", "name", "moved", "wide", "stuck", "bad"] as const;
+export const ORDERS = ["wrong", "model", "name", "moved", "wide", "stuck", "bad"] as const;
 export type LayerOrder = (typeof ORDERS)[number];
 export type SharedRange = "own" | "column" | "row";
 export type Range = readonly [number, number];
 
 /** What an order goes by, in a few words for the page. */
 export const ORDER_WORDS: Record<LayerOrder, { label: string; about: string }> = {
+  wrong: { label: "What is wrong", about: "NaN and ∞ first, then exploding, then dead or saturated layers; the others as they were first logged." },
   model: { label: "Model order", about: "As the layers were first logged." },
   name: { label: "Name", about: "By name; numbers count as numbers." },
   moved: { label: "Most changed", about: "From the first histogram to the newest: √(change of mean² + change of deviation²), in deviations of the first." },
@@ -17,10 +18,36 @@ export const ORDER_WORDS: Record<LayerOrder, { label: string; about: string }> =
   bad: { label: "NaN and ∞", about: "By how many values were not finite, at all steps." },
 };
 
+/** Nearly everything in two bins: nothing more comes through. */
+const STUCK = 0.95;
+/** So many deviations away from where it began. */
+const EXPLODED = 10;
+
+export interface Wrong {
+  /** How grave: more is worse. */
+  grade: number;
+  words: string;
+}
+
+/** What is wrong with a layer's histograms, the gravest thing; null when nothing is. */
+export function wrongOf(cell: DistributionCell): Wrong | null {
+  if (cell.bad > 0) return { grade: 3, words: `${cell.bad.toLocaleString("en-US")} NaN or ∞ in the ${cell.family}` };
+  if ((cell.moved ?? 0) >= EXPLODED) return { grade: 2, words: `${cell.family} exploding: moved ${Math.round(cell.moved ?? 0).toLocaleString("en-US")} sd` };
+  if ((cell.stuck ?? 0) >= STUCK && cell.count > 1) return { grade: 1, words: `${cell.family} dead or saturated: ${Math.round((cell.stuck ?? 0) * 100)}% in two bins` };
+  return null;
+}
+
+/** The gravest of several cells. */
+export function gravest(cells: readonly DistributionCell[]): Wrong | null {
+  const found = cells.map(wrongOf).filter((one) => one !== null);
+  return found.reduce<Wrong | null>((worst, one) => (worst && worst.grade >= one.grade ? worst : one), null);
+}
+
 function weight(cell: DistributionCell, order: LayerOrder): number {
   if (order === "moved") return cell.moved ?? -1;
   if (order === "wide") return cell.std ?? -1;
   if (order === "stuck") return cell.stuck ?? -1;
+  if (order === "wrong") return wrongOf(cell)?.grade ?? 0;
   return cell.bad;
 }
 

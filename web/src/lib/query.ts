@@ -141,7 +141,8 @@ export function suggest(completion: Completion, columns: readonly RunColumn[], v
         detail,
       }));
       const all = completion.expected === "join" ? joins : [...signs, ...joins];
-      return all.filter((one) => one.label.startsWith(typed));
+      // A complete word needs no suggestion: Enter should run the query then.
+      return all.filter((one) => one.label.startsWith(typed) && one.label !== typed);
     }
     case "value":
       return best(

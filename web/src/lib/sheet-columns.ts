@@ -39,6 +39,8 @@ export function readChoice(stored: string | null): Choice {
 const LETTER = 7;
 const PADDING = 26;
 const LOOKED_AT = 400;
+/** A first column with words longer than this is the name of the row. */
+const LONG_NAME = 24;
 
 /** Pixels for a column: as its longest text among the first rows needs, within bounds. The name gets what is left. */
 export function columnWidth(sheet: Sheet, at: number): number {
@@ -60,8 +62,11 @@ function longest(sheet: Sheet, at: number): number {
 /** CSS grid tracks, and the least width of all of them, for CSS too. A narrow place sets `--name-most`: the name gives way first. */
 export function tracks(sheet: Sheet, shown: readonly number[]): { grid: string; least: string } {
   const widths = shown.map((at) => columnWidth(sheet, at));
-  // What is left goes to the column with the longest words: the name nearly always, but some sheets begin with a group.
-  const wordy = shown.map((at, index) => (isNumeric(sheet.columns[at]?.unit) ? -1 : longest(sheet, at)) + (index ? 0 : 6));
+  // What is left goes to the name, unless the sheet begins with short words, as a group's: then to the column with the longest.
+  const wordy = shown.map((at, index) => {
+    const letters = isNumeric(sheet.columns[at]?.unit) ? -1 : longest(sheet, at);
+    return index === 0 && letters > LONG_NAME ? Number.POSITIVE_INFINITY : letters;
+  });
   const wide = wordy.indexOf(Math.max(...wordy));
   const name = `min(${Math.min(Math.max(widths[wide] ?? 0, 180), 240)}px, 45vw, var(--name-most, 240px))`; // on a telephone the numbers need room too
   const others = widths.filter((_, index) => index !== wide).reduce((sum, width) => sum + width, 0);

@@ -19,7 +19,7 @@ export function keptQuery(query: Query): Record<string, string> {
 
 /** The parts of an address that a page has to itself, by name; other pages keep theirs in the same address. */
 const OF_PAGE: Readonly<Record<string, readonly string[]>> = {
-  "/runs": ["cols", "sort", "group", "archived"],
+  "/runs": ["cols", "pincols", "sort", "group", "archived"],
   "/charts": ["x", "smooth", "logx", "logy", "band", "clip", "old", "ranks", "wide", "size", "sections", "samey", "pins", "panels", "board"],
 };
 
@@ -35,6 +35,7 @@ export function ofPage(path: string, query: Query): Record<string, string> {
 
 const WORDS: Readonly<Record<string, string>> = {
   cols: "columns",
+  pincols: "pinned columns",
   sort: "order of the runs",
   group: "groups",
   archived: "archived runs",

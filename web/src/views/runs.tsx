@@ -4,13 +4,14 @@ import { useEffect } from "preact/hooks";
 import "../style/runs.css";
 import "../style/runs-table.css";
 import "../style/runs-popovers.css";
+import "../style/alive.css";
 import { Button, ErrorState, Skeleton } from "../components";
 import { describeKeys } from "../components/help";
 import { WarningIcon } from "../components/icons";
 import { liveState } from "../lib/live";
 import type { PageDef } from "../router";
-import { failure, queryError, retry, table, waiting, watchRuns } from "./runs/data";
-import { EmptyStore, NoMatch, Unreadable } from "./runs/empty";
+import { failure, retry, table, waiting, watchRuns } from "./runs/data";
+import { EmptyStore, NoMatch } from "./runs/empty";
 import { endPeek, PeekCard } from "./runs/peek";
 import { RunsTable } from "./runs/table";
 import { Toolbar } from "./runs/toolbar";
@@ -39,7 +40,7 @@ function Runs() {
     <section class="runs" aria-label="Runs">
       <Toolbar />
       <Trouble />
-      {!now ? queryError.value ? <Unreadable /> : <Loading /> : now.matched === 0 && !waiting.value ? <NoMatch /> : <RunsTable />}
+      {!now ? <Loading /> : now.matched === 0 && !waiting.value ? <NoMatch /> : <RunsTable />}
       <PeekCard />
     </section>
   );

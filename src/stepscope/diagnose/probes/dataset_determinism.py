@@ -11,6 +11,7 @@ import torch
 from torch.utils.data import IterableDataset
 
 from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
+from stepscope.events.pristine import raw
 from stepscope.record import random_state
 from stepscope.record.watch.loaders import Loader
 
@@ -104,7 +105,7 @@ def alike(first: Any, second: Any) -> bool:
     if type(first) is not type(second):
         return False
     if isinstance(first, torch.Tensor | np.ndarray):
-        one, other = (np.asarray(value.detach().cpu() if isinstance(value, torch.Tensor) else value)
+        one, other = (np.asarray(raw.numpy(raw.cpu(raw.detach(value))) if isinstance(value, torch.Tensor) else value)
                       for value in (first, second))  # fmt: skip
         return bool(one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"))
     if isinstance(first, dict):
@@ -126,7 +127,7 @@ def _arrays(dataset: Any) -> list[Any]:
             raise NotChecked("it is too large to copy")
         if isinstance(value, torch.Tensor):
             if value.device.type == "cpu" and value.layout is torch.strided and value.dtype is not torch.bfloat16:
-                found.append(value.detach().numpy())
+                found.append(raw.numpy(raw.detach(value)))
         elif isinstance(value, np.ndarray):
             found.append(value)
         elif isinstance(value, list | tuple | set):

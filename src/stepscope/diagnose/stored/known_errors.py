@@ -64,7 +64,7 @@ ERRORS = (
     _known(
         r"Trying to backward through the graph a second time",
         "a graph was used by two backwards",
-        "compute the loss anew for each backward, and detach what is carried over from step to step",
+        "compute the loss again for each backward, and detach what is carried over from step to step",
     ),
     _known(
         r"does not require grad and does not have a grad_fn",

@@ -23,7 +23,7 @@ class Ended:
     """The type of the exception."""
     message: str
     file: str | None
-    """Of the innermost frame that is no library's."""
+    """Of the innermost frame outside libraries."""
     line: int | None
     function: str
     code: str

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.files.decoding import MALFORMED
 from stepscope.importers.aim.mirror import mirrored
 from stepscope.importers.aim.names import series_name
 from stepscope.importers.foreign import Columns, Piece, Thing
@@ -31,6 +32,8 @@ from stepscope.track.secrets import mask_text
 __all__ = ["Reader"]
 
 _LARGEST = 1 << 30
+_STRANGE = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
+"""What a message that is not as the worker writes it can lead to."""
 _decode = msgspec.msgpack.Decoder().decode
 
 
@@ -75,7 +78,7 @@ class Reader:
                 yield from _pieces(message)
             except StepscopeError as fault:
                 self.lost.append(f"'{message['name']}' of run {run}: {fault}")
-            except (ValueError, TypeError) as fault:
+            except _STRANGE as fault:
                 self.lost.append(f"'{message['name']}' of run {run} cannot be read: {fault}")
         yield from printed.close(last, None)
 
@@ -94,7 +97,7 @@ class Reader:
             data = out.read(size) if size <= _LARGEST else b""
             if len(data) < size:
                 raise self._ended()
-            message = _decode(data)
+            message = _message(data)
             if message["is"] == "end":
                 return
             if "key" not in message and message["is"] in ("trouble", "fault"):
@@ -107,6 +110,16 @@ class Reader:
         said = self._process.stderr.read().decode("utf-8", "replace") if self._process.stderr is not None else ""
         last = said.strip().splitlines()[-1:] or ["it said nothing"]
         return BadData(f"Aim could not read the folder: {last[0]}")
+
+
+def _message(data: bytes) -> dict[str, Any]:
+    try:
+        message = _decode(data)
+    except MALFORMED as fault:
+        raise BadData(f"an answer of Aim's cannot be read: {fault}") from None
+    if not isinstance(message, dict) or "is" not in message:
+        raise BadData("an answer of Aim's is not a message")
+    return message
 
 
 def _pieces(message: dict[str, Any]) -> Iterator[Piece]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.listing import plain_files
 from stepscope.files.opening import read_file, read_text
 from stepscope.importers.foreign import Piece, Thing
@@ -55,7 +56,7 @@ def _tables(tags: dict[str, str]) -> set[str]:
     try:
         listed = msgspec.json.decode(tags.get("mlflow.loggedArtifacts", "[]"))
         return {str(each["path"]) for each in listed if each.get("type") == "table"}
-    except (msgspec.DecodeError, AttributeError, KeyError, TypeError):
+    except (*MALFORMED, AttributeError, KeyError, TypeError):
         return set()
 
 

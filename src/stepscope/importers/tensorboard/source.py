@@ -12,6 +12,7 @@ import numpy as np
 from stepscope.eventfiles.events import START, Metadata
 from stepscope.eventfiles.reader import EventFile, News, first_events
 from stepscope.eventfiles.scalars import Column
+from stepscope.files.listing import refused_links
 from stepscope.importers.foreign import Columns, ForeignRun, Piece, Restart
 from stepscope.importers.tensorboard.folders import LogFolder, Part, Peek, find_folders
 from stepscope.importers.tensorboard.projector import embeddings
@@ -44,6 +45,9 @@ class TensorBoardSource:
 
     def runs(self) -> list[ForeignRun]:
         found = []
+        if not self._folders and self.path.is_dir():
+            for link in refused_links(self.path):
+                self._say(f"{link} leads elsewhere and was left out; import the folder that it leads to by itself")
         self._folders = {}
         for folder in find_folders(self.path, self._peeked):
             self._folders[folder.key] = folder

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import msgspec
 
 from stepscope.errors import BadData, MissingExtra
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_file
 from stepscope.importers.sqlite import opened, tables_of
 
@@ -78,7 +79,7 @@ def _columns(database: Any, table: str) -> set[str]:
 def _json(text: Any) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, TypeError):
+    except (*MALFORMED, TypeError):
         return {}
     return found if isinstance(found, dict) else {}
 

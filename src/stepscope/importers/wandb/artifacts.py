@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from stepscope.eventfiles.wire import pairs
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import open_file
 from stepscope.importers.foreign import Bundle
 from stepscope.importers.wandb.messages import message, text
@@ -111,7 +112,7 @@ def _file(entry: dict[str, Any], there: tuple[Path, str] | None) -> ArtifactFile
 def _metadata(found: dict[str, Any]) -> dict[str, Any]:
     try:
         metadata = msgspec.json.decode(found.get("metadata") or b"{}")
-    except msgspec.DecodeError:
+    except MALFORMED:
         metadata = {}
     metadata = metadata if isinstance(metadata, dict) else {}
     if found.get("description"):

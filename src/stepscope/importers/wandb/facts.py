@@ -12,6 +12,7 @@ import msgspec
 
 from stepscope.errors import BadData
 from stepscope.eventfiles.wire import pairs
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file, read_text
 from stepscope.files.yaml_text import load_yaml
 from stepscope.importers.foreign import ForeignRun
@@ -178,7 +179,7 @@ def _surroundings(seen: _Seen, files: Path) -> dict[str, Any]:
 def _json_file(path: Path) -> dict[str, Any]:
     try:
         content = msgspec.json.decode(read_file(path, _LARGEST, within=path.parents[1]))
-    except (OSError, msgspec.DecodeError, RecursionError):
+    except (OSError, *MALFORMED):
         return {}
     return content if isinstance(content, dict) else {}
 

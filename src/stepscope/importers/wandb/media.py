@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, StepscopeError
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file, read_text
 from stepscope.importers.foreign import Thing
 from stepscope.importers.things import file_thing, inside, plotly_thing, several, things_of
@@ -48,7 +49,7 @@ class Shelf:
         data = read_file(self.file(inner), _LARGEST_JSON, within=self.folder)
         try:
             return msgspec.json.decode(data)
-        except msgspec.DecodeError:
+        except MALFORMED:
             return json.loads(data)  # NaN, which the strict reader refuses
 
 

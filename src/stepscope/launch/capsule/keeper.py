@@ -84,7 +84,8 @@ class Keeper(Witness):
 
     def batch(self, loader: Loader, batch: Any) -> None:
         if self._is_skipped():
-            self._turn = Turn()
+            if self._turn.used or self._turn.batches:
+                self._turn = Turn()
             return
         if self._turn.is_followed_by(loader.number):
             self._begin()

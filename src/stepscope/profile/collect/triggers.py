@@ -14,6 +14,7 @@ import msgspec
 
 from stepscope.errors import UsageError
 from stepscope.events.signals import hear_signal
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.profile.collect.windows import Request
 from stepscope.profile.show import cell_text
@@ -142,6 +143,6 @@ _asked_decoder = msgspec.json.Decoder(_Asked)
 def _steps_in(path: Path) -> int | None:
     try:
         steps = _asked_decoder.decode(read_file(path, _LARGEST_REQUEST, within=path.parent)).steps
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, *MALFORMED):
         return None
     return steps if steps is not None and 0 < steps <= 1000 else None

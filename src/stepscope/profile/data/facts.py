@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from stepscope.files.decoding import MALFORMED
 from stepscope.profile.data.loader_facts import LoaderFacts
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def _data(profile: Profile, rank: int) -> _Data:
     raw = profile.read("data", rank)
     try:
         return _Data() if raw is None else _data_decoder.decode(raw)
-    except msgspec.MsgspecError:
+    except MALFORMED:
         return _Data()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from stepscope.errors import BadData
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.profile.memory.plain_pickle import read_plain_pickle
 from stepscope.profile.memory.snapshot import MemorySnapshot, snapshot_of
@@ -35,7 +36,7 @@ def decode_snapshot(raw: bytes) -> MemorySnapshot:
     """The snapshot of a profile."""
     try:
         found = _snapshot_decoder.decode(raw)
-    except msgspec.MsgspecError as fault:
+    except MALFORMED as fault:
         raise BadData(f"the memory snapshot of the profile is damaged: {fault}") from None
     history, blocks = found.history, found.blocks
     for group in (history, blocks):

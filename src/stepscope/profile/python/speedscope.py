@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.profile.python.tree_builder import Frame, TreeBuilder
 from stepscope.records.profile import Stack, Unit
@@ -92,7 +93,7 @@ def speedscope_in(data: bytes, name: str = "the profile") -> Stack:
     """The call tree in the bytes of a speedscope file."""
     try:
         found = _file_decoder.decode(data)
-    except (msgspec.MsgspecError, RecursionError) as fault:
+    except MALFORMED as fault:
         raise BadData(f"{name} is no speedscope file: {fault}. It should have 'shared.frames' and 'profiles'") from None
     profiles = [one for one in found.profiles if one.samples or one.events]
     if not profiles:

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from stepscope.errors import BadData, NotFound
+from stepscope.files.decoding import MALFORMED
 from stepscope.files.opening import read_file
 from stepscope.profile.trace.events import Events, Header, Ints, Sparse
 from stepscope.profile.trace.packed import Packed, pack_numbers, pack_strings, unpack_numbers, unpack_strings
@@ -157,7 +158,7 @@ class _File:
             self.damaged("its index does not match its checksum")
         try:
             self.index = _index_decoder.decode(raw)
-        except msgspec.MsgspecError as fault:
+        except MALFORMED as fault:
             self.damaged(str(fault))
         self.at = [_PREFIX.size + length]
         for number, block in enumerate(self.index.blocks):

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from stepscope.files.decoding import MALFORMED
+
 __all__ = ["dims_of", "dtype_name", "plain_dims", "plain_types", "types_of"]
 
 _DTYPES = {
@@ -32,7 +34,7 @@ def dtype_name(text: str) -> str:
 def _listed(text: str) -> list[Any]:
     try:
         found = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except MALFORMED:
         return []
     return found if isinstance(found, list) else []
 

@@ -80,7 +80,7 @@ class ArgsOfCategory:
             for raw in raws:  # all that the first event with it has; the next ones rarely have more
                 try:
                     args = msgspec.json.decode(raw)
-                except (msgspec.DecodeError, UnicodeDecodeError):
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                     return False
                 if isinstance(args, dict) and unknown[1] in args and not any(map(_ODD_KEY.search, args)):
                     if len(self.ways) + len(args) > _MOST_FIELDS:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
@@ -93,12 +94,12 @@ class Activations(Witness):
         values = here(made)
         if call.name in _CLOSE:
             ends = values.abs() if call.name == "tanh" else (values - 0.5).abs() * 2
-            known.shares.append(float((ends > _CLOSE[call.name]).double().mean()))
+            known.shares.append(float(raw.item(raw.double(ends > _CLOSE[call.name]).mean())))
             return
         zero = values == 0
-        known.shares.append(float(zero.double().mean()))
+        known.shares.append(float(raw.item(raw.double(zero).mean())))
         axis = 1 if values.ndim > 3 or (values.ndim == 3 and path and "conv" in path.lower()) else values.ndim - 1
-        idle: list[bool] = zero.movedim(axis, 0).flatten(1).all(dim=1).tolist()
+        idle: list[bool] = raw.tolist(zero.movedim(axis, 0).flatten(1).all(dim=1))
         before = known.idle
         is_alike = before is not None and len(before) == len(idle)
         known.idle = list(map(and_, before, idle)) if before is not None and is_alike else idle

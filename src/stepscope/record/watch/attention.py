@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.looks import can_look
@@ -111,9 +112,9 @@ class Attention(Witness):
             return
         with quietly():
             if call.argument(5, "is_causal"):
-                hidden = torch.ones(shape, dtype=torch.bool, device="cpu").triu(1)
+                hidden = raw.ones(shape, dtype=torch.bool, device="cpu").triu(1)
             elif mask is None:
-                hidden = torch.zeros(shape, dtype=torch.bool, device="cpu")
+                hidden = raw.zeros(shape, dtype=torch.bool, device="cpu")
             else:
                 found.mask = self.watcher.trail.of(mask)
                 hidden = ~here(mask) if mask.dtype == torch.bool else here(mask) <= _HIDDEN
@@ -185,17 +186,17 @@ class Attention(Witness):
             found.hides_itself += 1
 
     def _pattern(self, found: Masking, hidden: Any) -> str:
-        if not bool(hidden.any()):
+        if not bool(raw.item(hidden.any())):
             return "none"
         queries, keys = hidden.shape
         if queries != keys or queries < 3:
             return "other"
-        all_ = torch.ones_like(hidden)
+        all_ = raw.ones_like(hidden)
         for ahead in range(min(keys - 1, 8)):
-            if torch.equal(hidden, all_.triu(1 + ahead)):
+            if raw.equal(hidden, all_.triu(1 + ahead)):
                 found.ahead = ahead
                 return "ahead" if ahead else "causal"
-        if torch.equal(hidden, all_.tril(-1)) or torch.equal(hidden, all_.tril(0)):
+        if raw.equal(hidden, all_.tril(-1)) or raw.equal(hidden, all_.tril(0)):
             return "future"
         return "other"
 
@@ -205,11 +206,11 @@ class Attention(Witness):
             return "ignored"
         for pads in self.watcher.sequences.pads:
             mask = pads.mask
-            if mask.shape != hidden.shape or not bool(mask.any()) or bool(mask.all()):
+            if mask.shape != hidden.shape or not bool(raw.item(mask.any())) or bool(raw.item(mask.all())):
                 continue
-            if torch.equal(hidden, mask):
+            if raw.equal(hidden, mask):
                 return "hidden"
-            if torch.equal(hidden, ~mask):
+            if raw.equal(hidden, ~mask):
                 return "shown"
         return "ignored"
 
@@ -232,4 +233,7 @@ def _is_batch_first(module: Any) -> bool:
 
 
 def _hides_itself(hidden: Any) -> bool:
-    return bool(hidden.diagonal().all()) and 1.5 / hidden.shape[0] < float(hidden.float().mean()) < 0.5
+    return (
+        bool(raw.item(hidden.diagonal().all()))
+        and 1.5 / hidden.shape[0] < float(raw.item(raw.float(hidden).mean())) < 0.5
+    )

@@ -11,8 +11,8 @@ import torch
 from stepscope import fence
 from stepscope.events import caller
 from stepscope.events.quiet import quietly
+from stepscope.record.watch.nonzero import is_nonzero
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.steps import is_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.watch.axis_history import axes_told, followed
 from stepscope.record.watch.fetch import here
@@ -105,8 +106,8 @@ class Contractions(Witness):
         tensor = next((t for t, known in zip(call.inputs, call.origins, strict=False) if known is origin), None)
         if crossing.made.op == "softmax" and tensor is not None and can_look(tensor) and tensor.numel() <= _LARGEST:
             with quietly():
-                sums = here(tensor).float().sum(axis)
-                crossing.sums = float(sums.min()), float(sums.max())
+                sums = raw.float(here(tensor)).sum(axis)
+                crossing.sums = float(raw.item(sums.min())), float(raw.item(sums.max()))
 
 
 def _is_normalised(origin: Origin) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fetch import here, is_far
@@ -74,15 +75,15 @@ class _Array:
             return None
         if isinstance(rows, list):
             self.step = max(1, len(rows) // _LISTED_ROWS)
-            some = [_some_columns(torch.as_tensor(row)[None]) for row in rows[:: self.step]]
-            return torch.cat(some) if len({row.shape for row in some}) == 1 else None
+            some = [_some_columns(raw.as_tensor(row)[None]) for row in rows[:: self.step]]
+            return raw.cat(some) if len({row.shape for row in some}) == 1 else None
         self.step = max(1, len(rows) // _SAMPLED_ROWS)
-        return _some_columns(torch.as_tensor(rows[:: self.step]))
+        return _some_columns(raw.as_tensor(rows[:: self.step]))
 
 
 def _some_columns(table: Any) -> Any:
-    flat = table.detach().reshape(table.shape[0], -1)
-    return flat[:, :: max(1, flat.shape[1] // _SAMPLED_COLUMNS)][:, :_SAMPLED_COLUMNS].clone()
+    flat = raw.detach(table).reshape(table.shape[0], -1)
+    return raw.clone(flat[:, :: max(1, flat.shape[1] // _SAMPLED_COLUMNS)][:, :_SAMPLED_COLUMNS])
 
 
 class Deliveries(Witness):
@@ -150,14 +151,14 @@ class Deliveries(Witness):
         for array in delivery.arrays:
             before, now = array.before, array.now()
             array.before = now
-            if before is None or now is None or before.shape != now.shape or torch.equal(before, now):
+            if before is None or now is None or before.shape != now.shape or raw.equal(before, now):
                 continue
             # Rows that were empty until now: a cache that is being filled.
             empty = before.eq(0).all(1) | before.isnan().all(1)
-            places = ((before != now).any(1) & ~empty & ~now.isnan().any(1)).nonzero().reshape(-1).tolist()
+            places = raw.tolist(((before != now).any(1) & ~empty & ~now.isnan().any(1)).nonzero().reshape(-1))
             rows = array.rows()
             for number in [place * array.step for place in places[:_CHANGES]]:
-                if _among(torch.as_tensor(rows[number]), tensors):
+                if _among(raw.as_tensor(rows[number]), tensors):
                     delivery.changed.setdefault((array.name, number), set()).add(delivery.loader.epochs)
 
 
@@ -165,8 +166,8 @@ def _among(row: Any, tensors: list[Any]) -> bool:
     """Whether a row is one of those in a batch."""
     for tensor in tensors:
         if tensor.ndim == row.ndim + 1 and tensor.shape[1:] == row.shape and can_look(tensor):
-            same = (here(tensor) == row.to(tensor.dtype)).reshape(tensor.shape[0], -1).all(1)
-            if bool(same.any()):
+            same = (here(tensor) == raw.to(row, tensor.dtype)).reshape(tensor.shape[0], -1).all(1)
+            if bool(raw.item(same.any())):
                 return True
     return False
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
@@ -32,8 +33,8 @@ class Difference:
         self.place: Place | None = call.place
         self.prediction = prediction
         self.result = result
-        low, high = torch.aminmax(target)
-        self.low, self.high = float(low), float(high)
+        low, high = raw.aminmax(target)
+        self.low, self.high = float(raw.item(low)), float(raw.item(high))
 
 
 class Differences(Witness):

@@ -16,6 +16,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DistributedSampler, IterableDataset
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import is_transformed
@@ -341,19 +342,19 @@ def digest_of(tensors: list[Any]) -> str | None:
         for tensor in tensors:
             if tensor.device.type != "cpu" or tensor.layout is not torch.strided or is_transformed(tensor):
                 continue
-            flat = tensor.detach().reshape(-1)
+            flat = raw.detach(tensor).reshape(-1)
             if flat.numel() > _ELEMENTS:
                 flat = flat[:: flat.numel() // _ELEMENTS]
             digest.update(f"{tuple(tensor.shape)}{tensor.dtype}".encode())
-            digest.update(flat.contiguous().resolve_conj().view(torch.uint8).numpy().tobytes())
+            digest.update(raw.numpy(flat.contiguous().resolve_conj().view(torch.uint8)).tobytes())
             seen = True
     return digest.hexdigest() if seen else None
 
 
 def _some(parameter: Any) -> list[float]:
     with quietly():
-        flat = parameter.detach().reshape(-1)
-        return [float(v) for v in flat[:: max(1, flat.numel() // _VALUES)][:_VALUES].double().tolist()]
+        flat = raw.detach(parameter).reshape(-1)
+        return [float(v) for v in raw.tolist(raw.double(flat[:: max(1, flat.numel() // _VALUES)][:_VALUES]))]
 
 
 def _length(tensors: list[Any]) -> int:

@@ -14,9 +14,10 @@ from typing import Any
 import torch
 
 from stepscope.events.aside import is_capturing
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 
-__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "patience", "together"]
+__all__ = ["Patience", "can_fetch", "here", "is_far", "is_held", "norms_of", "patience", "together"]
 
 _FAR = {"cuda", "mps", "xpu"}
 _READS, _A_WINDOW = 6000, 200
@@ -79,11 +80,11 @@ def here(tensor: Any) -> Any:
     tensor([1., 1.])
     """
     if not is_far(tensor):
-        return tensor.detach()
+        return raw.detach(tensor)
     with quietly():
         _wait(tensor.device)
         patience.reads += 1 + int(tensor.numel()) // _UNIT
-        return _copied(tensor.detach())
+        return _copied(raw.detach(tensor))
 
 
 def together(tensors: list[Any]) -> list[Any]:
@@ -95,12 +96,34 @@ def together(tensors: list[Any]) -> list[Any]:
             if is_far(tensor):
                 groups.setdefault((tensor.device, tensor.dtype), []).append(number)
             else:
-                found[number] = tensor.detach().reshape(-1)
+                found[number] = raw.detach(tensor).reshape(-1)
         for numbers in groups.values():
-            flat = [tensors[number].detach().reshape(-1) for number in numbers]
-            parts = here(torch.cat(flat)).split([one.numel() for one in flat])
+            flat = [raw.detach(tensors[number]).reshape(-1) for number in numbers]
+            parts = here(raw.cat(flat)).split([one.numel() for one in flat])
             for number, part in zip(numbers, parts, strict=True):
                 found[number] = part
+    return found
+
+
+def norms_of(tensors: list[Any], order: float = 2.0) -> list[float]:
+    """The norms of plain floating tensors; for each device and type one call measures all of them, and one reads.
+
+    >>> norms_of([torch.tensor([3.0, 4.0]), torch.zeros(2)])
+    [5.0, 0.0]
+    """
+    found = [0.0] * len(tensors)
+    groups: dict[Any, list[int]] = {}
+    with quietly():
+        for number, tensor in enumerate(tensors):
+            groups.setdefault((tensor.device, tensor.dtype), []).append(number)
+        for numbers in groups.values():
+            some = [raw.detach(tensors[number]) for number in numbers]
+            if some[0].element_size() < 4:  # squares overflow a half
+                norms = [torch.linalg.vector_norm(one, order, dtype=torch.float32) for one in some]
+            else:
+                norms = raw._foreach_norm(some, order)
+            for number, norm in zip(numbers, raw.tolist(here(raw.stack(list(norms)))), strict=True):
+                found[number] = norm
     return found
 
 
@@ -115,6 +138,6 @@ def _copied(tensor: Any) -> Any:
     """Where the values lie close together the memory is copied as it lies: a copy in order would need space there."""
     span = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
     if not tensor.numel() or span > 2 * tensor.numel() or tensor.is_neg() or tensor.is_conj():
-        return tensor.to("cpu", copy=True)
+        return raw.to(tensor, "cpu", copy=True)
     flat = tensor.as_strided((span,), (1,), tensor.storage_offset())
-    return flat.to("cpu", copy=True).as_strided(tensor.shape, tensor.stride(), 0)
+    return raw.to(flat, "cpu", copy=True).as_strided(tensor.shape, tensor.stride(), 0)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed, stats_of
 from stepscope.record.watch.fetch import can_fetch, here
@@ -209,7 +210,12 @@ class Finite(Witness):
         """On an accelerator every look waits for it, so only now and then one small parameter is looked at."""
         found = (p for group in optimizer.param_groups for p in group["params"])
         small = next((p for p in found if p.device.type != "cpu" and 0 < p.numel() <= _SMALL and _is_plain(p)), None)
-        if small is None or self._last is None or not can_fetch(small) or bool(torch.isfinite(here(small)).all()):
+        if (
+            small is None
+            or self._last is None
+            or not can_fetch(small)
+            or bool(raw.item(raw.isfinite(here(small)).all()))
+        ):
             return
         place = self._last.place
         alarm = self._raise("loss", self._last, id(place) if place else 0)
@@ -237,10 +243,10 @@ def _can_look(tensor: Any) -> bool:
 def _edges(tensor: Any) -> tuple[float, float]:
     """Smallest and largest value: NaN if there is one, infinite if there is an Inf."""
     try:
-        low, high = torch.aminmax(tensor.detach())
+        low, high = raw.aminmax(raw.detach(tensor))
     except RuntimeError:  # a type without an order, such as float8
         return 0.0, 0.0
-    return low.item(), high.item()
+    return raw.item(low), raw.item(high)
 
 
 def _is_bad(tensor: Any) -> bool:

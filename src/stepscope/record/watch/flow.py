@@ -10,9 +10,9 @@ import torch
 
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
-from stepscope.record.watch.fetch import can_fetch, is_far, together
+from stepscope.record.watch.fetch import can_fetch, norms_of
+from stepscope.record.watch.nonzero import are_nonzero
 from stepscope.record.watch.origin import HOST
-from stepscope.record.watch.steps import are_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class Flow(Witness):
 
     def _measure(self) -> None:
         found = [p for p in self.watcher.models.all_parameters() if _has_plain_gradient(p)]
-        sizes = iter(together([_norm(t) for p in found for t in (p, p.grad)]))
-        for parameter, weight, gradient in zip(found, map(float, sizes), map(float, sizes), strict=True):
+        weights, gradients = norms_of(found), norms_of([p.grad for p in found])
+        for parameter, weight, gradient in zip(found, weights, gradients, strict=True):
             known = self._parameters.get(id(parameter))
             if known is None or known() is not parameter:
                 self._parameters[id(parameter)] = weakref.ref(parameter)
@@ -135,11 +135,6 @@ def _has_plain_gradient(parameter: Any) -> bool:
     if type(gradient) is not torch.Tensor or gradient.layout is not torch.strided or is_transformed(gradient):
         return False
     return can_fetch(gradient) and can_fetch(parameter)
-
-
-def _norm(tensor: Any) -> Any:
-    wide = torch.float32 if is_far(tensor) and tensor.element_size() < 4 else None
-    return torch.linalg.vector_norm(tensor.detach(), dtype=wide)
 
 
 def _without_gradient(parameters: list[Any]) -> list[Any]:

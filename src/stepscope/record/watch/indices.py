@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import torch
-
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import here, is_held, patience
@@ -122,5 +121,5 @@ def _can_look(*tensors: Any) -> bool:
 
 
 def _range(tensor: Any) -> tuple[float, float]:
-    low, high = here(torch.stack(torch.aminmax(tensor.detach()))).tolist()
+    low, high = raw.tolist(here(raw.stack(raw.aminmax(raw.detach(tensor)))))
     return low, high

@@ -144,11 +144,13 @@ class Loaders(Witness):
         fact = self._passes.get(iterator)
         if fact is None:
             return
+        watcher = self.watcher
         self.batches += 1
-        self.watcher.batches = self.batches
-        self.watcher.batch_came()
+        watcher.batches = self.batches
+        if watcher.governor.is_deep:
+            watcher.batch_came()
         self.current = fact
-        ours = self.watcher.own_s
+        ours = watcher.trail.cost_s + watcher.asking_s
         fact.count(wait_s - (ours - self._asked_own_s), cpu_s - (ours - self._asked_own_s), ours)
         trail = self.watcher.trail
         if trail.on:
@@ -162,7 +164,7 @@ class Loaders(Witness):
 
     def asked(self, iterator: Any) -> None:
         """What of the wait is ours is not the script's."""
-        self._asked_own_s = self.watcher.own_s
+        self._asked_own_s = self.watcher.trail.cost_s + self.watcher.asking_s
 
     def exhausted(self, iterator: Any) -> None:
         """It has no more batches."""

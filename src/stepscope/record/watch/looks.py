@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far, patience
 from stepscope.record.watch.names import dtype_name
@@ -30,7 +31,7 @@ _MARGIN = 4.0
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _draw = random.Random(20260101)
-_WEIGHTS = torch.tensor([_draw.randrange(-(2**62), 2**62) | 1 for _ in range(_COLUMNS)], dtype=torch.int64)
+_WEIGHTS = raw.tensor([_draw.randrange(-(2**62), 2**62) | 1 for _ in range(_COLUMNS)], dtype=torch.int64)
 
 
 class Allowance:
@@ -105,26 +106,26 @@ def look_at(tensor: Any) -> Look:
     (1.0, 200.0, 1)
     """
     look = Look(tensor)
-    tensor = tensor.detach() if is_far(tensor) and tensor.numel() > _COPIED else here(tensor)
+    tensor = raw.detach(tensor) if is_far(tensor) and tensor.numel() > _COPIED else here(tensor)
     values = here(_part(tensor))
     if tensor.is_floating_point():
         whole = tensor if tensor.numel() <= _WHOLE and not is_far(tensor) else values
-        finite = torch.isfinite(whole)
-        if not bool(finite.all()):
-            look.nan = int((~finite).sum())
-            values = values[torch.isfinite(values)]
-    values = values.reshape(-1).to(torch.float64)
+        finite = raw.isfinite(whole)
+        if not bool(raw.item(finite.all())):
+            look.nan = int(raw.item((~finite).sum()))
+            values = values[raw.isfinite(values)]
+    values = raw.to(values.reshape(-1), torch.float64)
     if values.numel():
-        low, high = torch.aminmax(values)
-        look.low, look.high = float(low), float(high)
-        look.rms = float(values.square().mean().sqrt())
+        low, high = raw.aminmax(values)
+        look.low, look.high = float(raw.item(low)), float(raw.item(high))
+        look.rms = float(raw.item(values.square().mean().sqrt()))
         look.constant = look.low == look.high
-        look.whole = look.whole or bool((values == values.round()).all())
+        look.whole = look.whole or bool(raw.item((values == values.round()).all()))
     look.bits = _bits(tensor)
     if tensor.ndim == 2 and tensor.is_floating_point() and tensor.shape[0] >= 8 and tensor.shape[1] <= 512:
-        table = here(tensor[:_ROWS]).to(torch.float64)
+        table = raw.to(here(tensor[:_ROWS]), torch.float64)
         if not look.nan:
-            look.columns = table.std(0).tolist()
+            look.columns = raw.tolist(table.std(0))
     return look
 
 
@@ -133,12 +134,12 @@ def _bits(tensor: Any) -> float:
     if tensor.ndim < 2 or tensor.shape[0] < 4:
         return 0.0
     table = _table(tensor[:256], cut=is_far(tensor))
-    if len(table) < 4:
+    if table.shape[0] < 4:
         return 0.0
     ordered = table.sort(0).values
     distinct = (ordered[1:] != ordered[:-1]).sum(0) + 1
-    measured = distinct >= 0.9 * len(table)  # all different: numbers with many digits
-    return float(torch.where(measured, 24.0, distinct.double().log2()).sum())
+    measured = distinct >= 0.9 * table.shape[0]  # all different: numbers with many digits
+    return float(raw.item(raw.where(measured, 24.0, raw.double(distinct).log2()).sum()))
 
 
 def _part(tensor: Any) -> Any:
@@ -168,11 +169,11 @@ def row_marks(tensor: Any) -> list[int]:
     """
     if tensor.ndim == 0:
         return []
-    flat = _table(tensor.detach()[:_ROWS], cut=True).contiguous()
-    bits = flat.to(torch.uint8) if flat.dtype is torch.bool else flat.view(_BITS[flat.element_size()])
-    whole = bits.to(torch.int64)
+    flat = _table(raw.detach(tensor)[:_ROWS], cut=True).contiguous()
+    bits = raw.to(flat, torch.uint8) if flat.dtype is torch.bool else flat.view(_BITS[flat.element_size()])
+    whole = raw.to(bits, torch.int64)
     whole = (whole ^ (whole >> 13)) + 0x9E3779B9
-    marks: list[int] = (whole * _WEIGHTS[: whole.shape[1]]).sum(1).tolist()
+    marks: list[int] = raw.tolist((whole * _WEIGHTS[: whole.shape[1]]).sum(1))
     return marks
 
 
@@ -185,8 +186,8 @@ def labels_in(tensor: Any) -> list[int] | None:
     """
     if not can_look(tensor) or tensor.ndim == 0 or tensor.numel() != tensor.shape[0]:
         return None
-    flat = here(tensor.detach().reshape(-1)[:_ROWS])
-    if flat.is_floating_point() and not bool(((flat == 0) | (flat == 1)).all()):
+    flat = here(raw.detach(tensor).reshape(-1)[:_ROWS])
+    if flat.is_floating_point() and not bool(raw.item(((flat == 0) | (flat == 1)).all())):
         return None
-    values: list[int] = flat.to(torch.int64).tolist()
+    values: list[int] = raw.tolist(raw.to(flat, torch.int64))
     return values

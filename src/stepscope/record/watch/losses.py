@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import is_transformed
@@ -212,7 +213,7 @@ class Losses(Witness):
         fact.weight, fact.pos_weight = (_numbers(tensors.get(name)) for name in ("weight", "pos_weight"))
         fact.counts = _counts(tensors.get("target"))
         if call.outputs and call.outputs[0].numel() == 1:
-            fact.value = float(here(call.outputs[0]))
+            fact.value = float(raw.item(here(call.outputs[0])))
         first = tensors.get("input")
         if first is not None and seen < _LOOKS and 0 < first.numel() <= _LARGEST and first.is_floating_point():
             fact.look = _look_at(fact.name, here(first), tensors.get("target"))
@@ -229,41 +230,41 @@ def class_axis(name: str, axes: int) -> int:
 
 def _look_at(name: str, tensor: Any, target: Any) -> Look:
     look = Look()
-    finite = tensor[tensor.isfinite()] if not bool(tensor.isfinite().all()) else tensor
+    finite = tensor[tensor.isfinite()] if not bool(raw.item(tensor.isfinite().all())) else tensor
     if finite.numel():
         look.low, look.high = _span(finite)
     axis = class_axis(name, tensor.dim())
     if tensor.dim() and (name in _CLASSES_IN_ROWS or tensor.dim() > 1):
-        look.sums = _span(tensor.float().sum(axis))
+        look.sums = _span(raw.float(tensor).sum(axis))
         if name in _CLASSES_IN_ROWS:
-            look.logsumexp = _span(tensor.float().logsumexp(axis))
+            look.logsumexp = _span(raw.float(tensor).logsumexp(axis))
     if target is not None and 0 < target.numel() <= _LARGEST and not target.is_complex():
-        values = here(target).float()
+        values = raw.float(here(target))
         look.target_low, look.target_high = _span(values)
-        look.integral = not target.is_floating_point() or bool((values == values.round()).all())
+        look.integral = not target.is_floating_point() or bool(raw.item((values == values.round()).all()))
         if target.is_floating_point() and target.dim() == tensor.dim() and target.dim():
             look.target_sums = _span(values.sum(axis))
     return look
 
 
 def _span(tensor: Any) -> tuple[float, float]:
-    low, high = torch.aminmax(tensor)
-    return float(low), float(high)
+    low, high = raw.aminmax(tensor)
+    return float(raw.item(low)), float(raw.item(high))
 
 
 def _numbers(tensor: Any) -> list[float] | None:
     if tensor is None or tensor.numel() > _MOST_CLASSES:
         return None
-    return [float(value) for value in here(tensor).reshape(-1).tolist()]
+    return [float(value) for value in raw.tolist(here(tensor).reshape(-1))]
 
 
 def _counts(target: Any) -> dict[int, int] | None:
     if target is None or not 0 < target.numel() <= _LARGEST // 20 or target.is_complex():
         return None
     target = here(target)
-    if target.is_floating_point() and not bool(((target == 0) | (target == 1)).all()):
+    if target.is_floating_point() and not bool(raw.item(((target == 0) | (target == 1)).all())):
         return None
     values, counts = target.reshape(-1).long().unique(return_counts=True)
     if values.numel() > _MOST_CLASSES:
         return None
-    return dict(zip(values.tolist(), counts.tolist(), strict=True))
+    return dict(zip(raw.tolist(values), raw.tolist(counts), strict=True))

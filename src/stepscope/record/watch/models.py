@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.events.aside import is_capturing, transform
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record import construction
 from stepscope.record.sites import site_at
 from stepscope.record.statistics import local_of
-from stepscope.record.watch.steps import are_nonzero
+from stepscope.record.watch.nonzero import are_nonzero
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -216,18 +217,21 @@ class Models(Witness):
             return False
         with quietly():
             now = _some_values(parameter)
-            return mark.values == now if isinstance(now, bytes) else bool(torch.equal(mark.values, now))
+            return mark.values == now if isinstance(now, bytes) else bool(raw.equal(mark.values, now))
 
     def owner_of(self, parameter: Any) -> tuple[Any, str] | None:
         """The module that holds it and its path inside its root."""
+        return self.owners().get(id(parameter))
+
+    def owners(self) -> dict[int, tuple[Any, str]]:
+        """`owner_of` every parameter of the models, by its id."""
+        found: dict[int, tuple[Any, str]] = {}
         for model in self.roots:
             module = model.module
-            if module is None:
-                continue
-            for path, part in module.named_modules():
-                if any(p is parameter for p in part._parameters.values()):
-                    return part, path
-        return None
+            for path, part in () if module is None else module.named_modules():
+                for parameter in part._parameters.values():
+                    found.setdefault(id(parameter), (part, path))
+        return found
 
     def made_at(self, module: Any) -> Site | None:
         """Where a module was constructed."""
@@ -245,6 +249,6 @@ def stand_in_for(kind: str, parts: dict[str, Any]) -> Any:
 def _some_values(parameter: Any) -> Any:
     """On a CPU as bytes: a script that counts its tensors finds none of ours. Elsewhere asking would mean waiting."""
     local = local_of(parameter)
-    flat = (parameter if local is None else local).detach().reshape(-1)
-    some = flat[:: max(1, flat.numel() // _SAMPLE)][:_SAMPLE].clone()
-    return some.view(torch.uint8).numpy().tobytes() if some.device.type == "cpu" and some.numel() else some
+    flat = raw.detach(parameter if local is None else local).reshape(-1)
+    some = raw.clone(flat[:: max(1, flat.numel() // _SAMPLE)][:_SAMPLE])
+    return raw.numpy(some.view(torch.uint8)).tobytes() if some.device.type == "cpu" and some.numel() else some

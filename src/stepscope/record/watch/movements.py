@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, is_far, together
@@ -119,14 +120,14 @@ def _is_plain(tensor: Any) -> bool:
 
 
 def _samples(tensors: list[Any]) -> list[Any]:
-    return [values.to(torch.float64, copy=True) for values in together(list(map(_sample, tensors)))]
+    return [raw.to(values, torch.float64, copy=True) for values in together(list(map(_sample, tensors)))]
 
 
 def _sample(tensor: Any) -> Any:
-    flat = tensor.detach().reshape(-1)
+    flat = raw.detach(tensor).reshape(-1)
     return flat[:: max(1, flat.numel() // _VALUES)][:_VALUES]
 
 
 def _square(values: Any) -> float:
-    found = float(values.square().sum())
+    found = float(raw.item(values.square().sum()))
     return found if math.isfinite(found) else 0.0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
@@ -98,7 +99,7 @@ class Numbers(Witness):
 
     def _floored(self, call: Call) -> None:
         made, numerator = here(call.outputs[0]), here(call.inputs[0])
-        if bool(made.any()) or not bool(numerator.any()):
+        if bool(raw.item(made.any())) or not bool(raw.item(numerator.any())):
             return
         self._keep(call, Cut("floor", call, 0.0, 0.0, 1))
 
@@ -107,9 +108,9 @@ class Numbers(Witness):
         if before.shape != after.shape:
             return
         before, after = here(before), here(after)
-        lost = float((before - after).abs().double().mean())
+        lost = float(raw.item(raw.double((before - after).abs()).mean()))
         if lost > 0:
-            spread = float(before.double().std())
+            spread = float(raw.item(raw.double(before).std()))
             self._keep(call, Cut("cast", call, lost, spread, int(after.unique().numel())))
 
     def _keep(self, call: Call, cut: Cut) -> None:

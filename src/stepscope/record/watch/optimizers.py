@@ -85,7 +85,6 @@ class Optimizers(Witness):
         who = "following an optimizer"
         installed.after("torch.optim:Optimizer.__init__", who, self._made)
         installed.after("torch.optim:Optimizer.add_param_group", who, self._grew)
-        installed.add(self._zeroing.remove)
 
     def resume(self) -> None:
         self._zeroing.remove()
@@ -93,6 +92,9 @@ class Optimizers(Witness):
         self._zeroing.after("torch.nn:Module.zero_grad", "following zero_grad", self._module_zeroed)
 
     def rest(self) -> None:
+        self._zeroing.remove()
+
+    def finish(self) -> None:
         self._zeroing.remove()
 
     def number_of(self, optimizer: Any) -> int:

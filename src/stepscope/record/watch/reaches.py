@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
 
@@ -100,5 +101,5 @@ def _state(parameters: list[Any]) -> list[Any]:
             found.append(None)
             continue
         plain = gradient.layout is torch.strided and gradient.device.type == "cpu"
-        found.append((id(gradient), gradient._version, float(gradient.sum()) if plain else None))
+        found.append((id(gradient), gradient._version, float(raw.item(gradient.sum())) if plain else None))
     return found

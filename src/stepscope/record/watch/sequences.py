@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fetch import here, is_far
@@ -106,7 +107,7 @@ class Sequences(Witness):
         with quietly():
             given = [tensor for tensor in tensors_in((args, kwargs)) if can_keep(tensor)]
             origins = [self.watcher.trail.of(tensor) for tensor in given]
-            copies = [here(t) if is_far(t) else t.detach().clone() for t in given]
+            copies = [here(t) if is_far(t) else raw.clone(raw.detach(t)) for t in given]
             self._given = [*self._given[-3:], _Given(visit, copies, origins)]
             self.pads = self.pads[-6:]
             for tensor in copies:
@@ -163,13 +164,17 @@ class Sequences(Witness):
         weight = call.argument(2, "weight")
         for pads in self.pads:
             mask = pads.mask
-            if target.numel() != mask.numel() or not bool(mask.any()):
+            if target.numel() != mask.numel() or not bool(raw.item(mask.any())):
                 continue
             at = target.reshape(mask.shape)[mask]
-            value = int(at[0])
-            if value == ignored or value < 0 or not bool((at == value).all()):
+            value = int(raw.item(at[0]))
+            if value == ignored or value < 0 or not bool(raw.item((at == value).all())):
                 continue
-            if isinstance(weight, torch.Tensor) and value < weight.numel() and float(here(weight[value])) == 0:
+            if (
+                isinstance(weight, torch.Tensor)
+                and value < weight.numel()
+                and float(raw.item(here(weight[value]))) == 0
+            ):
                 continue
             fact = self.padded.setdefault(call.place, PaddedLoss(call.place, call.visit, value, pads.declared))
             fact.declared = fact.declared or pads.declared
@@ -184,22 +189,22 @@ def can_keep(tensor: Any) -> bool:
 
 def _declared(ids: Any, told: int) -> Pads | None:
     mask = ids == told
-    return Pads(mask, told, True) if bool(mask.any()) and not bool(mask.all()) else None
+    return Pads(mask, told, True) if bool(raw.item(mask.any())) and not bool(raw.item(mask.all())) else None
 
 
 def _trailing(tensor: Any) -> Pads | None:
     """One value (of features: a row of zeros) that fills the ends of sequences of different lengths, and only those."""
     if tensor.dim() == 2 and not tensor.is_floating_point():
-        value = int(tensor[:, -1].mode().values)
+        value = int(raw.item(tensor[:, -1].mode().values))
         is_pad = tensor == value
     elif tensor.dim() == 3 and tensor.is_floating_point():
         value, is_pad = 0, (tensor == 0).all(-1)
     else:
         return None
     lengths = (~is_pad).sum(1)
-    steps = torch.arange(tensor.shape[1], device=tensor.device)
+    steps = raw.arange(tensor.shape[1], device=tensor.device)
     mask = steps[None, :] >= lengths[:, None]
-    if not bool((mask == is_pad).all()) or bool((lengths == 0).any()):
+    if not bool(raw.item((mask == is_pad).all())) or bool(raw.item((lengths == 0).any())):
         return None
     return Pads(mask, value, False) if lengths.unique().numel() > 1 else None
 
@@ -219,7 +224,7 @@ def _is_next(target: Any, data: Any, origin: Origin, ignored: Any) -> int | None
             equal = laid == ahead
             if ignored is not None and not target.is_floating_point():
                 equal = equal | (laid == ignored)
-            if bool(equal.all()) and bool((ahead != data.narrow(axis, 0, length - 1)).any()):
+            if bool(raw.item(equal.all())) and bool(raw.item((ahead != data.narrow(axis, 0, length - 1)).any())):
                 return axis
     return None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
@@ -59,15 +60,15 @@ class Start:
         self.step = step
         self.constant: float | None = None
         """The value all of it has."""
-        flat = parameter.detach().reshape(-1)
+        flat = raw.detach(parameter).reshape(-1)
         if is_far(flat):
-            low, high = here(torch.stack(torch.aminmax(flat))).tolist()
+            low, high = raw.tolist(here(raw.stack(raw.aminmax(flat))))
             self.constant = low if low == high else None
             flat = here(flat[:: max(1, flat.numel() // _SAMPLE_FAR)])
-        elif bool((flat == flat[0]).all()):
+        elif bool(raw.item((flat == flat[0]).all())):
             self.constant = float(flat[0])
-        self.mean = float(flat.float().mean())
-        self.std = float(flat.float().std())
+        self.mean = float(raw.item(raw.float(flat).mean()))
+        self.std = float(raw.item(raw.float(flat).std()))
 
     @property
     def gain(self) -> float:
@@ -129,10 +130,13 @@ class Starts(Witness):
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         """New optimizers may have parameters that no model had when it was first called (adapters, free tensors)."""
         models = self.watcher.models
-        for made in self.watcher.optimizers.made[self._optimizers :]:
-            for parameter in (ref() for ref in made.parameters):
-                if parameter is not None and not self._knows(parameter):
-                    part, path = models.owner_of(parameter) or (None, "")
+        new = [ref() for made in self.watcher.optimizers.made[self._optimizers :] for ref in made.parameters]
+        unknown = [one for one in new if one is not None and not self._knows(one) and _is_weight(one)]
+        if unknown:
+            owners = models.owners()
+            for parameter in unknown:
+                if not self._knows(parameter):
+                    part, path = owners.get(id(parameter), (None, ""))
                     names = [] if part is None else [n for n, p in part._parameters.items() if p is parameter]
                     name = ".".join(filter(None, (path, *names[:1]))) or models.name_of(parameter)
                     self._note(name, parameter, part)

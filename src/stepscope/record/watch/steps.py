@@ -15,7 +15,8 @@ from stepscope.events.optimizers import closure_in
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.statistics import is_transformed
-from stepscope.record.watch.fetch import can_fetch, here, is_far, together
+from stepscope.record.watch.fetch import can_fetch, here, is_far
+from stepscope.record.watch.nonzero import are_nonzero, is_nonzero
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Backward", "Step", "Steps", "are_nonzero", "is_nonzero"]
+__all__ = ["Backward", "Step", "Steps"]
 
 _KEPT = 4000
 _SAMPLE = 3
@@ -323,7 +324,9 @@ class Steps(Witness):
     def _all_zero(self, parameters: list[Any]) -> bool:
         with quietly():
             gradients = [p.grad for p in parameters if p.grad is not None]
-            return bool(gradients) and not any(is_nonzero(gradient) for gradient in gradients)
+            if not gradients or is_nonzero(gradients[-1]):  # usually
+                return False
+            return not any(are_nonzero(gradients))
 
     def ends(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """It has stepped."""
@@ -363,27 +366,6 @@ class Steps(Witness):
             fresh.sample = _sample(optimizer, fresh)
         fresh.cleared = False
         self._watched[optimizer] = fresh
-
-
-def is_nonzero(gradient: Any) -> bool:
-    """Whether it holds anything but zeros; what cannot be looked at now is taken for something."""
-    if not _can_read(gradient):
-        return True
-    if is_far(gradient):  # one number, and no memory for a mask of it
-        return float(raw.item(here(torch.linalg.vector_norm(raw.detach(gradient), math.inf)))) != 0
-    return bool(raw.item(raw.detach(gradient).ne(0).any()))
-
-
-def are_nonzero(gradients: list[Any]) -> list[bool]:
-    """`is_nonzero` of each, with one read for all that lie on one device."""
-    far = [number for number, one in enumerate(gradients) if is_far(one) and _can_read(one)]
-    largest = together([torch.linalg.vector_norm(raw.detach(gradients[number]), math.inf) for number in far])
-    known = {number: float(one) != 0 for number, one in zip(far, largest, strict=True)}
-    return [known[number] if number in known else is_nonzero(one) for number, one in enumerate(gradients)]
-
-
-def _can_read(gradient: Any) -> bool:
-    return not is_transformed(gradient) and gradient.layout is torch.strided and can_fetch(gradient)
 
 
 def _sample(optimizer: Any, watched: _Watched) -> list[tuple[Any, Any, int]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.witness import Witness
@@ -209,7 +210,7 @@ class Tapes(Witness):
             node.makes.append(self._count)
             self._count += 1
         if len(outputs) == 1 and outputs[0].numel() == 1 and outputs[0].device.type == "cpu":
-            node.value = float(outputs[0].detach())
+            node.value = float(raw.item(raw.detach(outputs[0])))
         self._nodes.append(node)
 
     def _slot_of(self, tensor: Any) -> int | None:
@@ -248,7 +249,7 @@ class Tapes(Witness):
         self._bytes += tensor.numel() * tensor.element_size()
         if self._bytes > MOST_BYTES:
             raise Unreplayable(f"the batch is larger than {MOST_BYTES >> 20} MB")
-        constant = Constant(tensor.detach().clone())
+        constant = Constant(raw.clone(raw.detach(tensor)))
         self._constants[id(tensor)] = (weakref.ref(tensor), _version(tensor), constant)
         return constant
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import Allowance, can_look, labels_in
 from stepscope.record.watch.origin import PARAMETER, Origin
@@ -150,12 +151,12 @@ class Targets(Witness):
             return
         target = here(target)
         found.looks += 1
-        if target.is_floating_point() and not bool(torch.isfinite(target).all()):
+        if target.is_floating_point() and not bool(raw.item(raw.isfinite(target).all())):
             found.nan_step = found.nan_step if found.nan else self.watcher.step
             found.nan += 1
         if call.name in _IGNORING and not target.is_floating_point():
             found.ignore_index = int(call.argument(*_IGNORING[call.name], -100))
-            found.ignored += bool((target == found.ignore_index).all())
+            found.ignored += bool(raw.item((target == found.ignore_index).all()))
         found.rows = rows
         found.whole += rows > 0 and not _picked(call.origins[0])
         for fed in feds[-4:]:
@@ -190,7 +191,7 @@ class Targets(Witness):
             if whole and data.ndim >= 2 and _are_same(data, target):
                 found.same_ids += 1
                 found.data = found.data or self.watcher.trail.known(given)
-                found.vocabulary.update(target.reshape(-1)[:256].tolist())
+                found.vocabulary.update(raw.tolist(target.reshape(-1)[:256]))
                 return
             if whole and data.ndim == 2 and not self._is_behind(given, origin):
                 ahead = _places_ahead(data.long(), target.reshape(-1).long(), found.ignore_index)
@@ -220,13 +221,13 @@ class Targets(Witness):
         width = data.numel() // data.shape[0]
         if not 1 < width <= _WIDEST or data.shape[0] < 4 or data.numel() > 2**20:
             return
-        table = data.detach().reshape(data.shape[0], -1).to(torch.float64)
-        values = target.detach().reshape(-1).to(torch.float64)
-        found.distinct.update(values[:64].tolist())
+        table = raw.to(raw.detach(data).reshape(data.shape[0], -1), torch.float64)
+        values = raw.to(raw.detach(target).reshape(-1), torch.float64)
+        found.distinct.update(raw.tolist(values[:64]))
         found.leak_rows += len(values)
         found.leak_calls += 1
         found.width = tuple(data.shape[1:])
-        same = (table == values[:, None]).all(0).nonzero().reshape(-1).tolist()
+        same = raw.tolist((table == values[:, None]).all(0).nonzero().reshape(-1))
         now: dict[int, str] = dict.fromkeys(same, "same")
         if len(values) >= 8:
             for column in _in_line(table, values):
@@ -288,7 +289,7 @@ def _has_rows(fed: Fed, rows: int) -> bool:
 
 
 def _are_same(data: Any, target: Any) -> bool:
-    return data.numel() == target.numel() and torch.equal(data.reshape(-1).long(), target.reshape(-1).long())
+    return data.numel() == target.numel() and bool(raw.equal(data.reshape(-1).long(), target.reshape(-1).long()))
 
 
 def _places_ahead(ids: Any, target: Any, ignored: int) -> int | None:
@@ -303,7 +304,7 @@ def _places_ahead(ids: Any, target: Any, ignored: int) -> int | None:
         part, given = target[:, : length - ahead], ids[:, ahead : ahead + width]
         both = min(part.shape[1], given.shape[1])
         same = (part[:, :both] == given[:, :both]) | (part[:, :both] == ignored)
-        if bool(same.all()) and bool((part[:, :both] != ignored).any()):
+        if bool(raw.item(same.all())) and bool(raw.item((part[:, :both] != ignored).any())):
             fits.append(ahead)
     return fits[0] if len(fits) == 1 else None
 
@@ -314,7 +315,7 @@ def _in_line(table: Any, values: Any) -> list[int]:
     table = table - table.mean(0)
     size = values.norm() * table.norm(dim=0)
     match = (values @ table).abs() / size.clamp_min(1e-12)
-    found: list[int] = ((match > 1 - 1e-9) & (size > 1e-9)).nonzero().reshape(-1).tolist()
+    found: list[int] = raw.tolist(((match > 1 - 1e-9) & (size > 1e-9)).nonzero().reshape(-1))
     return found
 
 

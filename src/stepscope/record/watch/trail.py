@@ -13,6 +13,7 @@ import torch
 
 from stepscope import events, fence
 from stepscope.events.names import Plan
+from stepscope.events.pristine import raw
 from stepscope.record.arguments import Snapshot, snapshot, tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.statistics import is_transformed
@@ -257,8 +258,8 @@ def _value(tensor: Any, step: int) -> float | None:
     if not tensor.is_floating_point() or is_transformed(tensor):
         return None
     if tensor.device.type == "cpu":
-        return float(tensor)
-    return float(here(tensor)) if step < _VALUES_FAR and can_fetch(tensor) else None
+        return float(raw.item(tensor))
+    return float(raw.item(here(tensor))) if step < _VALUES_FAR and can_fetch(tensor) else None
 
 
 def _tag(name: str) -> int:

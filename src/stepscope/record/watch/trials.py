@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.record.arguments import tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.watch.forked import can_fork, in_a_fork
@@ -137,11 +138,11 @@ def _no_fast_path() -> Iterator[None]:
 def _answers(module: Any, args: Any, kwargs: Any) -> list[Any]:
     torch.manual_seed(0)
     result = module(*args, **kwargs)
-    return [tensor.detach().clone() for tensor in tensors_in(result) if tensor.is_floating_point()]
+    return [raw.clone(raw.detach(tensor)) for tensor in tensors_in(result) if tensor.is_floating_point()]
 
 
 def _same(one: Any, other: Any) -> bool:
-    return one.shape == other.shape and bool(torch.equal(one.nan_to_num(), other.nan_to_num()))
+    return one.shape == other.shape and bool(raw.equal(one.nan_to_num(), other.nan_to_num()))
 
 
 def _mixing(module: Any, args: Any, kwargs: Any, first: list[Any]) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def _mixing(module: Any, args: Any, kwargs: Any, first: list[Any]) -> dict[str, 
     def replaced(tensor: Any) -> Any:
         if not tensor.dim() or tensor.shape[0] != rows:
             return tensor
-        tensor = tensor.detach().clone()
+        tensor = raw.clone(raw.detach(tensor))
         tensor[0] = tensor[1]
         return tensor
 
@@ -175,10 +176,10 @@ def _leaks(module: Any, args: Any, kwargs: Any, first: list[Any], ahead: NextSte
     def altered(tensor: Any) -> Any:
         if tensor is not chosen:
             return tensor
-        tensor = tensor.detach().clone()
+        tensor = raw.clone(raw.detach(tensor))
         last = tensor.select(axis, -1)
         one, other = tensor.min(), tensor.max()
-        last.copy_(torch.where(last == one, other, one))
+        last.copy_(raw.where(last == one, other, one))
         return tensor
 
     now = _answers(module, *_mapped((args, kwargs), altered))
@@ -205,8 +206,8 @@ def _by_steps(answer: Any, batch: int, length: int, axis: int) -> Any:
 def _change(before: Any, after: Any) -> float:
     if not before.numel():
         return 0.0
-    scale = float(before.nan_to_num().abs().max()) or 1.0
-    return float((before - after).nan_to_num().abs().max()) / scale
+    scale = float(raw.item(before.nan_to_num().abs().max())) or 1.0
+    return float(raw.item((before - after).nan_to_num().abs().max())) / scale
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:

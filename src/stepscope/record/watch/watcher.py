@@ -99,7 +99,8 @@ class Watcher:
         self._subscription: events.Subscription | None = None
         self.governor = Governor(self._deepen)
         self._tired = False
-        self._asking_s = 0.0
+        self.asking_s = 0.0
+        """What asking the rules has cost so far."""
         self._reads = 0
         self.compiled: Place | None = None
         """Where the script first called torch.compile."""
@@ -340,10 +341,10 @@ class Watcher:
         self.governor.new("a loader's pass", (loader.made or loader.iterated, id(loader.data())))
 
     def batch_came(self) -> None:
-        if self.governor.is_deep:
-            self.governor.charge("batch")
-            self.governor.batch()
-            self.governor.at_rest()
+        """While looking closely."""
+        self.governor.charge("batch")
+        self.governor.batch()
+        self.governor.at_rest()
 
     def epoch_over(self) -> None:
         if self.governor.is_deep:
@@ -354,12 +355,7 @@ class Watcher:
             began = time.thread_time()
             with quietly():
                 fence.call("asking the rules", self.on_moment, kind)
-            self._asking_s += time.thread_time() - began
-
-    @property
-    def own_s(self) -> float:
-        """What following ops and asking rules has cost so far."""
-        return self.trail.cost_s + self._asking_s
+            self.asking_s += time.thread_time() - began
 
     def _compiled(self, frame: Any) -> None:
         """Compiled code may run from now on: models and operations are no longer followed."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
+from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
@@ -53,8 +54,10 @@ class Wraps(Witness):
         if looked >= _LOOKS or not 0 < result.numel() <= _LARGEST or not all(map(can_fetch, (*call.inputs, result))):
             return
         with quietly():
-            wide = [here(part).to(torch.int64) if isinstance(part, torch.Tensor) else part for part in call.args[:2]]
-            wrong = int((_true(call.name, wide) != here(result).to(torch.int64)).sum())
+            wide = [
+                raw.to(here(part), torch.int64) if isinstance(part, torch.Tensor) else part for part in call.args[:2]
+            ]
+            wrong = int(raw.item((_true(call.name, wide) != raw.to(here(result), torch.int64)).sum()))
         if wrong:
             wrap = self.found.setdefault(call.place, Wrap(call.name, call.place, tuple(result.shape)))
             wrap.calls, wrap.wrapped, wrap.values = wrap.calls + 1, wrap.wrapped + wrong, wrap.values + result.numel()

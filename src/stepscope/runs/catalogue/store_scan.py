@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from stepscope.errors import StepscopeError
+from stepscope.files.decoding import MALFORMED
 from stepscope.runs.catalogue.discover import Found, find_run_folder, find_run_folders
 from stepscope.runs.catalogue.entry import Head, RunEntry
 from stepscope.runs.catalogue.index import Index, Row
@@ -147,7 +148,7 @@ class StoreScan:
         for row in self._index.rows(self._key):
             try:
                 head = _head_decoder.decode(row.head)
-            except msgspec.MsgspecError:
+            except MALFORMED:
                 continue  # written by a version with another idea of a head
             # A process that could not be asked then may be one that can be asked now, from here.
             if head.status != "lost":

@@ -29,6 +29,7 @@ from stepscope.runs.format.filesystem import create_private, make_private_folder
 from stepscope.runs.format.frames import Kind, encode
 from stepscope.runs.format.ids import new_run_id
 from stepscope.runs.format.layout import COMPACT, log_files
+from stepscope.runs.format.meta import repair_meta
 
 __all__ = ["CompactResult", "compact", "covered_files"]
 
@@ -67,6 +68,7 @@ def compact(run: Path, *, gone: bool = False) -> CompactResult:
         result.skipped[run.name] = "the folder is read-only"
         return result
     try:
+        repair_meta(run)
         done = _remove_leftovers(run)
         for batch in _batches(run, done, gone, result):
             _replace(run, batch, result)
@@ -193,6 +195,8 @@ def _section(source: Source) -> Iterator[tuple[int, bytes]]:
     """The frames of one section: kind and payload."""
     header = source.header
     yield Kind.HEADER, source.header_frame
+    identity = [other for other in source.others[:1] if other[0] == Kind.META]
+    yield from identity  # at the beginning, where it is looked for
     for name, points in source.series.items():
         for start in range(0, len(points.values), CHUNK_POINTS):
             part = slice(start, start + CHUNK_POINTS)
@@ -208,7 +212,7 @@ def _section(source: Source) -> Iterator[tuple[int, bytes]]:
                 exact={at - start: n for at, n in points.exact.items() if start <= at < start + CHUNK_POINTS},
             )
             yield Kind.CHUNK, payload
-    yield from source.others
+    yield from source.others[len(identity) :]
     yield Kind.HEADER, source.header_frame
     yield Kind.SEAL, b""
 

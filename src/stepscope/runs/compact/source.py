@@ -26,7 +26,7 @@ _WINDOW = 64 << 10
 _WIDEST = 8 << 20
 LARGEST_SOURCE = 512 << 20
 """A log file that is compacted is read whole. Segments end at 16 MiB; a larger file is not one of ours, and stays."""
-_MALFORMED = (msgspec.MsgspecError, ValueError, OverflowError)
+_MALFORMED = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
 
 
 # Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.

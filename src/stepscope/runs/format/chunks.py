@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stepscope.errors import BadData
+from stepscope.files.decoding import MALFORMED
 from stepscope.runs.format.frames import TICK
 from stepscope.runs.read.summary import MetricSummary, summarise_points
 
@@ -177,7 +178,7 @@ def chunk_head(payload: bytes | memoryview) -> ChunkHead:
     """What a chunk holds; its columns stay packed."""
     try:
         return _head_decoder.decode(payload)
-    except (msgspec.DecodeError, msgspec.ValidationError, ValueError) as fault:
+    except (*MALFORMED, ValueError) as fault:
         raise BadData(f"a chunk that cannot be read: {fault}") from fault
 
 

@@ -58,6 +58,7 @@ class Kind(IntEnum):
     SEAL = 8  # empty: this file is complete; a segment with the next number may follow
     CONSOLE = 9  # msgpack Console
     CHUNK = 10  # columns of one series, made by compaction (runs/compact/compact.py)
+    META = 12  # the bytes of meta.json, behind the header of each points file of a run's own process
     WIDE = 11  # a row with integers beyond 2**53 or other values a float64 cannot hold, as msgpack
 
 

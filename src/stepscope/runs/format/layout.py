@@ -11,21 +11,21 @@ from pathlib import Path
 
 import msgspec
 
-from stepscope.errors import BadData, Forbidden, NotFound
-from stepscope.files.opening import read_file
-from stepscope.records import FORMAT, RunMeta
+from stepscope.errors import BadData
+from stepscope.records import RunMeta
 from stepscope.runs.format.filesystem import create_private, make_private_folder, sync_folder
 from stepscope.runs.format.ids import is_run_id, new_run_id
+from stepscope.runs.format.sealed import sealed
 
 __all__ = [
     "BLOBS",
     "COMPACT",
+    "LARGEST_META",
     "META",
     "create_run",
     "is_run_folder",
     "log_files",
     "log_name",
-    "read_meta",
     "run_folders",
     "write_file",
 ]
@@ -35,10 +35,6 @@ BLOBS = "blobs"
 COMPACT = "compact"
 LARGEST_META = 16 << 20
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9-]+")
-
-
-# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
-_meta_decoder = msgspec.json.Decoder(RunMeta)
 
 
 def log_name(host: str, rank: int, pid: int, boot_id: str, log_id: str, kind: str, segment: int) -> str:
@@ -59,7 +55,7 @@ def create_run(store: Path, meta: RunMeta) -> Path:
     path = store / meta.id
     store.mkdir(parents=True, exist_ok=True)
     make_private_folder(path)
-    write_file(path / META, msgspec.json.format(msgspec.json.encode(meta, enc_hook=str), indent=1))
+    write_file(path / META, sealed(msgspec.json.format(msgspec.json.encode(meta, enc_hook=str), indent=1)))
     sync_folder(store)
     return path
 
@@ -81,27 +77,6 @@ def write_file(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
-
-
-def read_meta(path: Path) -> RunMeta:
-    """What a run is, from its folder."""
-    file = path / META
-    try:
-        data = read_file(file, LARGEST_META, within=path)
-    except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(f"{path} is no run folder: it has no {META}") from None
-    except PermissionError:
-        raise Forbidden(f"{file} may not be read by this user; its owner can open it up with: chmod -R a+rX") from None
-    try:
-        meta = _meta_decoder.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise BadData(f"{file} cannot be read: {fault}; it should be the JSON that was written with the run") from None
-    if meta.format > FORMAT:
-        raise BadData(
-            f"{file} has format {meta.format}, this Stepscope reads up to {FORMAT}; "
-            "update it with: pip install -U stepscope"
-        )
-    return meta
 
 
 def is_run_folder(path: Path) -> bool:

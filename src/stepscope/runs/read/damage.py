@@ -37,7 +37,7 @@ class Damage:
         return bool(self.places or self.missing_frames or self.nameless_rows or self.unreadable_frames or self.errors)
 
 
-def damage_of(logs: RunLogs) -> Damage:
+def damage_of(logs: RunLogs, meta_problem: str = "") -> Damage:
     """The damage in all files that stand for themselves (not those that a compacted file has replaced)."""
     readers = logs.readers.items()
     used = [(path, reader) for path, reader in readers if path.exists() or reader.error is None]
@@ -48,9 +48,12 @@ def damage_of(logs: RunLogs) -> Damage:
         nameless_rows=sum(reader.held_rows for _, reader in used),
         unreadable_frames=sum(reader.unreadable for _, reader in used),
         unknown_frames=sum(reader.unknown for _, reader in used),
-        errors=tuple(
-            f"{path.name}: {reader.error}"
-            for path, reader in used
-            if reader.error is not None and not isinstance(reader.error, FileNotFoundError)
+        errors=(
+            *([meta_problem] if meta_problem else []),
+            *(
+                f"{path.name}: {reader.error}"
+                for path, reader in used
+                if reader.error is not None and not isinstance(reader.error, FileNotFoundError)
+            ),
         ),
     )

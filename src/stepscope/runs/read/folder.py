@@ -27,7 +27,7 @@ from stepscope.records import (
     RunMeta,
     Status,
 )
-from stepscope.runs.format.layout import read_meta
+from stepscope.runs.format.meta import known_meta
 from stepscope.runs.points.series import Series
 from stepscope.runs.points.tables import Shape, pandas_table, polars_table
 from stepscope.runs.read.assembly import SeriesBuilder, all_branches, may_supersede
@@ -63,7 +63,7 @@ class RunFolder:
 
     def __init__(self, path: str | PathLike[str], *, machine: Machine | None = None) -> None:
         self.path = Path(path)
-        self._written: RunMeta = read_meta(self.path)
+        self._written, self._meta_problem = known_meta(self.path)
         self._lock = threading.RLock()
         self._machine = machine or this_machine()
         self._logs = RunLogs(self.path)
@@ -240,9 +240,9 @@ class RunFolder:
 
     @property
     def damage(self) -> Damage:
-        """What is wrong with the files: holes, torn ends, rows without names."""
+        """What is wrong with the files: holes, torn ends, rows without names, a `meta.json` that had to be rebuilt."""
         with self._open() as logs:
-            return damage_of(logs)
+            return damage_of(logs, self._meta_problem)
 
     @property
     def holes(self) -> int:
@@ -347,9 +347,15 @@ class RunFolder:
     # -- records -----------------------------------------------------------------------------------------------
 
     def events(self, kind: type[E]) -> list[E]:
-        """All events of one type, in the order of their times."""
+        """All events of one type, in their order."""
         with self._open() as logs:
             return [entry.record for entry in logs.events() if isinstance(entry.record, kind)]
+
+    @property
+    def last_event(self) -> float:
+        """The latest time that any event gives; 0 where there is none."""
+        with self._open() as logs:
+            return max((entry.record.time for entry in logs.events()), default=0.0)
 
     def console(self, after: int = 0, rank: int | None = None) -> list[Console]:
         """What the script printed, from the piece numbered `after` on (all of it by default)."""

@@ -201,7 +201,7 @@ class LogReader:
         except msgspec.ValidationError:
             self.unknown += frame.kind == Kind.EVENT
             self.unreadable += frame.kind != Kind.EVENT
-        except (msgspec.DecodeError, BadData, ValueError, TypeError, OverflowError):
+        except (msgspec.DecodeError, BadData, ValueError, TypeError, OverflowError, RecursionError):
             self.unreadable += 1
 
     # -- damage ------------------------------------------------------------------------------------------------

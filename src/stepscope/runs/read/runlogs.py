@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -207,9 +208,8 @@ class RunLogs:
         return dict(sorted(found.items(), key=lambda item: (item[0].startswith("system/"), item[0])))
 
     def events(self) -> Iterator[Entry]:
-        """All events in the order of their times."""
-        found = [Entry(part, seq, event) for part in self.ordered() for seq, event in part.events]
-        return iter(sorted(found, key=_event_time))
+        """All events in their order: of one log as they were written, of several as their clocks compare."""
+        return iter(in_order(self.ordered()))
 
     def states(self) -> list[LogState]:
         now = time.monotonic()
@@ -221,6 +221,34 @@ class RunLogs:
         return any(reader.tail for reader in self.readers.values())
 
 
-def _event_time(entry: Entry) -> float:
-    time: float = entry.record.time
-    return time
+def in_order(parts: Iterable[Part]) -> list[Entry]:
+    """The events of all logs merged.
+
+    Within a log the sequence numbers say the order, whatever the clock did meanwhile. Between logs there is only the
+    clock: where an event claims to be later than those that follow it in its own log, the clock was ahead, and it
+    counts as old as they are. What a later attempt says comes after all that the training said before it.
+    """
+    logs: dict[tuple[int, str], list[Entry]] = {}
+    for part in sorted(parts, key=lambda part: part.header.segment):
+        attempt = part.header.attempt if part.header.role == "run" else 0
+        log = logs.setdefault((attempt, part.header.file_id.partition(".")[0]), [])
+        log += [Entry(part, seq, event) for seq, event in part.events]
+    placed: list[tuple[float, Entry]] = []
+    floor = earlier = -math.inf
+    attempt = 0
+    for (number, _), log in sorted(logs.items(), key=lambda item: item[0]):
+        if number > attempt:
+            attempt, floor = number, earlier
+        moments = [max(moment, floor) for moment in _as_old_as_later_ones(log)]
+        placed += zip(moments, log, strict=True)
+        earlier = max([earlier, *moments])
+    return [entry for _, entry in sorted(placed, key=lambda one: one[0])]
+
+
+def _as_old_as_later_ones(log: list[Entry]) -> list[float]:
+    """The times of a log's events, in which none is later than one that follows it."""
+    times: list[float] = []
+    for entry in reversed(log):
+        moment = float(entry.record.time)
+        times.append(min(moment, times[-1]) if times else moment)
+    return times[::-1]

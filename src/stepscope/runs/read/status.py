@@ -117,9 +117,9 @@ def _of_process(files: list[LogState], machine: Machine) -> Standing:
         files = [state for state in files if state.header.file_id.partition(".")[0] == newest]
     header = max(files, key=lambda state: (state.header.segment, state.header.base_time)).header
     beat = max(max(state.heartbeat or 0.0, state.header.base_time) for state in files)
-    ends = [state.end for state in files if state.end is not None]
+    ends = [(state.header.segment, state.end.time, state.end) for state in files if state.end is not None]
     if ends:
-        end = max(ends, key=lambda end: end.time)
+        end = max(ends, key=lambda one: one[:2])[2]
         return Standing(
             status=end.status,
             detail=end.error or _END_WORDS[end.status],

@@ -52,7 +52,7 @@ class Story:
 
 
 def tell(meta: RunMeta, events: Iterable[Event]) -> Story:
-    """The story so far; `events` in the order of their times."""
+    """The story so far; `events` in their order."""
     story = Story(meta, meta.name, meta.notes, list(meta.tags), dict(meta.config))
     for event in events:
         _add(story, event)

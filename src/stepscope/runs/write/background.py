@@ -17,6 +17,7 @@ from typing import TypeVar
 from stepscope.fence import fenced
 from stepscope.runs.format.filesystem import sync_data
 from stepscope.runs.write.delivery import Delivery
+from stepscope.runs.write.forks import PAUSE_S, pause_at_forks
 
 __all__ = ["Background"]
 
@@ -39,6 +40,8 @@ class Background:
         self._fsync_s = fsync_s or NEVER
         self._bell: SimpleQueue[None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._leave = threading.Event()
+        """Of the thread that runs now."""
         self._stopping = False
         now = time.monotonic()
         self._next_beat = now + self._heartbeat_s
@@ -50,22 +53,39 @@ class Background:
         self.is_writing = False
         """Whether the thread holds the lock, to write out the backlog."""
         delivery.wake = self.wake
+        pause_at_forks(self)
 
     def wake(self) -> None:
         """Start the thread if there is something for it to do."""
         if self._thread is None and not self._stopping:
             if not self._delivery.backlog and self._heartbeat_s == self._fsync_s == NEVER:
                 return
-            thread = threading.Thread(target=self._run, name="stepscope-writer", daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # no thread is to be had, or the interpreter is going down: then close() does the work
-                return
-            self._thread = thread
+            self._start()
         elif self._delivery.backlog and self._bell.empty():
             well = self._retry_at == 0.0
             if self._napping or (well and self._delivery.backlog.bytes > HURRY_BYTES):
                 self._bell.put(None)
+
+    def _start(self) -> None:
+        leave = self._leave = threading.Event()
+        thread = threading.Thread(target=self._run, args=(leave,), name="stepscope-writer", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no thread is to be had, or the interpreter is going down: then close() does the work
+            return
+        self._thread = thread
+
+    def pause(self) -> None:
+        """Stop the thread for a fork."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            self._leave.set()
+            self._bell.put(None)
+            thread.join(timeout=PAUSE_S)
+
+    def resume(self) -> None:
+        if self._leave.is_set() and not self._stopping:
+            self._start()
 
     def hurry(self) -> bool:
         """Try the backlog again at once; whether there is a thread to do so."""
@@ -84,9 +104,9 @@ class Background:
         """Whether the thread was told to stop and could not: it waits for the disk."""
         return self._stopping and self._thread is not None and self._thread.is_alive()
 
-    def _run(self) -> None:
+    def _run(self, leave: threading.Event) -> None:
         turn = fenced("the background writer")(self._turn)
-        while not self._stopping:
+        while not self._stopping and not leave.is_set():
             delay = self._delay()
             self._napping = delay > POLL_S
             try:
@@ -94,7 +114,7 @@ class Background:
             except Empty:
                 pass
             self._napping = False
-            if not self._stopping:
+            if not self._stopping and not leave.is_set():
                 turn()
 
     def _delay(self) -> float:

@@ -61,7 +61,7 @@ class Delivery:
         self.direct = not always_queued
         self.closed = False
         self.backlog = Backlog()
-        self.points = LogFile(refuge.path, header)
+        self.points = LogFile(refuge.path, header, refuge.identity if header.role == "run" else None)
         self.media_log = LogFile(refuge.path, msgspec.structs.replace(header, kind="media"))
         self.unsynced_blobs: list[Path] = []
         self.wake: Callable[[], None] = lambda: None

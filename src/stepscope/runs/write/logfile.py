@@ -77,8 +77,11 @@ def write_all(fd: int, data: bytes | bytearray | memoryview, done: int = 0) -> t
 
 
 class LogFile:
-    def __init__(self, folder: Path, header: FileHeader) -> None:
-        """`header` describes the writer; segment, base time and file id are filled in for each file."""
+    def __init__(self, folder: Path, header: FileHeader, identity: bytes | None = None) -> None:
+        """`header` describes the writer; segment, base time and file id are filled in for each file.
+
+        `identity` is the run's `meta.json`: each file begins with it, so that damage to one of them costs nothing.
+        """
         self.folder = folder
         self.stretch: Stretch | None = None
         self.failure: OSError | None = None
@@ -90,6 +93,7 @@ class LogFile:
         self.synced = (-1, -1)
         """File and sequence number up to which the disk was told to sync."""
         self._header = header
+        self._identity = identity
         self._segment = 0
         self._opened = 0.0
         self._base = (0.0, 0.0)  # wall and monotonic time of the newest segment
@@ -174,8 +178,11 @@ class LogFile:
         pieces = list(pieces)
         first = 0
         if stretch is not self._introduced:
-            pieces.insert(0, (frames.Kind.HEADER, self._header_frame()))
-            first = 1
+            opening: list[tuple[int, bytes]] = [(frames.Kind.HEADER, self._header_frame())]
+            if stretch.seq == 0 and self._identity is not None:
+                opening.append((frames.Kind.META, self._identity))
+            pieces[:0] = opening
+            first = len(opening)
         encoded = [frames.encode(kind, stretch.seq + n, payload) for n, (kind, payload) in enumerate(pieces)]
         data = b"".join(encoded) if len(encoded) > 1 else encoded[0]
         left, stretch.left = stretch.left, INTERRUPTED

@@ -9,6 +9,7 @@ from pathlib import Path
 from stepscope.files.opening import read_file
 from stepscope.runs.format.filesystem import make_private_folder
 from stepscope.runs.format.layout import LARGEST_META, META, write_file
+from stepscope.runs.format.sealed import seal_of
 
 __all__ = ["Refuge", "in_words"]
 
@@ -41,6 +42,11 @@ class Refuge:
             self._meta: bytes | None = read_file(path / META, LARGEST_META, within=path)
         except OSError:
             self._meta = None
+
+    @property
+    def identity(self) -> bytes | None:
+        """The `meta.json` that stands in the logs too; None if it is not there, or damaged already."""
+        return self._meta if self._meta is not None and seal_of(self._meta) == "sound" else None
 
     def restore(self) -> Path:
         """The run folder, made again if it has to be. Raises OSError when not even a temporary folder can be had."""

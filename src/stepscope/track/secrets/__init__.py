@@ -6,7 +6,7 @@ or `max_tokens` is a setting, not a secret. docs/security.md has the rates measu
 """
 
 from stepscope.track.secrets.argv import mask_argv
-from stepscope.track.secrets.known import forget_all, learn, learn_from
+from stepscope.track.secrets.known import forget_all, learn, learn_from, learn_from_crash
 from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.shapes import PEM_BEGIN, PEM_END
 from stepscope.track.secrets.structures import mask_nested, mask_record, mask_value
@@ -21,6 +21,7 @@ __all__ = [
     "is_secret_name",
     "learn",
     "learn_from",
+    "learn_from_crash",
     "mask_argv",
     "mask_nested",
     "mask_record",

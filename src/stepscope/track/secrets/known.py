@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Mapping
-from urllib.parse import quote, quote_plus
+from types import TracebackType
 
+from stepscope.runs.scrub.needle import written_forms
 from stepscope.track.secrets.names import is_secret_name
 from stepscope.track.secrets.values import is_opaque, is_place
 
-__all__ = ["MOST_OVERHEARD", "forget_all", "hides", "known_values", "learn", "learn_from"]
+__all__ = ["MOST_OVERHEARD", "forget_all", "hides", "known_values", "learn", "learn_from", "learn_from_crash"]
 
 MOST_OVERHEARD = 256
 """Secrets seen in passing (in a diff, on the console) are remembered up to this many, the newest: a search for each of
 thousands would cost the training its time."""
 
+_MOST_FRAMES = 200
 _known: dict[str, None] = {}
 _overheard: dict[str, None] = {}
 _longest_first: tuple[str, ...] = ()
@@ -37,16 +37,8 @@ def learn(value: str, in_passing: bool = False) -> None:
         for old in list(_overheard)[:-MOST_OVERHEARD]:
             _overheard.pop(old, None)
     else:
-        _known.update(dict.fromkeys(_forms(value)))
+        _known.update(dict.fromkeys(form for form in written_forms(value) if len(form) >= 8))
     _longest_first = tuple(sorted({*list(_known), *list(_overheard)}, key=len, reverse=True))
-
-
-def _forms(value: str) -> list[str]:
-    """The value as it is, in a URL, in JSON, and in base64."""
-    raw = value.encode("utf-8", "surrogatepass")
-    encoded = base64.b64encode(raw).decode().rstrip("=")
-    forms = [value, quote(raw, safe=""), quote_plus(raw), json.dumps(value)[1:-1], encoded]
-    return [form for form in dict.fromkeys(forms) if len(form) >= 8]
 
 
 def learn_from(variables: Mapping[str, str]) -> None:
@@ -54,6 +46,17 @@ def learn_from(variables: Mapping[str, str]) -> None:
     for name, value in variables.items():
         if hides(name, value):
             learn(value)
+
+
+def learn_from_crash(trace: TracebackType | None) -> None:
+    """Remember the secrets among the local variables of a crash: the lines of its traceback may spell them out."""
+    for _ in range(_MOST_FRAMES):
+        if trace is None:
+            return
+        for name, value in list(trace.tb_frame.f_locals.items()):
+            if isinstance(value, str) and len(value) < 1000 and hides(name, value):
+                learn(value, in_passing=True)
+        trace = trace.tb_next
 
 
 def hides(name: str, value: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from stepscope.errors import StepscopeError
+from stepscope.files.decoding import MALFORMED
 from stepscope.records import Artifact, ArtifactFile, FileHeader
 from stepscope.runs.format.layout import BLOBS, COMPACT
 from stepscope.runs.read.folder import RunFolder
@@ -185,7 +186,7 @@ def _saved(folder: RunFolder, one: Artifact) -> SavedStep:
         return saved
     try:
         told = _manifest_decoder.decode(folder.media_bytes(described.sha256))
-    except (StepscopeError, msgspec.DecodeError) as fault:
+    except (StepscopeError, *MALFORMED) as fault:
         saved.problem = str(fault)
         return saved
     values = [("loss", _hex(told.loss)), ("gradient norm", _hex(told.grad_norm))]

@@ -45,8 +45,8 @@ def read_formula(key: str) -> Node:
 
 
 def series_named(folder: RunFolder, key: str, rank: int | None = None) -> Series:
-    """A metric of the run by its name, or a formula evaluated on its metrics."""
-    if not is_formula(key):
+    """A metric of the run by its name, even one that begins with `=`; else a formula evaluated on its metrics."""
+    if not is_formula(key) or key in folder.metrics():
         return folder.series(key, rank)
     names = Names(frozenset(folder.metrics()), folder.config, lambda name: folder.series(name, rank))
     value = evaluate(read_formula(key), names)

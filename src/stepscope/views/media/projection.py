@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from stepscope.errors import BadData, NotFound, UsageError
+from stepscope.files.decoding import MALFORMED
 from stepscope.records import Media
 from stepscope.runs.read.folder import RunFolder
 from stepscope.views.context import Context
@@ -189,7 +190,7 @@ def _name(folder: RunFolder, found: Media) -> tuple[object, ...]:
 def _columns(data: bytes, rows: int) -> list[tuple[str, list[Any]]]:
     try:
         said = msgspec.json.decode(data) if data else {}
-    except msgspec.DecodeError:  # the vectors are whole, so they are drawn without labels
+    except MALFORMED:  # the vectors are whole, so they are drawn without labels
         return []
     if not isinstance(said, dict):
         return []

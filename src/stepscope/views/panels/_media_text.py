@@ -13,6 +13,7 @@ from stepscope.plain_text import clean
 from stepscope.report.draw_lines import DrawnLine, draw_lines
 from stepscope.report.text import fence
 from stepscope.views.charts import MediaItem
+from stepscope.views.hues import HUES
 from stepscope.views.report.pictures import Pictures, markdown_text
 
 __all__ = ["media_text"]
@@ -75,7 +76,7 @@ def _curves(raw: Any, title: str, out: Pictures) -> str | None:
         points = _points(one)
         if points:
             label = str(one.get("label", name)) if isinstance(inner, list) else str(name)
-            lines.append(DrawnLine(label, at % 12, [x for x, _ in points], [y for _, y in points]))
+            lines.append(DrawnLine(label, at % HUES, [x for x, _ in points], [y for _, y in points]))
     if not lines:
         return None
     picture = draw_lines(lines, title, x_words="", height=320)

@@ -10,6 +10,7 @@ from stepscope.views.charts import Smoothing
 from stepscope.views.compare.columns import Compared, CompareRequest, columns_of
 from stepscope.views.compare.lines import GroupLinesRequest, LineGroup, compare_lines
 from stepscope.views.formula.series import is_formula, read_formula, series_named
+from stepscope.views.hues import HUES
 from stepscope.views.panels._asked import folders, keys_of, need_keys, smooth_words
 from stepscope.views.panels._panel import Bound, Options, PanelKind, names_of
 from stepscope.views.report.lines import packed_group, smoothing_of
@@ -42,9 +43,11 @@ class ChartOptions(Options, kw_only=True):
 def check(bound: Bound) -> None:
     options: ChartOptions = bound.options
     known = keys_of(bound)
-    for key in filter(is_formula, names(options)):
+    formulas = [key for key in names(options) if is_formula(key) and key not in known]
+    for key in formulas:
         read_formula(key)
-    need_keys(bound, [key for key in names(options) if not is_formula(key)] or known[:1], known)
+    if len(formulas) < len(names(options)) or not formulas:
+        need_keys(bound, [key for key in names(options) if key not in formulas], known)
     if len(names(options)) > MOST_KEYS:
         raise UsageError(f"a chart draws up to {MOST_KEYS} metrics, not {len(names(options))}")
     if options.x not in ("step", "relative", "wall", *known) and not is_formula(options.x):
@@ -135,8 +138,8 @@ def _line(name: str, hue: int, seen: Buckets) -> DrawnLine:
 
 def _free(hue: int, used: set[int]) -> int:
     """The run's own hue, else a dash of it, as the app draws it."""
-    while hue in used and hue < 60:
-        hue += 12
+    while hue in used and hue < 5 * HUES:
+        hue += HUES
     used.add(hue)
     return hue
 
@@ -174,7 +177,7 @@ def _grouped(bound: Bound, key: str) -> list[DrawnLine]:
     return [
         DrawnLine(
             name=labels.get(line.run, line.run),
-            hue=at % 12,
+            hue=at % HUES,
             x=line.x,
             value=line.value if line.smooth is None else line.smooth,
             low=line.low,

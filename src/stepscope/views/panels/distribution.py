@@ -8,6 +8,7 @@ from stepscope.errors import NotFound
 from stepscope.report.draw_ridges import draw_ridges
 from stepscope.views.charts import HistogramsRequest
 from stepscope.views.distributions.histograms import histograms
+from stepscope.views.hues import HUES
 from stepscope.views.panels._asked import keys_of, need_keys
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.report.pack import Packing
@@ -39,7 +40,7 @@ def write(bound: Bound, out: Pictures) -> str:
         found = histograms(bound.ctx, HistogramsRequest(run=run, key=key))
         name = bound.ctx.catalogue.entry(run).name
         title = f"{bound.title or key} · {name}"
-        picture = draw_ridges(found.steps, found.edges, found.counts, title, out.hues.get(run, 0) % 12)
+        picture = draw_ridges(found.steps, found.edges, found.counts, title, out.hues.get(run, 0) % HUES)
         parts.append(out.picture(title, "svg", picture.encode("utf-8", "replace"), f"Distribution of {key} in {name}"))
     return "\n".join(parts)
 

@@ -31,11 +31,11 @@ def check(bound: Bound) -> None:
     keys = _keys(options)
     if len(keys) > MOST_KEYS:
         raise UsageError(f"lines draws up to {MOST_KEYS} metrics, not {len(keys)}")
-    for key in [*keys, options.x]:
-        if is_formula(key):
-            read_formula(key)
     known = keys_of(bound)
-    plain = [key for key in keys if not is_formula(key)]
+    for key in [*keys, options.x]:
+        if is_formula(key) and key not in known:
+            read_formula(key)
+    plain = [key for key in keys if not is_formula(key) or key in known]
     if plain or not keys:
         need_keys(bound, plain, known, "y")
     if options.x not in ("step", "relative", "wall", *known) and not is_formula(options.x):

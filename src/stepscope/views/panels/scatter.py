@@ -5,6 +5,7 @@ from __future__ import annotations
 from stepscope.errors import QueryError, UsageError
 from stepscope.report.draw_points import DrawnPoint, draw_points
 from stepscope.runs.query.query import parse_field
+from stepscope.views.hues import HUES
 from stepscope.views.panels import parallel
 from stepscope.views.panels._panel import Bound, Options, PanelKind
 from stepscope.views.parameters.columns import ParameterColumn
@@ -55,7 +56,7 @@ def write(bound: Bound, out: Pictures) -> str:
         return parallel.as_table(found, chosen, out)
     few = len(found.ids) <= 12  # beyond, colours say nothing
     points = [
-        DrawnPoint(name, out.hues.get(run, 0) % 12 if few else 0, across, up)
+        DrawnPoint(name, out.hues.get(run, 0) % HUES if few else 0, across, up)
         for run, name, across, up in zip(found.ids, found.names, x.values, y.values, strict=True)
         if across is not None and up is not None
     ]

@@ -104,7 +104,7 @@ function sceneOf(scope: ChartScope, data: readonly ReadonlySignal<PanelLines>[],
   return computed(() => {
     const x = scope.settings.xAxis.value;
     const runs = scope.runs.value;
-    const drawn = data.map((one, n) => one.value.lines.filter((line) => runs.includes(line.run)).map((line) => lookOfLine(line, n, runs.length === 1)));
+    const drawn = data.map((one, n) => one.value.lines.filter((line) => runs.includes(line.run)).map((line) => lookOfLine(line, n, runs.length === 1, data.length > 1)));
     const lines = drawn.flat();
     const window: Range = scope.settings.zooms.value[x] ?? xRange(xExtent(lines.map(({ line }) => line)), false);
     const side = (some: readonly DrawnLine[]) => ({ lines: some, y: valueRange(some.map(({ line }) => line), { log, clip: "extreme", band: true, window }) });
@@ -113,9 +113,10 @@ function sceneOf(scope: ChartScope, data: readonly ReadonlySignal<PanelLines>[],
   });
 }
 
-/** One run: a colour for each metric. Several: the run's own colour, and a dash for each metric. */
-function lookOfLine(line: DrawnLine["line"], n: number, single: boolean): DrawnLine {
-  const look = single ? lookOf(n, isDark.value) : { ...lookOfRun(line.run), dash: DASHES[n % DASHES.length] ?? [] };
+/** One run: a colour for each metric. Several runs: their own colours, and a dash for each metric where there are several. */
+function lookOfLine(line: DrawnLine["line"], n: number, single: boolean, several: boolean): DrawnLine {
+  const own = single && several ? lookOf(n, isDark.value) : lookOfRun(line.run);
+  const look = single || !several ? own : { ...own, dash: DASHES[n % DASHES.length] ?? [] };
   return { line, colour: look.colour, dash: look.dash, strong: false, faded: false };
 }
 

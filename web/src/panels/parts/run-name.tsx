@@ -3,14 +3,14 @@
 import { visibleText } from "../../lib/format";
 import type { ReportRun } from "../../lib/schema";
 import { linkTo } from "../../router";
-import { lookOfRun } from "../../state";
+import { inkOfRun } from "../../state";
 import { standsAlone } from "./standing";
 
 export function RunName({ run }: { run: Pick<ReportRun, "id" | "name"> }) {
   const name = visibleText(run.name) || "(no name)";
   return (
     <span class="report-run">
-      <span class="ink" style={{ background: lookOfRun(run.id).colour }} aria-hidden="true" />
+      <span class="ink" style={inkOfRun(run.id)} aria-hidden="true" />
       {standsAlone() ? (
         <span class="isolate">{name}</span>
       ) : (

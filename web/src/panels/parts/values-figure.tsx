@@ -1,7 +1,7 @@
 /** Bars, boxes and histograms of one number over runs or groups, as SVG with its numbers beside it. */
 
 import { count, formatNumber, visibleText } from "../../lib/format";
-import { assignSlots, hashOf, lookOf, PALETTE } from "../../lib/colour";
+import { hashOf, lookOf, spreadSlots } from "../../lib/colour";
 import type { RunRow } from "../../lib/schema";
 import { tickLabels, ticks } from "../../lib/chart-ticks";
 import { binsOf, boxOf, spanOf, type Spread, spreads, type Valued, valued } from "../../lib/value-spread";
@@ -38,7 +38,7 @@ function Rows({ values, label, grouped, box }: { values: readonly Valued[]; labe
   const at = ticks(...span, 6);
   const labels = tickLabels(at);
   const percent = (value: number): number => (100 * (value - span[0])) / (span[1] - span[0]);
-  const slots = assignSlots(shown.map((row) => row.label), (id) => hashOf(id) % PALETTE.length, true);
+  const slots = spreadSlots(shown.map((row) => row.label), hashOf);
   const colour = (row: Spread): string => (row.run ? lookOfRun(row.run) : lookOf(slots.get(row.label), isDark.value)).colour;
   return (
     <table class="values-rows" aria-label={label}>

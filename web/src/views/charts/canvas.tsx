@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { type Inks, readInks, sharpContext } from "../../charts/inks";
+import { type Spoken, SpokenTable } from "../../components/spoken-table";
 import { isDark } from "../../theme";
 import { useSize } from "./visible";
 
@@ -17,9 +18,11 @@ export interface CanvasProps {
   onLeave?(): void;
   /** A click, where there is something to pick. */
   onPick?(px: number, py: number, size: Size): void;
+  /** The picture as a table, for those who cannot see it. */
+  spoken?: Spoken;
 }
 
-export function Canvas({ label, draw, onPoint, onLeave, onPick }: CanvasProps) {
+export function Canvas({ label, draw, onPoint, onLeave, onPick, spoken }: CanvasProps) {
   const place = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSize(place);
@@ -30,24 +33,27 @@ export function Canvas({ label, draw, onPoint, onLeave, onPick }: CanvasProps) {
     if (ctx) draw(ctx, size, readInks());
   }, [size, draw, dark]);
   return (
-    <div
-      ref={place}
-      class="canvas"
-      role="img"
-      aria-label={label}
-      onPointerMove={(event) => {
-        if (!size) return;
-        const around = event.currentTarget.getBoundingClientRect();
-        onPoint?.(event.clientX - around.left, event.clientY - around.top, size);
-      }}
-      onPointerLeave={onLeave}
-      onClick={(event) => {
-        if (!size) return;
-        const around = event.currentTarget.getBoundingClientRect();
-        onPick?.(event.clientX - around.left, event.clientY - around.top, size);
-      }}
-    >
-      <canvas ref={canvas} />
-    </div>
+    <>
+      <div
+        ref={place}
+        class="canvas"
+        role="img"
+        aria-label={label}
+        onPointerMove={(event) => {
+          if (!size) return;
+          const around = event.currentTarget.getBoundingClientRect();
+          onPoint?.(event.clientX - around.left, event.clientY - around.top, size);
+        }}
+        onPointerLeave={onLeave}
+        onClick={(event) => {
+          if (!size) return;
+          const around = event.currentTarget.getBoundingClientRect();
+          onPick?.(event.clientX - around.left, event.clientY - around.top, size);
+        }}
+      >
+        <canvas ref={canvas} />
+      </div>
+      {spoken ? <SpokenTable {...spoken} /> : null}
+    </>
   );
 }

@@ -1,7 +1,7 @@
 /** Whose line is which while runs are grouped: a colour, the values that the runs share, and how many they are. */
 
 import { count, visibleText } from "../../lib/format";
-import { hovered, lookOfRun } from "../../state";
+import { hovered, inkOfRun } from "../../state";
 import { useScope } from "./scope";
 
 const MOST = 24;
@@ -15,7 +15,7 @@ export function GroupLegend() {
     <div class="group-legend" role="group" aria-label="Groups" onPointerLeave={() => (spotlit.value = null)}>
       {shown.map((group) => (
         <span key={group.id} class="group-chip" data-strong={hovered.value === group.id || spotlit.value === group.id || undefined} onPointerEnter={() => (spotlit.value = group.id)}>
-          <span class="ink" style={{ background: lookOfRun(group.id).colour }} />
+          <span class="ink" style={inkOfRun(group.id)} />
           <span class="isolate ellipsis" title={visibleText(group.label)}>
             {visibleText(group.label)}
           </span>

@@ -6,6 +6,7 @@ import type { Inks } from "../../charts/inks";
 import { Button, Skeleton } from "../../components";
 import { useAsker } from "../../components/use-asker";
 import { ApiError, call } from "../../lib/api";
+import { HISTOGRAM_HEAD, histogramRows } from "../../lib/chart-spoken";
 import { formatNumber } from "../../lib/format";
 import type { Histograms, PanelInfo } from "../../lib/schema";
 import { lookOfRun } from "../../state";
@@ -65,6 +66,7 @@ export function HistogramPanel({ info }: { info: PanelInfo }) {
           draw={draw}
           onPoint={(px, py, size) => setSpot(histogramSpot(data, mode, size, px, py))}
           onLeave={() => setSpot(null)}
+          spoken={{ caption: info.key, head: HISTOGRAM_HEAD, rows: histogramRows(data) }}
         />
       ) : (
         <div class="canvas">

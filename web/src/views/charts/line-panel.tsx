@@ -4,6 +4,8 @@ import { computed, effect, type ReadonlySignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { LinePlot, type Scene } from "../../charts/line-plot";
 import { Button, Skeleton } from "../../components";
+import { SpokenTable } from "../../components/spoken-table";
+import { LINE_HEAD, lineRows } from "../../lib/chart-spoken";
 import { hoverRows, nearestRow, oddMarks } from "../../lib/chart-hover";
 import { type PlotLine, type Range, xExtent } from "../../lib/chart-line";
 import { bucketsFor, type View } from "../../lib/chart-plan";
@@ -136,6 +138,7 @@ export function LinePanel({ info, handle }: { info: PanelInfo; handle: { current
   return (
     <>
       <div ref={host} class="plot" data-loading={data.value.loading || undefined} role="img" aria-label={summary(info, data.value, scene.value)} />
+      <SpokenTable caption={`${info.key} over ${xLabel(scene.value.x)}`} head={LINE_HEAD} rows={lineRows(data.value.lines, nameOf)} />
       <Condition scope={scope} info={info} data={data.value} empty={scene.value.lines.length === 0} />
       <Marks scope={scope} scene={scene.value} />
     </>

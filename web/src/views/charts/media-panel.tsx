@@ -9,7 +9,7 @@ import { ConfusionView, CurvesView } from "./data-media";
 import { EmbeddingView } from "./embedding-view";
 import { FigureView } from "./figure-view";
 import { type MediaState, useMedia } from "./media-data";
-import { lookOfRun } from "../../state";
+import { inkOfRun } from "../../state";
 import { RecordingLink } from "../model/link";
 import { RunChips } from "./run-chips";
 import { AudioView, FileView, HtmlView, ImageView, VideoView } from "./seen-media";
@@ -93,7 +93,7 @@ function Item({ item, sprites, named, dated, large }: ItemProps) {
     <figure class="media-item">
       {named ? (
         <figcaption>
-          <span class="ink" style={{ background: lookOfRun(item.run).colour }} />
+          <span class="ink" style={inkOfRun(item.run)} />
           <span class="isolate ellipsis" title={`${runName(item.run)}, step ${item.step}`}>
             {runName(item.run)}
           </span>

@@ -1,6 +1,6 @@
 /** Which run a panel shows, where several side by side would be too small to read. */
 
-import { lookOfRun } from "../../state";
+import { inkOfRun } from "../../state";
 import { runName } from "./words";
 
 const MOST = 12;
@@ -14,7 +14,7 @@ export function RunChips({ runs, chosen, onChoose }: { runs: readonly string[]; 
         const on = id === chosen;
         return (
           <button key={id} type="button" role="radio" class="chip" aria-checked={on} title={name} onClick={() => onChoose(id)}>
-            <span class="ink" style={{ background: lookOfRun(id).colour }} />
+            <span class="ink" style={inkOfRun(id)} />
             <span class={on ? "isolate ellipsis" : "visually-hidden"}>{name}</span>
           </button>
         );

@@ -4,6 +4,7 @@ import { useComputed } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { EyeIcon, EyeOffIcon, PinIcon, SearchIcon } from "../../components/icons";
 import { Button, IconButton, StatusDot, TextInput } from "../../components";
+import { Middle } from "../../components/middle";
 import { count } from "../../lib/format";
 import { chartRuns, hidden, hiddenSet, hovered, known, lookOfRun, nameOf, selected, setSelected, toggleHidden } from "../../state";
 import { linkTo } from "../../router";
@@ -82,8 +83,8 @@ function RunItem({ id }: { id: string }) {
           <line x1="1" x2="17" y1="4" y2="4" stroke={look.colour} stroke-width="3" stroke-linecap="round" stroke-dasharray={look.dash.join(" ") || undefined} />
         </svg>
       </button>
-      <span class="run-label isolate ellipsis" title={name}>
-        {name}
+      <span class="run-label isolate" title={name}>
+        <Middle text={name} />
       </span>
       {row && row.status !== "finished" ? <StatusDot status={row.status} word={false} /> : null}
       <span class="run-tools">

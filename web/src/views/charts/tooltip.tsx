@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { type HoverRow, rowsAround } from "../../lib/chart-hover";
+import { swatch } from "../../lib/colour";
 import { formatNumber } from "../../lib/format";
 import { held, releaseHover, tip } from "./hover";
 import { useScope } from "./scope";
@@ -59,7 +60,7 @@ function TipRow({ row, nearest }: { row: HoverRow; nearest: boolean }) {
   return (
     <tr data-nearest={nearest || undefined}>
       <td>
-        <span class="ink" style={{ background: look.colour }} />
+        <span class="ink" style={{ background: swatch(look) }} />
       </td>
       <td class="tip-name isolate">
         {runName(row.run)}

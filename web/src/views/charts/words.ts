@@ -2,9 +2,14 @@
 
 import { formatDuration, formatNumber, formatTime, visibleText } from "../../lib/format";
 import { nameOf } from "../../state";
+import { twinMark } from "../../twins";
 
-/** A run's name as it can be shown, whatever is in it. */
-export const runName = (id: string): string => visibleText(nameOf(id)) || "(no name)";
+/** A run's name as it can be shown, whatever is in it, and apart from others of the same name. */
+export function runName(id: string): string {
+  const name = visibleText(nameOf(id)) || "(no name)";
+  const mark = twinMark(id);
+  return mark ? `${name} · ${mark}` : name;
+}
 
 /** `step 120`, `3m 20s`, `2026-11-15 14:03:27`, `epoch 3`. */
 export function sayX(x: string, value: number): string {

@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { IconButton, Select } from "../../components";
 import { SwapIcon } from "./icons";
+import { type Look, swatch } from "../../lib/colour";
 import { count, visibleText } from "../../lib/format";
 import type { WhatChanged as Found } from "../../lib/schema";
 import { lookOfRun } from "../../state";
@@ -36,19 +37,19 @@ export function WhatChanged({ runs, by = [], works = "", broken = "", onPair, on
   if (!answer.data) return <Waiting answer={answer} height={220} />;
   const found = answer.data;
   if (!found.a || !found.b) return <p class="quiet">Two runs or groups are needed to say what changed between them.</p>;
-  const inks: [string, string] = [lookOfRun(colours.get(found.a) ?? found.a).colour, lookOfRun(colours.get(found.b) ?? found.b).colour];
+  const looks = [found.a, found.b].map((id) => lookOfRun(colours.get(id) ?? id)) as [Look, Look];
   return (
     <div class="changed" aria-busy={answer.waiting}>
       <div class="changed-top">
         <div class="changed-words">
-          <Pair found={found} inks={inks} {...(onPair ? { onPair } : {})} />
+          <Pair found={found} looks={looks} {...(onPair ? { onPair } : {})} />
           <p class="changed-headline isolate" data-same={!found.differs || undefined}>
             <Prose text={found.headline} />
           </p>
         </div>
         <Outcome found={found} />
       </div>
-      <Curves found={found} inks={inks} />
+      <Curves found={found} looks={looks} />
       <Reasons changes={found.changes} explain={found.differs} names={[nameIn(found, found.a), nameIn(found, found.b)]} />
       <div class="compare-note">
         {found.same.length > 0 ? <p class="isolate">The same on both sides: {visibleText(sameWords(found.same))}.</p> : null}
@@ -68,11 +69,11 @@ export function nameIn(found: Found, id: string): string {
   return column ? labelOf(column) : "";
 }
 
-function Pair({ found, inks, onPair }: { found: Found; inks: readonly [string, string]; onPair?(works: string, broken: string): void }) {
+function Pair({ found, looks, onPair }: { found: Found; looks: readonly [Look, Look]; onPair?(works: string, broken: string): void }) {
   const options = found.compared.columns.map((column) => ({ value: column.id, label: labelOf(column).slice(0, 60) }));
-  const side = (label: string, id: string, ink: string, pick: (id: string) => void) => (
+  const side = (label: string, id: string, look: Look, pick: (id: string) => void) => (
     <span class="changed-side">
-      <span class="ink" style={{ background: ink }} />
+      <span class="ink" style={{ background: swatch(look) }} />
       <span class="quiet">{label}</span>
       {onPair ? <Select label={label} value={id} options={options} onChange={pick} /> : <b class="isolate">{nameIn(found, id)}</b>}
     </span>
@@ -81,13 +82,13 @@ function Pair({ found, inks, onPair }: { found: Found; inks: readonly [string, s
   const labels = !found.differs ? ["First", "Second"] : ranked ? ["Better", "Worse"] : ["Works", "Does not"];
   return (
     <div class="changed-pair">
-      {side(labels[0] ?? "", found.a, inks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
+      {side(labels[0] ?? "", found.a, looks[0], (id) => onPair?.(id, id === found.b ? found.a : found.b))}
       {onPair ? (
         <IconButton label="Swap the two sides" onClick={() => onPair(found.b, found.a)}>
           <SwapIcon size={14} />
         </IconButton>
       ) : null}
-      {side(labels[1] ?? "", found.b, inks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
+      {side(labels[1] ?? "", found.b, looks[1], (id) => onPair?.(id === found.a ? found.b : found.a, id))}
       {found.picked ? <span class="quiet isolate">Chosen for you: {visibleText(found.picked)}.</span> : null}
     </div>
   );
@@ -109,7 +110,7 @@ function Outcome({ found }: { found: Found }) {
             <tr key={row.label} data-same={row.a === row.b || undefined}>
               <th scope="row" class="isolate">{visibleText(row.label)}</th>
               <td class="isolate">{visibleText(row.a)}</td>
-              <td class="isolate" data-differs={row.a !== row.b || undefined}>{visibleText(row.b)}</td>
+              <td class="isolate" data-differs={(found.differs && row.a !== row.b) || undefined}>{visibleText(row.b)}</td>
             </tr>
           ))}
         </tbody>
@@ -119,17 +120,17 @@ function Outcome({ found }: { found: Found }) {
 }
 
 /** Where the curves part, the earliest first. */
-function Curves({ found, inks }: { found: Found; inks: readonly [string, string] }) {
+function Curves({ found, looks }: { found: Found; looks: readonly [Look, Look] }) {
   const [all, setAll] = useState(false);
   if (found.partings.length === 0) return <p class="quiet">The two share no metric over the same steps, so it cannot be said where their curves part.</p>;
   const shown = all ? found.partings : found.partings.slice(0, MOST_CURVES);
   const noise = found.partings[0]?.noise_from === "seeds" ? "the spread over seeds" : "how much each curve jumps from point to point";
   return (
     <div class="partings">
-      <h3>Where the curves part</h3>
+      <h3>{found.differs ? "Where the curves part" : "The curves, side by side"}</h3>
       <div class="parting-grid">
         {shown.map((one) => (
-          <PartingCard key={one.key} parting={one} inks={inks} />
+          <PartingCard key={one.key} parting={one} looks={looks} />
         ))}
       </div>
       <p class="compare-note">

@@ -5,6 +5,7 @@ import { StatusDot } from "../../components";
 import { lineGroups } from "../../lib/chart-groups";
 import { count, visibleText } from "../../lib/format";
 import type { Compared, CompareColumn } from "../../lib/schema";
+import { swatch } from "../../lib/colour";
 import { known, lookOfRun, rememberGroups } from "../../state";
 
 /** The id under which `lookOfRun` knows each column's colour: the run's own, or the group's. */
@@ -33,7 +34,7 @@ export function ColumnName({ column, colour, more = true }: ColumnNameProps) {
   const only = column.values.length === 0 ? known.value.get(column.id) : undefined;
   return (
     <span class="column-name">
-      <span class="ink" style={{ background: look.colour }} />
+      <span class="ink" style={{ background: swatch(look) }} />
       <span class="isolate ellipsis" title={labelOf(column)}>
         {labelOf(column)}
       </span>

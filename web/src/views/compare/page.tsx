@@ -87,7 +87,7 @@ export function Compare() {
           </button>
         ))}
       </nav>
-      <div class="compare-scroll" onScroll={(event) => (here.value = sectionAt(event.currentTarget))}>
+      <div class="compare-scroll in-order" onScroll={(event) => (here.value = sectionAt(event.currentTarget))}>
         {answer.data && answer.data.columns.length === 0 ? <Gone /> : <Sections shown={shown} compared={answer.data} />}
       </div>
     </div>

@@ -6,7 +6,7 @@ import { Segments } from "../../components/segments";
 import { type LayerOrder, ORDER_WORDS, ORDERS, type SharedRange, stepsOf } from "../../lib/distributions";
 import { count, visibleText } from "../../lib/format";
 import type { Distributions } from "../../lib/schema";
-import { lookOfRun, nameOf } from "../../state";
+import { inkOfRun, nameOf } from "../../state";
 import * as settings from "./settings";
 
 const RANGES: readonly { value: SharedRange; label: string; about: string }[] = [
@@ -63,7 +63,7 @@ function Across({ data, runs }: { data: Distributions; runs: readonly string[] }
         <Select label="What of each layer" value={family} options={data.families.map((value) => ({ value, label: value }))} onChange={(value) => (settings.family.value = value)} />
       ) : (
         <>
-          <span class="ink" style={{ background: lookOfRun(run).colour }} />
+          <span class="ink" style={inkOfRun(run)} />
           <Select label="Run" value={run} options={runs.map((value) => ({ value, label: visibleText(nameOf(value)) }))} onChange={(value) => (settings.oneRun.value = value)} />
         </>
       )}

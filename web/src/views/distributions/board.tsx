@@ -4,11 +4,11 @@ import { useEffect, useState } from "preact/hooks";
 import { ErrorState, Skeleton } from "../../components";
 import { useAsker } from "../../components/use-asker";
 import { ApiError, call, isAbort } from "../../lib/api";
-import { arrange, type Range, rangeOf } from "../../lib/distributions";
+import { arrange, gravest, type Range, rangeOf } from "../../lib/distributions";
 import { count, visibleText } from "../../lib/format";
 import { onLive } from "../../lib/live";
 import type { DistributionCell, DistributionLayer, Distributions } from "../../lib/schema";
-import { lookOfRun, meet, nameOf } from "../../state";
+import { inkOfRun, meet, nameOf } from "../../state";
 import "../../style/distributions.css";
 import { DistributionBar } from "./bar";
 import { OneStep } from "./one-step";
@@ -53,7 +53,7 @@ function Board({ data, runs, left, beat }: { data: Distributions; runs: readonly
               <span role="columnheader">Layer</span>
               {columns.map((column) => (
                 <span key={column.key} role="columnheader" class="ellipsis">
-                  {settings.across.value === "runs" && there.length > 1 ? <span class="ink" style={{ background: lookOfRun(column.run).colour }} /> : null}
+                  {settings.across.value === "runs" && there.length > 1 ? <span class="ink" style={inkOfRun(column.run)} /> : null}
                   <span class="isolate ellipsis">{visibleText(column.label)}</span>
                 </span>
               ))}
@@ -138,6 +138,10 @@ function Stands({ cells }: { layer: DistributionLayer; cells: readonly (Distribu
   const there = cells.filter((cell) => cell !== undefined);
   const most = (of: (cell: DistributionCell) => number | null) => Math.max(...there.map((cell) => of(cell) ?? 0));
   const order = settings.order.value;
+  if (order === "wrong") {
+    const wrong = gravest(there);
+    return wrong ? <small class="dist-wrong" data-grade={wrong.grade}>{wrong.words}</small> : null;
+  }
   if (order === "moved") return <small>moved {most((cell) => cell.moved).toFixed(2)} sd</small>;
   if (order === "wide") return <small>sd {most((cell) => cell.std).toPrecision(3)}</small>;
   if (order === "stuck") return <small>{Math.round(most((cell) => cell.stuck) * 100)}% in two bins</small>;

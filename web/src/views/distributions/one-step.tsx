@@ -10,7 +10,7 @@ import { call } from "../../lib/api";
 import { percentileOf, rowAt, shareAtZero } from "../../lib/distributions";
 import { formatNumber, formatTime, visibleText } from "../../lib/format";
 import type { Histogram, MediaItem } from "../../lib/schema";
-import { lookOfRun, nameOf } from "../../state";
+import { inkOfRun, lookOfRun, nameOf } from "../../state";
 import { Canvas, type Size } from "../charts/canvas";
 import * as settings from "./settings";
 
@@ -30,7 +30,7 @@ export function OneStep({ run, name, beat }: { run: string; name: string; beat: 
   return (
     <aside class="dist-one" aria-label={`One step of ${visibleText(name)}`}>
       <header>
-        <span class="ink" style={{ background: lookOfRun(run).colour }} />
+        <span class="ink" style={inkOfRun(run)} />
         <h2 class="isolate ellipsis" title={visibleText(name)}>
           {visibleText(name)}
         </h2>

@@ -7,6 +7,7 @@ import { Button, IconButton, Skeleton } from "../../components";
 import { ExpandIcon } from "../../components/icons";
 import { ApiError, call } from "../../lib/api";
 import { type Range, rowAt } from "../../lib/distributions";
+import { HISTOGRAM_HEAD, histogramRows } from "../../lib/chart-spoken";
 import { count, formatNumber, visibleText } from "../../lib/format";
 import type { DistributionCell, Histograms } from "../../lib/schema";
 import { turns } from "../../lib/turns";
@@ -92,6 +93,7 @@ function PanelBody({ run, name, mode = "ridges", cell, range = null, logCounts =
           draw={draw}
           onPoint={(px, py, size) => setSpot(histogramSpot(data, mode, size, px, py, range))}
           onLeave={() => setSpot(null)}
+          spoken={{ caption: visibleText(name), head: HISTOGRAM_HEAD, rows: histogramRows(data) }}
           onPick={(px, py, size) => {
             const at = histogramSpot(data, mode, size, px, py, range);
             const found = at ? data.steps[at.row] : undefined;

@@ -6,7 +6,7 @@ import { flag, list, number, oneOf, text } from "../../lib/url";
 import { param } from "../../router";
 
 export const mode = param<HistogramMode>("dmode", "ridges", oneOf<HistogramMode>("ridges", "heat", "bands"), true);
-export const order = param<LayerOrder>("dorder", "model", oneOf<LayerOrder>(...ORDERS), true);
+export const order = param<LayerOrder>("dorder", "wrong", oneOf<LayerOrder>(...ORDERS), true);
 export const range = param<SharedRange>("drange", "own", oneOf<SharedRange>("own", "column", "row"), true);
 export const logCounts = param<boolean>("dlog", false, flag, true);
 export const search = param<string>("dq", "", text);

@@ -1,6 +1,6 @@
 /** Everything that runs logged besides numbers, under one slider. Takes the runs to show and nothing else. */
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { EmptyState, ErrorState, Skeleton } from "../../components";
 import { describeKeys } from "../../components/help";
 import { ImageIcon } from "./icons";
@@ -70,6 +70,7 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
   const columns = settings.layout.value === "columns" || (settings.layout.value === "auto" && runs.length > 1);
   const size = settings.size.value || settings.fittingSize((room?.width ?? 1200) - (columns ? NAMES_PX : 40), columns ? runs.length : 4);
   useEffect(() => void (settings.drawnSize.value = size), [size]);
+  const opening = useOpening(place);
   return (
     <div class="media-board" style={{ "--size": `${size}px`, "--runs": runs.length }}>
       <Bar keys={index.keys} shown={keys.length} columns={columns} several={runs.length > 1} />
@@ -82,7 +83,7 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
           </button>
         </p>
       ) : null}
-      <div ref={place} class="media-scroll charts-scroll" data-columns={columns || undefined} data-single={runs.length === 1 || undefined} tabIndex={-1}>
+      <div ref={place} class={`media-scroll charts-scroll${opening ? " in-order" : ""}`} data-columns={columns || undefined} data-single={runs.length === 1 || undefined} tabIndex={-1}>
         <Without runs={asked.filter((run) => !runs.includes(run))} />
         {left > 0 ? <p class="media-more">{count(left, "run")} more than are shown side by side; choose fewer to see them.</p> : null}
         {columns && keys.some((key) => !TOGETHER.has(key.kind)) ? <RunHeads runs={runs} /> : null}
@@ -92,6 +93,26 @@ function Listed({ index, error, retry, asked, left }: ListedProps) {
       <Lightbox runs={runs} steps={steps} />
     </div>
   );
+}
+
+const LOOK_MS = 120;
+const LOOKS = 60;
+
+/** True until the first screen of rows is there: rows then appear from above to below, and none is pushed down. */
+function useOpening(place: { current: HTMLElement | null }): boolean {
+  const [opening, setOpening] = useState(true);
+  useEffect(() => {
+    let looks = 0;
+    let calm = 0;
+    const timer = setInterval(() => {
+      calm = place.current?.querySelector(".skeleton") ? 0 : calm + 1;
+      if (calm < 3 && ++looks < LOOKS) return;
+      clearInterval(timer);
+      setOpening(false);
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return opening;
 }
 
 function Without({ runs }: { runs: readonly string[] }) {

@@ -87,7 +87,7 @@ function Legend({ shown, colours, words, named, step, at }: LegendProps) {
   const order = shown.map((_, i) => i).sort((a, b) => (shown[b]?.area ?? -1) - (shown[a]?.area ?? -1));
   const read = at ? shown[at.line]?.curve : undefined;
   return (
-    <div class="curve-legend">
+    <div class="curve-legend" tabIndex={0} role="group" aria-label="Curves">
       <table>
         <thead>
           <tr>

@@ -18,7 +18,6 @@ export function MediaPage() {
   if (chartRuns.value.length === 0) return newest.value === null ? <Waiting /> : <EmptyStore />;
   return (
     <>
-      <h1 class="visually-hidden">Media</h1>
       <MediaBoard runs={chartRuns.value.filter((id) => !hiddenSet.value.has(id))} />
     </>
   );

@@ -32,18 +32,18 @@ export function Side(props: SideProps) {
       <Legend {...props} />
       {props.picked ? (
         <section>
-          <h4>
+          <h3>
             {props.picked.size.toLocaleString("en-US")} picked{" "}
             <button type="button" class="link" onClick={props.onClear}>
               Clear
             </button>
-          </h4>
+          </h3>
           <p class="quiet">{tally(props.picked, columns[0])}</p>
         </section>
       ) : null}
       {chosen >= 0 ? (
         <section>
-          <h4>Row {row.toLocaleString("en-US")}</h4>
+          <h3>Row {row.toLocaleString("en-US")}</h3>
           <div class="point-card">
             {sheet ? <Sprite item={item} sheet={sheet} row={row} /> : null}
             <dl>
@@ -55,7 +55,7 @@ export function Side(props: SideProps) {
               ))}
             </dl>
           </div>
-          <h4>Nearest vectors</h4>
+          <h3>Nearest vectors</h3>
           <ol class="near-list">
             {near?.rows.map((other, i) => {
               const place = props.placeOf(other);
@@ -86,7 +86,7 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
     const stops = [0, 0.25, 0.5, 0.75, 1].map((part) => mapColour("viridis", part)).join(", ");
     return (
       <section>
-        <h4 class="isolate ellipsis">{visibleText(colouredBy)}</h4>
+        <h3 class="isolate ellipsis">{visibleText(colouredBy)}</h3>
         <i class="scale-bar" style={{ background: `linear-gradient(to right, ${stops})` }} />
         <p class="scale-ends">
           <span>{formatNumber(low, 3)}</span>
@@ -98,7 +98,7 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
   if (colouring.tooMany > 0) {
     return (
       <section>
-        <h4 class="isolate ellipsis">{visibleText(colouredBy)}</h4>
+        <h3 class="isolate ellipsis">{visibleText(colouredBy)}</h3>
         <p class="quiet">{colouring.tooMany.toLocaleString("en-US")} different values: too many to give each a colour. Find points by their words instead.</p>
       </section>
     );
@@ -106,7 +106,7 @@ function Legend({ colouring, colouredBy, only, onOnly }: SideProps) {
   if (colouring.classes.length < 2) return null;
   return (
     <section>
-      <h4 class="isolate ellipsis">{visibleText(colouredBy)}</h4>
+      <h3 class="isolate ellipsis">{visibleText(colouredBy)}</h3>
       <ul class="class-list">
         {colouring.classes.map(({ name, colour, shape, count }) => (
           <li key={name}>

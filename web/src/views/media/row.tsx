@@ -40,7 +40,7 @@ export function KeyRow({ entry, runs, steps, columns }: RowProps) {
   const reached = own.length > 0 ? Math.max(...own.map((item) => item.step)) : null;
   return (
     <section ref={place} class="media-key" data-kind={entry.kind} data-key={entry.key} data-one={(SMALL.has(entry.kind) && entry.most === 1) || undefined} aria-label={`${visibleText(entry.key)}, ${kindWord(entry.kind)}`}>
-      <h3 class="media-title">
+      <h2 class="media-title">
         <span class="isolate ellipsis" title={visibleText(entry.key)}>
           {visibleText(entry.key)}
         </span>
@@ -49,7 +49,7 @@ export function KeyRow({ entry, runs, steps, columns }: RowProps) {
           {reached !== null && reached !== steps[stop] ? ` · step ${reached.toLocaleString("en-US")}` : ""}
           {missing > 0 && runs.length > 1 ? ` · ${count(entry.runs.length, "run")} of ${runs.length}` : ""}
         </span>
-      </h3>
+      </h2>
       {items.error && !items.data ? (
         <div class="media-fault" role="alert">
           <p>{items.error}</p>

@@ -2,14 +2,14 @@
 
 import { visibleText } from "../../lib/format";
 import { linkTo } from "../../router";
-import { lookOfRun, nameOf } from "../../state";
+import { inkOfRun, nameOf } from "../../state";
 
 export const runName = (id: string): string => visibleText(nameOf(id)) || "(no name)";
 
 export function RunName({ run }: { run: string }) {
   return (
     <span class="media-run">
-      <span class="ink" style={{ background: lookOfRun(run).colour }} />
+      <span class="ink" style={inkOfRun(run)} />
       <span class="isolate ellipsis" title={runName(run)}>
         {runName(run)}
       </span>

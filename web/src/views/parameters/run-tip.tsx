@@ -2,7 +2,7 @@
 
 import { formatCell, visibleText } from "../../lib/format";
 import { cellOf, type ParamColumn } from "../../lib/param-table";
-import { lookOfRun } from "../../state";
+import { inkOfRun } from "../../state";
 import type { ParamScope } from "./scope";
 
 const MOST = 12;
@@ -26,7 +26,7 @@ export function RunTip({ scope, run, x, y, room, columns }: RunTipProps) {
   return (
     <div class="run-tip" style={{ left: `${left}px`, top: `${top}px`, width: `${WIDTH}px` }} role="tooltip">
       <p>
-        <span class="ink" style={{ background: lookOfRun(ids[run] ?? "", hues[run]).colour }} />
+        <span class="ink" style={inkOfRun(ids[run] ?? "", hues[run])} />
         <strong class="isolate ellipsis">{visibleText(names[run] ?? "")}</strong>
         <span class="quiet">{statuses[run]}</span>
       </p>

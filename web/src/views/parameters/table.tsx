@@ -10,7 +10,7 @@ import { BROKEN, cellOf, MISSING, type ParamColumn } from "../../lib/param-table
 import { visibleSpan } from "../../lib/rows";
 import { text } from "../../lib/url";
 import { linkTo, param } from "../../router";
-import { lookOfRun } from "../../state";
+import { inkOfRun } from "../../state";
 import { useSize } from "../charts/visible";
 import { words } from "./run-tip";
 import type { ParamScope } from "./scope";
@@ -62,7 +62,7 @@ export function ParamTableView({ scope }: { scope: ParamScope }) {
             {Array.from(runs.slice(span.start, span.end), (run, at) => (
               <tr key={table.ids[run]} aria-rowindex={span.start + at + 2} data-hovered={scope.hover.value === run || undefined}>
                 <th scope="row">
-                  <span class="ink" style={{ background: lookOfRun(table.ids[run] ?? "", table.hues[run]).colour }} />
+                  <span class="ink" style={inkOfRun(table.ids[run] ?? "", table.hues[run])} />
                   <a class="isolate ellipsis" href={linkTo(`/run/${table.ids[run]}`)}>
                     {visibleText(table.names[run] ?? "")}
                   </a>

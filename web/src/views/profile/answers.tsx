@@ -22,7 +22,7 @@ export function Answers({ spot, tab }: { spot: Spot; tab: ProfileTab }) {
   const pictures = tab.answers.filter((one) => one.kind === "parts" || one.kind === "curve");
   const drawn = [...pictures, ...tab.answers.filter((one) => BARS.has(one.id))];
   return (
-    <div class="answers">
+    <div class="answers in-order">
       {drawn.length > 0 ? (
         <div class="answers-drawn" data-count={drawn.length}>
           {drawn.map((one) => (

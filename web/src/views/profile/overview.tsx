@@ -26,10 +26,10 @@ export function Overview({ spot, page, tab, nothing }: OverviewProps) {
   const curves = tab.answers.filter((one) => one.kind === "curve");
   if (tab.answers.length === 0 && asked.advice?.kind === "none") return nothing;
   return (
-    <div class="overview">
+    <div class="overview in-order">
       <Headline asked={asked} />
       <div class="overview-columns">
-        <div class="overview-main">
+        <div class="overview-main in-order">
           {parts.length > 0 ? <Steps spot={spot} offered={parts} /> : null}
           {curves.map((one) => (
             <Curves key={one.id} spot={spot} offered={one} />

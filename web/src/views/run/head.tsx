@@ -6,10 +6,12 @@ import { ChartIcon, CheckIcon, ChevronLeftIcon, ColumnsIcon, CopyIcon, FolderIco
 import { ARCHIVED, askDelete, setArchived } from "../../components/run-actions";
 import { now } from "../../clock";
 import { formatAge, formatDuration, formatTime, formatTimeZone, visibleText } from "../../lib/format";
+import { toggled } from "../../lib/query-terms";
 import type { RunDetail } from "../../lib/schema";
 import { go, linkTo } from "../../router";
 import { lookOfRun, selected, selectedSet, setSelected, toggleSelected } from "../../state";
 import { change, TagsCell } from "../runs/tags";
+import { AliveLine } from "./alive-line";
 import { fetchedAt, readRun } from "./data";
 import { editNotes } from "./notes";
 import { beginReport } from "../reports/begin";
@@ -27,6 +29,7 @@ export function RunHead({ run }: { run: RunDetail }) {
         <Actions run={run} />
       </div>
       <Facts run={run} />
+      <AliveLine run={run} />
     </header>
   );
 }
@@ -92,24 +95,36 @@ function Facts({ run }: { run: RunDetail }) {
   const seconds = run.status === "running" ? run.duration_s + Math.max(0, now.value - fetchedAt.value) : run.duration_s;
   return (
     <div class="run-line row-like">
-      <span title={visibleText(run.status_detail) || undefined}>
+      <a class="cell-filter" title={visibleText(run.status_detail) || `All runs that are ${run.status}`} href={linkTo("/runs", { q: toggled("", "status", run.status) })}>
         <StatusDot status={run.status} />
-      </span>
+      </a>
       <span title={`Took ${formatDuration(seconds)}${run.ended ? `, until ${formatTime(run.ended)}` : ""}`}>{formatDuration(seconds)}</span>
       <span class="quiet" title={formatTimeZone(run.created)}>
         {formatAge(run.created, now.value)}
       </span>
-      <span class="isolate quiet ellipsis run-project" title="Project">
-        {visibleText(run.project)}
-        {run.group ? ` / ${visibleText(run.group)}` : ""}
+      <span class="isolate quiet ellipsis run-project">
+        <Fact field="project" value={run.project} />
+        {run.group ? " / " : ""}
+        {run.group ? <Fact field="group" value={run.group} /> : null}
+        {run.environment.host ? " · " : ""}
+        {run.environment.host ? <Fact field="host" value={run.environment.host} /> : null}
       </span>
-      <TagsCell id={run.id} tags={run.tags} />
+      <TagsCell id={run.id} tags={run.tags} onPick={(tag) => go("/runs", { q: toggled("", "tags", tag) })} />
       {run.editable && !run.notes ? (
         <button type="button" class="run-note" onClick={() => editNotes(run)}>
           <PencilIcon size={11} /> Add a note
         </button>
       ) : null}
     </div>
+  );
+}
+
+/** What other runs share, as a way to them. */
+function Fact({ field, value }: { field: string; value: string }) {
+  return (
+    <a class="cell-filter" title={`All runs with this ${field}`} href={linkTo("/runs", { q: toggled("", field, value) })}>
+      {visibleText(value)}
+    </a>
   );
 }
 

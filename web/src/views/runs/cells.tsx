@@ -1,10 +1,13 @@
 /** What stands in a cell, by the kind of its column. */
 
 import { StatusDot } from "../../components";
+import { WarningIcon } from "../../components/icons";
 import { now } from "../../clock";
 import { exactNumber, formatAge, formatCell, formatDuration, formatMetric, formatTimeZone, visibleText } from "../../lib/format";
-import type { Cell, RunColumn } from "../../lib/schema";
+import type { Cell, RunColumn, RunRow } from "../../lib/schema";
 import type { KeptRow } from "./data";
+import { AliveCell } from "./alive-cell";
+import { filterBy, FilterValue, isFilter } from "./filter-value";
 import { NotesCell } from "./notes";
 import { SparkLine } from "./spark";
 import { TagsCell } from "./tags";
@@ -18,7 +21,19 @@ export function CellContent({ column, kept, best }: { column: RunColumn; kept: K
   const { row } = kept;
   switch (column.key) {
     case "status":
-      return <StatusDot status={row.status} />;
+      return (
+        <FilterValue column={column} value={row.status}>
+          <StatusDot status={row.status} />
+          {isDiverged(row) ? (
+            <span class="status-odd" title="Diverged: the last value of its main metric is NaN or infinite">
+              <WarningIcon size={12} />
+              <span class="visually-hidden">diverged</span>
+            </span>
+          ) : null}
+        </FilterValue>
+      );
+    case "alive":
+      return <AliveCell row={row} />;
     case "spark":
       return <SparkLine id={row.id} values={row.spark} />;
     case "created":
@@ -26,18 +41,34 @@ export function CellContent({ column, kept, best }: { column: RunColumn; kept: K
     case "duration":
       return <Duration kept={kept} />;
     case "tags":
-      return <TagsCell id={row.id} tags={row.tags} />;
+      return <TagsCell id={row.id} tags={row.tags} onPick={(tag) => filterBy("tags", tag)} />;
     case "notes":
       return <NotesCell id={row.id} notes={row.notes} />;
     case "project":
-      return <Words text={row.project} />;
+      return (
+        <FilterValue column={column} value={row.project}>
+          <Words text={row.project} />
+        </FilterValue>
+      );
     default:
       return <Value column={column} value={kept.cells.get(column.key)} best={best} />;
   }
 }
 
+/** The main metric ended in NaN or Inf: `finished` alone would be a green light for a broken run. */
+const isDiverged = ({ spark }: RunRow): boolean => spark.length > 0 && spark.at(-1) === null;
+
 function Value({ column, value, best }: { column: RunColumn; value: Cell | undefined; best: boolean }) {
   if (value === null || value === undefined || value === "") return <span class="cell-none">–</span>;
+  if (!isFilter(column)) return <Plain column={column} value={value} best={best} />;
+  return (
+    <FilterValue column={column} value={value}>
+      <Plain column={column} value={value} best={best} />
+    </FilterValue>
+  );
+}
+
+function Plain({ column, value, best }: { column: RunColumn; value: Exclude<Cell, null>; best: boolean }) {
   if (typeof value === "number") {
     if (column.type === "time") return <Age time={value} />;
     if (column.type === "duration") return <span title={`${exactNumber(value)} s`}>{formatDuration(value)}</span>;

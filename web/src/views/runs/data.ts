@@ -8,7 +8,8 @@ import { caretColumn, inProject } from "../../lib/query";
 import { layoutOf, missingPages, type Span } from "../../lib/rows";
 import type { Cell, Edited, EditRequest, GroupMean, RunGroup, RunRow, RunsPage } from "../../lib/schema";
 import { meet, project, remember, selected } from "../../state";
-import { archived, askedColumns, available, descending, groupBy, query, shutGroups, sortKey, usual } from "./settings";
+import { archived, askedColumns, available, descending, groupBy, query, shutGroups, someRun, sortKey, usual } from "./settings";
+import { rememberQuery } from "./recent-queries";
 
 const PAGE = 200;
 const RENEW_MS = 1000;
@@ -98,7 +99,7 @@ async function fetchRows(now: Question, keep: boolean, stop: AbortSignal): Promi
     batch(() => {
       takePage(now, page, offset, true, keep);
       failure.value = null;
-      queryError.value = null;
+      if (now.typed === query.peek()) queryError.value = null;
     });
   } catch (fault) {
     if (!isAbort(fault)) refuse(now, fault);
@@ -111,9 +112,22 @@ function refuse(now: Question, fault: unknown): void {
   if (fault instanceof ApiError && fault.status === 400 && now.typed !== "") {
     const column = fault.position === null ? null : caretColumn(now.typed, fault.position, now.prefix);
     queryError.value = { message: fault.message, hint: fault.hint, column };
+    // Rows that are there stay; a page that was opened with a wrong query shows all runs beside what is wrong.
+    if (table.peek() === null) void showAll(now);
     return;
   }
   failure.value = fault;
+}
+
+async function showAll(now: Question): Promise<void> {
+  // Whatever else the address asks for may be wrong too.
+  const all = { ...now, ...inProject(project.peek(), ""), typed: "", columns: [], group_by: null, sort: "created" };
+  try {
+    const page = await fetchPage(all, 0, new AbortController().signal);
+    if (table.peek() === null) takePage(all, page, 0, true, false);
+  } catch (fault) {
+    failure.value = fault;
+  }
 }
 
 /** What the runs of a group reach together in a column; null where it is no metric. */
@@ -126,7 +140,11 @@ function firstVisible(): number {
   return item?.kind === "run" && item.position > 0 ? Math.floor(item.position / PAGE) * PAGE : 0;
 }
 
+/** The question that the rows on the screen answer: more of them are asked for by it, whatever is being typed. */
+let answered: Question | null = null;
+
 function takePage(now: Question, page: RunsPage, offset: number, whole: boolean, keep: boolean): void {
+  answered = now;
   const at = Date.now() / 1000;
   const before = keep || !whole ? rows.peek() : new Map<string, KeptRow>();
   const next = new Map(before);
@@ -144,6 +162,8 @@ function takePage(now: Question, page: RunsPage, offset: number, whole: boolean,
   const best = new Map(now.columns.flatMap((key, at) => (page.best[at] == null ? [] : [[key, page.best[at]] as const])));
   table.value = { order, matched: page.matched, total: page.total, unread: page.unread, groups: page.groups, columns: now.columns, version: page.version, best };
   remember(page.rows);
+  if (page.rows.some((row) => row.status === "running") !== someRun.peek() && offset === 0) someRun.value = !someRun.peek();
+  if (whole && now.typed !== "") rememberQuery(now.typed);
 }
 
 function sameRow(a: RunRow, b: RunRow): boolean {
@@ -162,7 +182,7 @@ export function showSpan(next: Span): void {
 }
 
 async function fillSpan(): Promise<void> {
-  const now = question();
+  const now = queryError.peek() && answered ? answered : question();
   const { start, end } = span.peek();
   const drawn = layout.peek();
   const positions: number[] = [];
@@ -252,7 +272,7 @@ export function watchRuns(): () => void {
           columnsAt = Date.now();
           void readColumns();
         }
-        void renew(question(), true);
+        void renew(queryError.peek() && answered ? answered : question(), true);
       }, Math.max(0, renewed + RENEW_MS - Date.now()));
     }),
   ];

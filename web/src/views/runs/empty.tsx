@@ -77,15 +77,3 @@ export function NoMatch() {
     </EmptyState>
   );
 }
-
-/** The address came with a query that cannot be read, so there are no rows yet to keep showing. */
-export function Unreadable() {
-  return (
-    <EmptyState title="The query cannot be read" icon={<SearchIcon size={24} />}>
-      <p class="quiet">What is wrong with it stands under the query; no run was looked at.</p>
-      <div class="state-actions">
-        <Button onClick={() => (query.value = "")}>Clear the query</Button>
-      </div>
-    </EmptyState>
-  );
-}

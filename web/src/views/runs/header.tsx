@@ -1,15 +1,17 @@
 /** Column headings: a click sorts, the edge resizes, dragging moves. */
 
 import { signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { Checkbox } from "../../components";
-import { ArrowDownIcon, ArrowUpIcon } from "../../components/icons";
+import { ArrowDownIcon, ArrowUpIcon, ChevronDownIcon } from "../../components/icons";
 import { visibleText } from "../../lib/format";
 import type { RunColumn } from "../../lib/schema";
 import { isNumeric } from "./cells";
+import { HeadMenu } from "./head-menu";
 import { table } from "./data";
 import { NAME } from "./row";
 import { chooseMany, chosenAmong } from "./selection";
-import { descending, moveColumn, nextSort, setWidth, sort, sortKey, widthOf } from "./settings";
+import { descending, moveColumn, nextSort, pinnedLeft, setWidth, sort, sortKey, widthOf } from "./settings";
 
 const dragged = signal<string | null>(null);
 const over = signal<string | null>(null);
@@ -27,6 +29,7 @@ export function Header({ columns }: { columns: readonly RunColumn[] }) {
           onChange={(on) => chooseMany(order, on)}
         />
         <SortButton column={NAME} />
+        <MenuButton column={NAME} />
         <Resizer column={NAME} />
       </div>
       {columns.map((column) => (
@@ -46,11 +49,13 @@ function HeadCell({ column }: { column: RunColumn }) {
     <div
       class={isNumeric(column) ? "cell cell-number" : "cell"}
       role="columnheader"
-      aria-sort={column.key === "spark" ? undefined : sortState(column.key)}
+      aria-sort={column.type === "line" ? undefined : sortState(column.key)}
       data-column={column.key}
       data-over={over.value === column.key || undefined}
-      style={{ width: widthOf(column) }}
+      data-pinned={pinnedLeft(column.key) === undefined ? undefined : ""}
+      style={{ width: widthOf(column), left: pinnedLeft(column.key) }}
       draggable
+      onContextMenu={column.type === "line" ? undefined : openMenu(column)}
       onDragStart={(event) => {
         dragged.value = column.key;
         event.dataTransfer?.setData("text/plain", column.key);
@@ -67,11 +72,42 @@ function HeadCell({ column }: { column: RunColumn }) {
         dragged.value = over.value = null;
       }}
     >
-      {column.key === "spark" ? <span class="head-label">{column.label}</span> : <SortButton column={column} />}
+      {column.type === "line" ? <span class="head-label">{column.label}</span> : <SortButton column={column} />}
+      {column.type === "line" ? null : <MenuButton column={column} />}
       <Resizer column={column} />
     </div>
   );
 }
+
+const menuOf = signal<string | null>(null);
+
+/** Opens the column's menu; a right click on the heading does too. */
+function MenuButton({ column }: { column: RunColumn }) {
+  const anchor = useRef<HTMLButtonElement>(null);
+  const open = menuOf.value === column.key;
+  return (
+    <>
+      <button
+        ref={anchor}
+        type="button"
+        class="head-more"
+        aria-label={`Menu of ${visibleText(column.label)}`}
+        title="Filter, group, pin, hide, statistics"
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={() => (menuOf.value = open ? null : column.key)}
+      >
+        <ChevronDownIcon size={12} />
+      </button>
+      {open ? <HeadMenu column={column} anchor={anchor.current} onClose={() => (menuOf.value = null)} /> : null}
+    </>
+  );
+}
+
+const openMenu = (column: RunColumn) => (event: MouseEvent) => {
+  event.preventDefault();
+  menuOf.value = column.key;
+};
 
 function SortButton({ column }: { column: RunColumn }) {
   const state = sortState(column.key);

@@ -9,6 +9,7 @@ import { visibleText } from "../../lib/format";
 import { type Suggestion, tokens } from "../../lib/query";
 import { queryError, waiting } from "./data";
 import { apply, caret, clear, completion, draft, open, options, picked, take, takenByEnter, type } from "./query-draft";
+import { SavedQueries } from "./saved-queries";
 import { query } from "./settings";
 
 export function QueryBox() {
@@ -34,8 +35,9 @@ export function QueryBox() {
         ) : (
           <kbd class="key">/</kbd>
         )}
+        <SavedQueries />
       </div>
-      {options.value.length > 0 ? <Options onTake={pick} /> : null}
+      {options.value.length > 0 ? <Options onTake={pick} problem={error?.message ?? null} /> : null}
       {error && options.value.length === 0 ? <QueryProblem text={draft.value} error={error} /> : null}
     </div>
   );
@@ -126,9 +128,15 @@ function Coloured({ text, bad }: { text: string; bad: number | null }) {
   return <>{parts}</>;
 }
 
-function Options({ onTake }: { onTake(option: Suggestion): void }) {
+/** What may come next; what is wrong so far stands above it. */
+function Options({ onTake, problem }: { onTake(option: Suggestion): void; problem: string | null }) {
   return (
     <div class="query-options" id="query-options" role="listbox" aria-label="Suggestions">
+      {problem ? (
+        <p class="query-wrong isolate" id="query-error" role="alert">
+          {visibleText(problem)}
+        </p>
+      ) : null}
       {options.value.map((option, index) => (
         <div
           key={option.label}

@@ -1,5 +1,6 @@
 import { memo } from "preact/compat";
 import { Checkbox, Skeleton } from "../../components";
+import { Middle } from "../../components/middle";
 import { ChevronDownIcon, ChevronRightIcon, EyeIcon, EyeOffIcon, WarningIcon } from "../../components/icons";
 import { count, formatCell, visibleText } from "../../lib/format";
 import { valueWords } from "../../lib/compare-table";
@@ -7,11 +8,12 @@ import { groupKey } from "../../lib/rows";
 import type { GroupMean, RunColumn, RunGroup, RunRow } from "../../lib/schema";
 import { linkTo } from "../../router";
 import { hiddenSet, hovered, lookOfRun, selectedSet, toggleHidden, toggleSelected } from "../../state";
+import { twinMark } from "../../twins";
 import { CellContent, isNumeric } from "./cells";
 import { meanIn, rows, table } from "./data";
 import { endPeek, startPeek } from "./peek";
 import { choose, chooseMany, chosenAmong, cursor } from "./selection";
-import { columnOf, groupBy, shutGroups, widthOf } from "./settings";
+import { columnOf, groupBy, pinnedLeft, shutGroups, widthOf } from "./settings";
 
 export interface RowProps {
   id: string | undefined;
@@ -44,7 +46,8 @@ export const Row = memo(function Row({ id, index, columns }: RowProps) {
           role="gridcell"
           data-column={column.key}
           data-source={column.source}
-          style={{ width: widthOf(column) }}
+          data-pinned={pinnedLeft(column.key) === undefined ? undefined : ""}
+          style={{ width: widthOf(column), left: pinnedLeft(column.key) }}
         >
           {kept ? (
             <CellContent column={column} kept={kept} best={isBest(column, kept.cells.get(column.key))} />
@@ -84,14 +87,20 @@ function NameCell({ row, chosen, index }: { row: RunRow; chosen: boolean; index:
       />
       <Swatch id={row.id} chosen={chosen} name={name} />
       <a
-        class="run-name isolate ellipsis"
+        class="run-name isolate"
         href={linkTo(`/run/${row.id}`)}
         title={name}
+        aria-label={name}
         onMouseEnter={(event) => startPeek(row.id, event.currentTarget)}
         onMouseLeave={endPeek}
       >
-        {name}
+        <Middle text={name} />
       </a>
+      {twinMark(row.id) ? (
+        <span class="run-twin" title="Another run has the same name; this is the end of its id">
+          {twinMark(row.id)}
+        </span>
+      ) : null}
       {row.findings > 0 ? (
         <span class="badge badge-bad" title={`${count(row.findings, "finding")}: open the run to read them`}>
           {row.findings}
@@ -167,7 +176,8 @@ export function GroupRow({ group, shut, index, columns }: { group: RunGroup; shu
           class={isNumeric(column) ? "cell cell-number" : "cell"}
           role="gridcell"
           data-column={column.key}
-          style={{ width: widthOf(column) }}
+          data-pinned={pinnedLeft(column.key) === undefined ? undefined : ""}
+          style={{ width: widthOf(column), left: pinnedLeft(column.key) }}
         >
           <MeanCell found={meanIn(group, column.key)} of={group.count} />
         </div>

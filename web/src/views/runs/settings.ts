@@ -12,6 +12,8 @@ export const query = param<string>("q", "", text);
 export const sort = param<string>("sort", "-created", text, true);
 /** The chosen columns; none means the usual ones. */
 export const chosenColumns = param<string[]>("cols", [], list);
+/** Columns that stay at the left, behind the name, while the others scroll. */
+export const pinnedColumns = param<string[]>("pincols", [], list);
 export const groupBy = param<string>("group", "", text, true);
 /** Also runs that were archived. */
 export const archived = param("archived", false, flag);
@@ -28,6 +30,7 @@ export const usual = signal<readonly string[]>([]);
 /** Columns that every row carries, so the server need not be asked for them. */
 const OWN: readonly RunColumn[] = [
   { key: "status", label: "Status", source: "run", type: "text", distinct: 0 },
+  { key: "alive", label: "Now", source: "run", type: "line", distinct: 0 },
   { key: "spark", label: "Trend", source: "run", type: "line", distinct: 0 },
   { key: "created", label: "Created", source: "run", type: "time", distinct: 0 },
   { key: "duration", label: "Duration", source: "run", type: "duration", distinct: 0 },
@@ -52,8 +55,11 @@ export const room = signal(1440);
 const wantedKeys = computed<readonly string[]>(() => {
   if (chosenColumns.value.length > 0) return chosenColumns.value;
   const middle = usual.value.filter((key) => key !== "name" && !OWN_KEYS.has(key));
-  return ["status", "spark", ...middle, "created", "duration", "tags"];
+  return ["status", ...(someRun.value ? ["alive"] : []), "spark", ...middle, "created", "duration", "tags"];
 });
+
+/** Whether one of the rows goes on: how it does right now is worth a column then. */
+export const someRun = signal(false);
 
 /** Width by key of the name and of each column that is shown: of the usual ones only as many as fit. */
 const fitted = computed<ReadonlyMap<string, number>>(() => {
@@ -61,13 +67,46 @@ const fitted = computed<ReadonlyMap<string, number>>(() => {
   const config = wantedKeys.value.filter((key) => key.startsWith("config."));
   const optional = new Set(usualOnes ? ["duration", ...config.slice(KEPT_CONFIG)] : []);
   const all = [{ key: "name", label: "Name", source: "run" }, ...wantedKeys.value.map(columnOf)];
-  return fitColumns(
+  const found = fitColumns(
     all.map((column) => ({ key: column.key, ...sizeOf(column), optional: optional.has(column.key) })),
     room.value,
   );
+  return widened(found, room.value);
 });
 
-export const shownKeys = computed<readonly string[]>(() => wantedKeys.value.filter((key) => fitted.value.has(key)));
+const WIDEST = 1.6;
+
+/** Room that is left on a wide screen goes to all columns, save those a person has sized. */
+function widened(found: ReadonlyMap<string, number>, room: number): ReadonlyMap<string, number> {
+  const sum = [...found.values()].reduce((a, b) => a + b, 0);
+  const factor = Math.min(WIDEST, (room - 24) / sum);
+  if (!(factor > 1)) return found;
+  return new Map([...found].map(([key, width]) => [key, widths.value[key] === undefined ? Math.floor(width * factor) : width]));
+}
+
+export const shownKeys = computed<readonly string[]>(() => {
+  const shown = wantedKeys.value.filter((key) => fitted.value.has(key));
+  const pinned = pinnedColumns.value.filter((key) => shown.includes(key));
+  return [...pinned, ...shown.filter((key) => !pinned.includes(key))];
+});
+
+export function togglePinned(key: string): void {
+  const now = pinnedColumns.peek();
+  pinnedColumns.value = now.includes(key) ? now.filter((other) => other !== key) : [...now, key];
+}
+
+/** How far from the left each pinned column stands; of others nothing. */
+const pinnedPlaces = computed<ReadonlyMap<string, number>>(() => {
+  let left = fitted.value.get("name") ?? 0;
+  const places = new Map<string, number>();
+  for (const key of pinnedColumns.value.filter((one) => fitted.value.has(one))) {
+    places.set(key, left);
+    left += fitted.value.get(key) ?? 0;
+  }
+  return places;
+});
+
+export const pinnedLeft = (key: string): number | undefined => pinnedPlaces.value.get(key);
 
 export const shownColumns = computed<readonly RunColumn[]>(() => shownKeys.value.map(columnOf));
 
@@ -108,6 +147,7 @@ const KEPT_CONFIG = 2;
 const WIDTHS: Record<string, readonly [number, number]> = {
   name: [260, 190],
   status: [96, 92],
+  alive: [176, 150],
   spark: [112, 108],
   created: [92, 84],
   duration: [84, 76],

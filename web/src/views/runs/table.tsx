@@ -7,7 +7,8 @@ import { groupKey, visibleSpan } from "../../lib/rows";
 import { go } from "../../router";
 import { askDelete, setArchived } from "../../components/run-actions";
 import { info } from "../../components/topbar";
-import { hiddenSet, selected, selectedSet, setSelected, toggleHidden } from "../../state";
+import { clearSelection } from "../../clear-selection";
+import { hiddenSet, selected, selectedSet, toggleHidden } from "../../state";
 import { layout, showSpan, waiting } from "./data";
 import { Header } from "./header";
 import { GroupRow, NAME, Row, rowId } from "./row";
@@ -150,6 +151,6 @@ function useTableKeys(scroller: { current: HTMLElement | null }): void {
     d: () => selectedSet.peek().size > 1 && go("/compare"),
     e: () => mayChange() && void setArchived(chosenOrCursor(), true),
     Delete: () => mayChange() && askDelete(chosenOrCursor()),
-    Escape: () => setSelected([]),
+    Escape: clearSelection,
   });
 }

@@ -117,7 +117,7 @@ export function TagAdder({ runs, has, words }: TagAdderProps) {
   );
 }
 
-export function TagsCell({ id, tags }: { id: string; tags: readonly string[] }) {
+export function TagsCell({ id, tags, onPick }: { id: string; tags: readonly string[]; onPick?(tag: string): void }) {
   const fixed = info.value?.read_only ?? false;
   return (
     <span class="tags">
@@ -125,6 +125,7 @@ export function TagsCell({ id, tags }: { id: string; tags: readonly string[] }) 
         <Tag
           key={tag}
           text={tag}
+          onPick={onPick ? () => onPick(tag) : undefined}
           onRemove={fixed ? undefined : () => void change({ runs: [id], remove_tags: [tag] })}
         />
       ))}

@@ -57,7 +57,7 @@ function cellKeys(event: KeyboardEvent, own: string | undefined, size: Size, spa
   return () => onSize({ h: height + (way === "up" ? -2 : 2) * HEIGHT.step });
 }
 
-/** A panel that went into another section is made anew there; the keyboard stays with it. */
+/** A panel that went into another section is built again there; the keyboard stays with it. */
 function refocused(own: string, act: Act): void {
   act();
   requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-own-cell="${CSS.escape(own)}"] > .panel`)?.focus());

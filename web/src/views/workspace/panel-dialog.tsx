@@ -9,6 +9,7 @@ import "../../style/report-dialogs.css";
 import "../../style/report-panels.css";
 import { useScope } from "../charts/scope";
 import { FieldRow } from "../reports/panel-fields";
+import { FormulaProblem } from "./formula-check";
 import { OwnBody } from "./own-panel";
 import { change, editing } from "./space";
 
@@ -73,6 +74,7 @@ function PanelOptions({ kind, section, panel, onBack }: PanelOptionsProps) {
           ))}
           <FieldRow field={{ name: "title", label: "Title", type: "text" }} value={options.title} logged={logged} onValue={(value) => set("title", value)} />
         </div>
+        <FormulaProblem options={kept} runs={scope.drawnRuns.value} />
         <div class="panel-form-preview own-preview" aria-live="polite">
           {missing ? <p class="quiet">{`Choose ${missing.label.toLowerCase()} to see the panel.`}</p> : <OwnBody key={JSON.stringify(kept)} panel={{ id: "preview", kind: kind.kind, options: kept }} />}
         </div>

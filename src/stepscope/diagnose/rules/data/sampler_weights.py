@@ -13,6 +13,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.samples_again import labels_again
 from stepscope.diagnose.source import called_name
+from stepscope.events.pristine import raw
 from stepscope.record.watch.deliveries import Delivery
 from stepscope.record.watch.loaders import Loader
 from stepscope.records.step import Site
@@ -88,15 +89,15 @@ def _as_labels(values: Any, size: int) -> list[int] | None:
     if not hasattr(values, "__len__") or isinstance(values, (str, dict)) or len(values) != size or size > 10**6:
         return None
     try:
-        tensor = torch.as_tensor(values)
+        tensor = raw.as_tensor(values)
     except (TypeError, ValueError, RuntimeError):  # a list of other things
         return None
     if tensor.numel() != size or tensor.device.type != "cpu":
         return None
-    flat = tensor.detach().reshape(-1)
+    flat = raw.detach(tensor).reshape(-1)
     if flat.is_floating_point() and not bool((flat == flat.round()).all()):
         return None
-    labels: list[int] = flat.to(torch.int64).tolist()
+    labels: list[int] = raw.tolist(raw.to(flat, torch.int64))
     return labels
 
 

@@ -34,7 +34,8 @@ def no_nonlinearity(run: Evidence) -> Iterator[Proof]:
         if not pairs:
             continue
         whole = _is_linear(visits[0])
-        neighbours = [pair for pair in pairs if _are_neighbours(root, *pair)]
+        next_to = _neighbours(root)
+        neighbours = [(a, b) for a, b in pairs if (id(a.module.live), id(b.module.live)) in next_to]
         first, second = (neighbours or pairs)[0]
         made = run.models.made_at(second.module.live)
         yield Proof(
@@ -89,14 +90,14 @@ def _is_wide(first: Any, second: Any) -> bool:
     return bool(first.out_channels >= min(first.in_channels, second.out_channels))
 
 
-def _are_neighbours(root: Any, first: Visit, second: Visit) -> bool:
-    """Whether both stand in the same Sequential, with nothing that matters between them."""
+def _neighbours(root: Any) -> set[tuple[int, int]]:
+    """The ids of modules that stand in the same Sequential, with nothing that matters between them."""
+    found: set[tuple[int, int]] = set()
     for part in root.modules():
         if isinstance(part, nn.Sequential):
-            inside = [m for m in part if not isinstance(m, (nn.Dropout, nn.Identity, nn.Flatten))]
-            if any(a is first.module.live and b is second.module.live for a, b in pairwise(inside)):
-                return True
-    return False
+            inside = [id(m) for m in part if not isinstance(m, (nn.Dropout, nn.Identity, nn.Flatten))]
+            found.update(pairwise(inside))
+    return found
 
 
 def _is_linear(root: Visit) -> bool:

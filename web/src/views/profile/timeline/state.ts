@@ -151,15 +151,24 @@ export class TimelineState {
     this.settle();
   }
 
-  /** The whole program, once there is both a screen and something to show. */
+  /** The recorded steps, once there is both a screen and something to show. */
   private settle(): void {
     if (this.placed || this.size.peek().width === 0 || this.sources.peek().length === 0) return;
     this.placed = true;
     const { width } = this.size.peek();
     const asked = readStretch(this.first, this.zero.peek(), width);
-    this.camera.value = asked ? clamped(asked, this.axis.peek(), width) : this.whole();
+    this.camera.value = asked ? clamped(asked, this.axis.peek(), width) : this.opening();
     this.first = "";
     this.scroll.value = 0;
+  }
+
+  /** What one comes for: the recorded steps, without what the program did before and after them. All of it where there are none. */
+  private opening(): Camera {
+    const steps = this.sources.peek().flatMap(({ page, offset }) => page.steps.map((one) => [offset + one.begin_ns, offset + one.end_ns] as const));
+    if (steps.length === 0) return this.whole();
+    const begin = steps.reduce((least, [from]) => Math.min(least, from), Number.POSITIVE_INFINITY);
+    const end = steps.reduce((most, [, to]) => Math.max(most, to), Number.NEGATIVE_INFINITY);
+    return fit(begin, end, this.size.peek().width);
   }
 
   whole(): Camera {
@@ -169,13 +178,13 @@ export class TimelineState {
     return fit(begin, end, this.size.peek().width);
   }
 
-  /** What is on the screen, for the address; "" for all of it. */
+  /** What is on the screen, for the address; "" for what the timeline opens on. */
   stretch(): string {
     const { width } = this.size.value;
     const camera = this.camera.value;
     if (!this.placed || width === 0) return this.first;
-    const whole = this.whole();
-    const same = Math.abs(camera.scale / whole.scale - 1) < 0.01 && Math.abs(camera.begin - whole.begin) < whole.scale * 4;
+    const first = this.opening();
+    const same = Math.abs(camera.scale / first.scale - 1) < 0.01 && Math.abs(camera.begin - first.begin) < first.scale * 4;
     return same ? "" : writeStretch(camera, this.zero.value, width);
   }
 

@@ -1,0 +1,72 @@
+"""`stepscope scrub`: take a secret out of a run that recorded it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from stepscope.cli._options import json_option, open_named, print_json, store_option
+from stepscope.cli._terminal import clean
+
+__all__ = ["command"]
+
+
+@click.command(name="scrub")
+@click.argument("run")
+@click.argument("pattern", required=False)
+@store_option
+@click.option("--regex", is_flag=True, help="PATTERN is a regular expression.")
+@click.option("--dry-run", is_flag=True, help="Only say where it is.")
+@click.option("--force", is_flag=True, help="Also when the run's host cannot be asked whether it has ended.")
+@json_option
+def command(run: str, pattern: str | None, store: Path, regex: bool, dry_run: bool, force: bool, as_json: bool) -> None:
+    """Take a secret out of a run, everywhere it was recorded.
+
+    Logs, console, config, notes, media, artifacts, capsules, reports of the store and this user's caches. The text is
+    found as it is and as URLs, JSON and base64 write it, and becomes ***. Every point is kept, and all is verified.
+
+    Without PATTERN it is asked for, and so stays out of the shell's history.
+
+    \b
+    stepscope scrub last                          # asks for the secret
+    stepscope scrub 01JCQ4 hunter2 --dry-run
+    stepscope scrub last 'sk-[A-Za-z0-9]+' --regex
+    """
+    from stepscope.runs.scrub.needle import Needle
+    from stepscope.runs.scrub.scrub import scrub_beside, scrub_run
+
+    wanted = pattern if pattern is not None else click.prompt("The text to take out", hide_input=True, err=True)
+    needle = Needle(wanted, regex)
+    path = open_named(run, store).path
+    result = scrub_run(path, needle, dry_run=dry_run, force=force)
+    scrub_beside(_reports(path.parent), needle, result, dry_run=dry_run, disposable=False)
+    scrub_beside(_caches(), needle, result, dry_run=dry_run, disposable=True)
+    if as_json:
+        print_json({"found": result.found, "matches": result.matches, "unread": result.unread, "changed": not dry_run})
+        return
+    for name, count in result.found.items():
+        click.echo(f"{count:6}  {clean(name)}")
+    for name, why in result.unread.items():
+        click.echo(f"not looked at: {clean(name)} ({clean(why)})", err=True)
+    click.echo(_summary(len(result.found), result.matches, dry_run), err=True)
+
+
+def _summary(files: int, matches: int, dry_run: bool) -> str:
+    if not files:
+        return "it is nowhere in this run"
+    counted = f"{matches} matches in {files} {'file' if files == 1 else 'files'}"
+    if dry_run:
+        return f"{counted}; nothing was changed (--dry-run)"
+    return f"{counted} replaced by ***, and verified. Change the secret all the same: copies may be elsewhere."
+
+
+def _reports(store: Path) -> Iterator[Path]:
+    return (path for path in sorted((store / "reports").rglob("*.md")) if path.is_file())
+
+
+def _caches() -> Iterator[Path]:
+    from stepscope.runs.catalogue.index import cache_folder
+
+    return (path for path in sorted(cache_folder().rglob("*")) if path.is_file())

@@ -1,0 +1,128 @@
+"""`meta.json`: what a run is. It cannot lie: it has a checksum, and a copy of it stands in the run's logs.
+
+A file that is damaged, cut off or gone is read from the log instead, and that is reported; `compact` puts it back.
+Runs from before there was a checksum have no copy in their logs, and are read as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from stepscope.errors import BadData, Forbidden, NotFound
+from stepscope.files.decoding import MALFORMED
+from stepscope.files.opening import open_file, read_file, read_window
+from stepscope.records import FORMAT, RunMeta
+from stepscope.runs.format.frames import HEADER, MAGIC, Kind, decode_at
+from stepscope.runs.format.layout import COMPACT, LARGEST_META, META, log_files, write_file
+from stepscope.runs.format.sealed import seal_of
+
+__all__ = ["Known", "known_meta", "read_meta", "repair_meta"]
+
+_WINDOW = 64 << 10
+_START = MAGIC + bytes([Kind.META])
+
+# Made here and not on first use, which two threads could make at once: msgspec (0.22) then ends the process.
+_decoder = msgspec.json.Decoder(RunMeta)
+
+
+class Known(NamedTuple):
+    """What a run is, and what was wrong with the file that says so."""
+
+    meta: RunMeta
+    problem: str = ""
+
+
+def read_meta(path: Path) -> RunMeta:
+    """What a run is, from its folder."""
+    return known_meta(path).meta
+
+
+def known_meta(path: Path) -> Known:
+    """What a run is, from its `meta.json`, else from its logs."""
+    file = path / META
+    try:
+        data = read_file(file, LARGEST_META, within=path)
+    except (FileNotFoundError, NotADirectoryError):
+        copy = _from_logs(path)
+        if copy is None:
+            raise NotFound(f"{path} is no run folder: it has no {META}") from None
+        return Known(copy, f"{META} is missing; what it said was read from the log")
+    except PermissionError:
+        raise Forbidden(f"{file} may not be read by this user; its owner can open it up with: chmod -R a+rX") from None
+    seal = seal_of(data)
+    if seal == "sound":
+        return Known(_decoded(data, file))
+    copy = _from_logs(path)
+    if copy is not None:
+        return Known(copy, f"{META} is damaged; what it said was read from the log")
+    if seal == "damaged":
+        raise BadData(f"{file} is damaged: it does not match its checksum, and the run's logs hold no copy of it")
+    return Known(_decoded(data, file))
+
+
+def repair_meta(path: Path) -> bool:
+    """Put a damaged or missing `meta.json` back from the log and keep the damaged one; False if there was no need."""
+    try:
+        if seal_of(read_file(path / META, LARGEST_META, within=path)) == "sound":
+            return False
+    except (FileNotFoundError, BadData):
+        pass
+    copy = next(_copies(path), None)
+    if copy is None:
+        return False
+    if (path / META).is_file():
+        (path / META).replace(path / f"{META}.damaged")
+    write_file(path / META, copy)
+    return True
+
+
+def _from_logs(path: Path) -> RunMeta | None:
+    for copy in _copies(path):
+        try:
+            return _decoded(copy, path)
+        except BadData:
+            continue
+    return None
+
+
+def _copies(path: Path) -> Iterator[bytes]:
+    """The copies of `meta.json` in the logs of a run that are whole, as the frames' and their own checksums say."""
+    for file in (*log_files(path), *log_files(path / COMPACT)):
+        try:
+            with open_file(file, within=path, buffering=0) as log:
+                copy = _copy_in(log)
+        except OSError:
+            continue
+        if copy is not None:
+            yield copy
+
+
+def _copy_in(log: BinaryIO) -> bytes | None:
+    """It stands right behind the header of a file or section, so only the beginning is searched."""
+    begin = read_window(log, 0, _WINDOW)
+    at = begin.find(_START)
+    while at >= 0 and len(begin) - at >= HEADER.size:
+        length = HEADER.unpack_from(begin, at)[3]
+        if length <= LARGEST_META:
+            frame = decode_at(memoryview(read_window(log, at, HEADER.size + length)), 0)
+            if frame is not None and seal_of(bytes(frame.payload)) == "sound":
+                return bytes(frame.payload)
+        at = begin.find(_START, at + 1)
+    return None
+
+
+def _decoded(data: bytes, file: Path) -> RunMeta:
+    try:
+        meta = _decoder.decode(data)
+    except MALFORMED as fault:
+        raise BadData(f"{file} cannot be read: {fault}; it should be the JSON that was written with the run") from None
+    if meta.format > FORMAT:
+        raise BadData(
+            f"{file} has format {meta.format}, this Stepscope reads up to {FORMAT}; "
+            "update it with: pip install -U stepscope"
+        )
+    return meta

@@ -1,0 +1,38 @@
+"""Checksums beside files whose own format has no place for one: `.000001.md.crc32` beside `000001.md`.
+
+A file without one is believed: it is older, or somebody else wrote it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zlib import crc32
+
+from stepscope.files.opening import read_file
+from stepscope.runs.format.layout import write_file
+
+__all__ = ["is_as_written", "note_checksum", "note_checksum_again"]
+
+
+def note_checksum(path: Path, data: bytes) -> None:
+    """Write down what a file holds."""
+    write_file(_beside(path), b"%08x\n" % crc32(data))
+
+
+def note_checksum_again(path: Path, data: bytes) -> None:
+    """The same for a file that was changed on purpose, if it has a checksum."""
+    if _beside(path).exists():
+        note_checksum(path, data)
+
+
+def is_as_written(path: Path, data: bytes) -> bool:
+    """Whether the bytes of a file are those that were written."""
+    try:
+        noted = read_file(_beside(path), 64, within=path.parent).strip()
+    except OSError:
+        return True
+    return noted == b"%08x" % crc32(data)
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.crc32")

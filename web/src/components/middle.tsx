@@ -1,0 +1,14 @@
+/** A name that is cut in its middle when it is too long: runs of a sweep differ at their ends. */
+
+const LONG = 22;
+const TAIL = 11;
+
+export function Middle({ text }: { text: string }) {
+  if (text.length < LONG) return <span class="ellipsis">{text}</span>;
+  return (
+    <span class="middle">
+      <span class="middle-head">{text.slice(0, -TAIL)}</span>
+      <span class="middle-tail">{text.slice(-TAIL)}</span>
+    </span>
+  );
+}
