@@ -11,8 +11,8 @@ import torch.nn.functional as F
 
 from stepscope.diagnose.lineage import Term, reduces_all, source, terms
 from stepscope.diagnose.signs import divergences, is_positive, pulls, scaled_source
+from stepscope.evidence.origins import Origin
 from stepscope.record.watch import Watcher
-from stepscope.record.watch.origin import Origin
 
 P, Q = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([0.5, 3.0], requires_grad=True)
 Y = torch.tensor([1.0, 1.0])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trials import Trial
-    from stepscope.record.watch.visits import Visit
 
 __all__ = ["normalised_over_batch"]
 

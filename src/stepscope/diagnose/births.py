@@ -17,9 +17,9 @@ from stepscope.record.watch.finite import STEEP, Spot
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.evidence.origins import Origin
     from stepscope.record.autopsy import Verdict
     from stepscope.record.watch.finite import Alarm
-    from stepscope.record.watch.origin import Origin
 
 __all__ = ["Culprit", "culprit", "proofs"]
 

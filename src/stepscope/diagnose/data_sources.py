@@ -16,8 +16,8 @@ from stepscope.records.step import Site
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.origin import Origin
     from stepscope.records.place import Place
 
 __all__ = [

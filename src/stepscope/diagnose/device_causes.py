@@ -12,7 +12,7 @@ from stepscope.record.watch.devices import LOCAL, Meeting
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
 
 __all__ = ["Cause", "causes"]
 

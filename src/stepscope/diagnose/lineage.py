@@ -14,8 +14,8 @@ import torch
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.origin import Origin
-    from stepscope.record.watch.visits import Visit
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
     from stepscope.records.step import Site
 
@@ -50,9 +50,7 @@ def source(origin: Origin) -> Origin:
 
 def constant_of(origin: Origin) -> float | None:
     """The plain number among the arguments of `x * 0.5`, `x + 1`."""
-    if origin.args is None:
-        return None
-    for value in (*origin.args[1][:2], *(origin.args[2] or {}).values()):
+    for value in origin.arguments.values():
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return float(value)
     return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from stepscope.diagnose.lineage import CASTS, RESHAPES, VIEWS, Term, constant_of, terms
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
 
 __all__ = [
     "Divergence",

@@ -1,1 +1,1 @@
-"""What was seen of a training, as plain records: what observers write, the run folder keeps and rules read. No torch."""
+"""What was seen of a training, as plain records: what observers write, a run keeps and rules read. No torch."""

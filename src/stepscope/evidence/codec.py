@@ -1,12 +1,15 @@
 """Records that point at each other, as bytes and back: every object once, whoever points at it.
 
-Objects of the given classes become rows of a table of their class, and a pointer becomes the class and the row. What is
-otherwise in a field may be numbers, words, None, and lists, tuples, sets and dicts of them. A field that a class did not
-have when the bytes were written keeps what its class gives it; one that it no longer has is passed over.
+Objects of the given classes become rows of a table of their class, and a pointer becomes the class and the row. An
+object of a class derived from one of them is written as that one: observers add live parts of their own in a subclass,
+and those stay behind. Fields hold numbers, words, None, and lists, tuples, sets and dicts of them. A field that a class
+did not have when the bytes were written gets its default; one that it no longer has is passed over.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -35,7 +38,7 @@ class _Document(msgspec.Struct, array_like=True):
 
 class _Writer:
     def __init__(self, classes: Sequence[type]) -> None:
-        self._numbers = {kind: number for number, kind in enumerate(classes)}
+        self._numbers: dict[type, int | None] = {kind: number for number, kind in enumerate(classes)}
         self.fields = [fields_of(kind) for kind in classes]
         self.rows: list[list[Any]] = [[] for _ in classes]
         self._known: dict[int, tuple[int, int]] = {}
@@ -49,9 +52,10 @@ class _Writer:
             return value
         if kind is int:
             return value if -(2**63) <= value < 2**64 else msgspec.msgpack.Ext(_WIDE, str(value).encode())
-        if kind in self._numbers:
-            return msgspec.msgpack.Ext(_POINTER, _packed.encode(self._place(value, self._numbers[kind])))
-        if kind is list:
+        number = self._numbers.get(kind) if kind in self._numbers else self._derived(kind)
+        if number is not None:
+            return msgspec.msgpack.Ext(_POINTER, _packed.encode(self._place(value, number)))
+        if kind is list or kind is deque:
             return [self.plain(one) for one in value]
         if kind is dict:
             return {self.plain(key): self.plain(one) for key, one in value.items()}
@@ -60,6 +64,12 @@ class _Writer:
         if kind in (set, frozenset):
             return msgspec.msgpack.Ext(_SET, _packed.encode([self.plain(one) for one in sorted(value, key=repr)]))
         raise StepscopeError(f"a record holds {value!r} ({kind.__name__}); it may hold plain values and other records")
+
+    def _derived(self, kind: type) -> int | None:
+        """The number of the nearest class that this one is derived from."""
+        found = next((self._numbers[base] for base in kind.__mro__ if base in self._numbers), None)
+        self._numbers[kind] = found
+        return found
 
     def _place(self, value: Any, table: int) -> tuple[int, int]:
         known = self._known.get(id(value))
@@ -78,7 +88,12 @@ class _Writer:
 
 
 def fields_of(kind: type) -> list[str]:
-    """What is kept of a class: its slots, but those with an underscore."""
+    """What is kept of a class: what it says itself, or its fields or slots but those with an underscore."""
+    said = getattr(kind, "__record__", None) or getattr(kind, "__struct_fields__", None)
+    if said is not None:
+        return list(said)
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind) if not field.name.startswith("_")]
     every = [name for base in reversed(kind.__mro__) for name in getattr(base, "__slots__", ())]
     return [name for name in every if not name.startswith("_")]
 
@@ -99,19 +114,35 @@ def decode(data: bytes, classes: Iterable[type]) -> Any:
     kinds = {kind.__name__: kind for kind in classes}
     try:
         document = msgspec.msgpack.decode(data, type=_Document, ext_hook=msgspec.msgpack.Ext)
-        objects = [[_blank(kinds.get(table.name)) for _ in table.rows] for table in document.tables]
+        objects = [[_blank(kinds.get(table.name), row) for row in table.rows] for table in document.tables]
         for table, made in zip(document.tables, objects, strict=True):
+            known = _settable(kinds.get(table.name))
             for row, one in zip(table.rows, made, strict=True):
                 for name, value in zip(table.fields, row, strict=True):
-                    if one is not None and hasattr(type(one), name):
+                    if name in known:
                         setattr(one, name, _filled(value, objects))
         return _filled(document.root, objects)
     except (msgspec.MsgspecError, ValueError, IndexError, TypeError) as error:
         raise StepscopeError(f"these are no records: {error}") from None
 
 
-def _blank(kind: type | None) -> Any:
-    return None if kind is None else kind.__new__(kind)
+def _settable(kind: type | None) -> set[str]:
+    return set() if kind is None or issubclass(kind, msgspec.Struct) else set(fields_of(kind))
+
+
+def _blank(kind: type | None, row: list[Any]) -> Any:
+    """An object whose fields are filled in later, when all are there; one of plain values at once."""
+    if kind is None:
+        return None
+    if issubclass(kind, msgspec.Struct):
+        return kind(*(_filled(value, []) for value in row))
+    made = kind.__new__(kind)
+    for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
+        if field.default_factory is not dataclasses.MISSING:
+            setattr(made, field.name, field.default_factory())
+        elif field.default is not dataclasses.MISSING:
+            setattr(made, field.name, field.default)
+    return made
 
 
 def _filled(value: Any, objects: list[list[Any]]) -> Any:

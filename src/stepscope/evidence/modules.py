@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.evidence.registry import record
 from stepscope.records.dtypes import is_floating
 from stepscope.records.place import Place
 
 __all__ = ["Module", "Parameter"]
 
 
+@record
 class Parameter:
     """A parameter, or a buffer that was trained on: what it is, and what became of it."""
 
     __slots__ = (
-        "_ref", "alive", "backwards", "changed", "device", "dtype", "gradients", "has_grad", "name", "number", "requires_grad",
-        "shape",
+        "__weakref__", "alive", "backwards", "changed", "device", "dtype", "gradients", "has_grad", "name", "number",
+        "requires_grad", "shape",
     )  # fmt: skip
 
     def __init__(self, number: int, name: str, shape: tuple[int, ...], dtype: str, device: str) -> None:
@@ -35,12 +37,6 @@ class Parameter:
         """In how many of those it had a gradient other than zero."""
         self.changed: bool | None = None
         """Whether anything has written to it since it was first looked at; None: not looked at."""
-
-    @property
-    def live(self) -> Any:
-        """The parameter itself, while the script runs and it is there; None elsewhere."""
-        ref = getattr(self, "_ref", None)
-        return None if ref is None else ref()
 
     @property
     def size(self) -> int:
@@ -62,11 +58,12 @@ class Parameter:
         return f"Parameter({self.title})"
 
 
+@record
 class Module:
     """A module: its class, where it was made, its settings and its parts."""
 
     __slots__ = (
-        "_ref", "alive", "attributes", "buffers", "children", "classes", "hidden", "kinds", "loaded", "made", "number",
+        "__weakref__", "alive", "attributes", "buffers", "children", "classes", "hidden", "kinds", "loaded", "made", "number",
         "own", "path", "training", "type",
     )  # fmt: skip
 
@@ -93,12 +90,6 @@ class Module:
         self.loaded = False
         """The script has loaded weights into it."""
         self.alive = True
-
-    @property
-    def live(self) -> Any:
-        """The module itself, while the script runs and it is there; None elsewhere."""
-        ref = getattr(self, "_ref", None)
-        return None if ref is None else ref()
 
     def is_a(self, *kinds: str) -> bool:
         """Whether its class is one of these, or derived from one: `is_a("_BatchNorm")`."""

@@ -10,13 +10,13 @@ from torch.nn.modules.loss import _Loss
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
-from stepscope.record.watch.origin import DATA
+from stepscope.evidence.origins import DATA
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Evaluations"]

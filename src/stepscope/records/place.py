@@ -18,6 +18,7 @@ class Place:
     """
 
     __slots__ = ("_find", "_site", "file", "first_line", "function")
+    __record__ = ("file", "first_line", "function", "site")
 
     def __init__(self, file: str, function: str, first_line: int, site: Site | Callable[[], Site]) -> None:
         self.file = file
@@ -34,6 +35,10 @@ class Place:
             assert self._find is not None
             self._site, self._find = self._find(), None
         return self._site
+
+    @site.setter
+    def site(self, site: Site) -> None:
+        self._site, self._find = site, None
 
     @property
     def line(self) -> int:

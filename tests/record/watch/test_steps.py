@@ -76,7 +76,7 @@ def test_the_way_a_shape_took(watcher: Watcher) -> None:
 def test_train_and_eval_are_noted_with_their_line(watcher: Watcher) -> None:
     model = nn.Sequential(nn.Dropout(0.5))
     model.eval()
-    last = watcher.modes.last(model)
+    last = watcher.modes.last_of(model)
     assert last is not None
     assert (last.on, last.place.site.text) == (False, "model.eval()")
 

@@ -11,8 +11,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from stepscope import fence
+from stepscope.evidence.origins import CONSTANT, DATA, HOST, NOISE, OUTPUT, PARAMETER
 from stepscope.record.watch import Watcher
-from stepscope.record.watch.origin import CONSTANT, DATA, HOST, NOISE, OUTPUT, PARAMETER
 from stepscope.record.watch.places import is_own_file
 
 

@@ -20,9 +20,9 @@ from stepscope.records.step import Site
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Failed
-    from stepscope.record.watch.visits import Visit
 
 __all__ = ["Crash", "Ghost", "WorkerFrame", "crash_of", "running_loader"]
 

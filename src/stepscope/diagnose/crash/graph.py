@@ -18,7 +18,7 @@ from stepscope.record.watch.places import is_own
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
 
 __all__ = ["Cut", "cut_of", "grad_switch", "loss_of", "no_grad_around"]
 

@@ -18,7 +18,7 @@ from stepscope.diagnose.crash.crash import Crash
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
 
 __all__ = ["CONCAT", "CONVOLUTIONS", "PLAIN", "VIEWS", "Link", "mainline", "producer"]
 

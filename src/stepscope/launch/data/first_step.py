@@ -12,9 +12,9 @@ from stepscope.plain_text import clean
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.tape import Tapes
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["FirstStep", "Layer"]

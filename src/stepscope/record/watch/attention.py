@@ -9,14 +9,14 @@ import torch
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.origins import Origin
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.looks import can_look
-from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stepscope.record.watch.origin import CONSTANT, PARAMETER, Origin
+from stepscope.evidence.origins import CONSTANT, PARAMETER, Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

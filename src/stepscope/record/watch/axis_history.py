@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
 
 __all__ = ["axes_told", "followed"]
 

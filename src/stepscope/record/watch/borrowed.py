@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.record.watch.origin import HOST, Origin
+from stepscope.evidence.origins import HOST
+from stepscope.record.watch.origin import LiveOrigin
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -27,7 +28,7 @@ class Borrowed(Witness):
         if not trail.on or trail.paused or not self.watcher.listens():
             return
         with torch._C.DisableTorchFunction():
-            origin = Origin("from_numpy", tensor, (), own_place(frame))
+            origin = LiveOrigin("from_numpy", tensor, (), own_place(frame))
         origin.tags, origin.step, origin.index = HOST, self.watcher.step, trail.ops
         origin.visit = self.watcher.visits.innermost
         trail.note(tensor, origin)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.origins import Origin
 from stepscope.record.watch.axis_history import axes_told, followed
 from stepscope.record.watch.fetch import here
 from stepscope.record.watch.looks import can_look
-from stepscope.record.watch.origin import Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.evidence.origins import Origin
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fates import fate_of_call
-from stepscope.record.watch.origin import Origin
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["BOTH", "LOCAL", "MOVED", "Devices", "Meeting"]
@@ -219,7 +220,7 @@ class Devices(Witness):
 
     def _inside_moved(self, visit: Visit | None) -> bool:
         """Whether a model that was moved is running."""
-        module = None if visit is None else visit.root.module.live
+        module = None if visit is None else live(visit.root.module)
         known = (self.watcher.trail.known(p) for p in module.parameters()) if module is not None else ()
         return any(origin is not None and origin.home == MOVED for origin in known)
 
@@ -227,7 +228,7 @@ class Devices(Witness):
         """The module (as large as possible) none of whose parameters was moved."""
         found = None
         while visit is not None:
-            module = visit.module.live
+            module = live(visit.module)
             if module is not None and any(p is parameter for p in module.parameters()):
                 homes = [self.watcher.trail.of(p).home for p in module.parameters()]
                 if any(home == MOVED for home in homes):
@@ -240,7 +241,7 @@ class Devices(Witness):
         """Which running module has this tensor, or one it was made from, as a plain attribute."""
         past = {id(origin) for origin in local.ancestors(60, through=lambda o: o.home == LOCAL)}
         while visit is not None:
-            module = visit.module.live
+            module = live(visit.module)
             for name, value in vars(module).items() if module is not None else ():
                 if isinstance(value, torch.Tensor):
                     known = self.watcher.trail.known(value)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.record.watch.looks import Allowance, Look, can_look, look_at
-from stepscope.record.watch.origin import PARAMETER, Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

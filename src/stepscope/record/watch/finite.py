@@ -22,11 +22,11 @@ from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit
     from stepscope.record.autopsy import Verdict
-    from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
     from stepscope.records.step import Stats

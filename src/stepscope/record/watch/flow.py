@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.events.quiet import quietly
+from stepscope.evidence.origins import HOST
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, norms_of
 from stepscope.record.watch.nonzero import are_nonzero
-from stepscope.record.watch.origin import HOST
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher

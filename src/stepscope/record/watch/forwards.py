@@ -11,16 +11,16 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
-from stepscope.record.watch.origin import DATA, NOISE
+from stepscope.evidence.origins import DATA, NOISE
 from stepscope.record.watch.places import is_own
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.modes import ModeCall
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.modes import ModeCall
     from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Forward", "Forwards", "moody_layers"]
@@ -107,7 +107,7 @@ class Forwards(Witness):
         forward.stage = self.watcher.trainer.stage
         forward.forced = type(module).train is not nn.Module.train
         forward.drawn = bool(visit.inputs) and all(_is_drawn(origin, visit.step) for origin in visit.inputs)
-        forward.last_train = self.watcher.modes.last(module)
+        forward.last_train = self.watcher.modes.last_of(module)
         self.all.append(forward)
         self._recent.append(forward)
         self._open[id(visit)] = forward

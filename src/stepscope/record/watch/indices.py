@@ -17,9 +17,9 @@ from stepscope.record.watch.fetch import here, is_held, patience
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.records.place import Place
 
 __all__ = ["Indices", "OutOfRange"]

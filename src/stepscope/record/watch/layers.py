@@ -5,11 +5,12 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.models import Model
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Layers"]
@@ -35,7 +36,7 @@ class Layers(Witness):
             return
         visits = self.watcher.visits.latest
         for inner in visits:
-            called = inner.module.live
+            called = live(inner.module)
             if called is not None:
                 self.ever.add(called)
         if visit.grad and len(visits) > 1 and visits[0] is visit:

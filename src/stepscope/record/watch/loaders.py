@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.evidence.origins import DATA
 from stepscope.record.arguments import tensors_in
-from stepscope.record.watch.origin import DATA, Origin
+from stepscope.record.watch.origin import LiveOrigin
 from stepscope.record.watch.places import is_own_file, own_place
 from stepscope.record.watch.witness import Witness
 
@@ -157,7 +158,7 @@ class Loaders(Witness):
             with torch._C.DisableTorchFunction():
                 for tensor in tensors_in(batch):
                     made = trail.known(tensor)
-                    origin = Origin("", tensor, () if made is None else (made,), fact.iterated)
+                    origin = LiveOrigin("", tensor, () if made is None else (made,), fact.iterated)
                     origin.kind, origin.tags, origin.loader = "data", origin.tags | DATA, fact
                     trail.note(tensor, origin)
         self.watcher.tell("batch", fact, batch)

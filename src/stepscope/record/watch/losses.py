@@ -1,140 +1,42 @@
-"""Losses: every call of a loss function, what it compared, and a look at the values of the first calls a place."""
+"""Follows every call of a loss function, and looks at the values of the first calls at each place."""
 
 from __future__ import annotations
 
 import inspect
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.losses import LOSSES, Look, LossCall, Losses, class_axis
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.origin import Origin
     from stepscope.record.watch.trail import Call
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["LOSSES", "Look", "LossCall", "Losses"]
+__all__ = ["LossObserver"]
 
-LOSSES = frozenset((
-    "cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "mse_loss", "l1_loss",
-    "smooth_l1_loss", "huber_loss", "kl_div", "gaussian_nll_loss", "poisson_nll_loss", "triplet_margin_loss",
-    "triplet_margin_with_distance_loss", "cosine_embedding_loss", "margin_ranking_loss", "hinge_embedding_loss",
-    "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss", "ctc_loss",
-))  # fmt: skip
 _CLASSES_IN_ROWS = frozenset({"cross_entropy", "nll_loss", "kl_div", "ctc_loss"})
-_KEPT = 2000
 _LOOKS = 6
 _COUNTS, _COUNTS_FAR = 40, 24
 _LARGEST = 2_000_000
 _MOST_CLASSES = 5000
 
 
-class Look:
-    """Numbers of one call."""
-
-    __slots__ = (
-        "high", "integral", "logsumexp", "low", "sums", "target_high", "target_low", "target_sums",
-    )  # fmt: skip
-
-    def __init__(self) -> None:
-        self.low = self.high = 0.0
-        """The smallest and largest value of the input (of what is finite)."""
-        self.sums: tuple[float, float] | None = None
-        """The smallest and largest sum over the classes of one row."""
-        self.logsumexp: tuple[float, float] | None = None
-        """The same of the logarithm of the sum of exponentials: 0 for log-probabilities."""
-        self.target_low: float | None = None
-        self.target_high: float | None = None
-        self.target_sums: tuple[float, float] | None = None
-        self.integral = False
-        """All targets are whole numbers."""
-
-    @property
-    def rows_are_probabilities(self) -> bool:
-        return self.low >= 0 and self.sums is not None and _near(self.sums, 1.0, 1e-3)
-
-    @property
-    def rows_are_log_probabilities(self) -> bool:
-        return self.high <= 1e-3 and self.logsumexp is not None and _near(self.logsumexp, 0.0, 0.02)
-
-
-def _near(span: tuple[float, float], wanted: float, slack: float) -> bool:
-    return abs(span[0] - wanted) <= slack and abs(span[1] - wanted) <= slack
-
-
-class LossCall:
-    """One call of a loss function."""
-
-    __slots__ = (
-        "arguments", "backward", "batch", "counts", "grad", "ignore_index", "index", "look", "name", "origins", "place",
-        "pos_weight", "reduction", "result", "shapes", "step", "target_requires_grad", "value", "visit", "weight",
-    )  # fmt: skip
-
-    def __init__(self, call: Call, index: int, step: int) -> None:
-        self.name = call.name
-        """The function: `cross_entropy`, also for `nn.CrossEntropyLoss`."""
-        self.place: Place | None = call.place
-        self.index = index
-        self.step = step
-        self.backward = 0
-        """How many backwards had run before it."""
-        self.grad = call.grad
-        self.visit: Visit | None = call.visit
-        """The call of the loss module, or of the user's module that calls the function."""
-        self.origins: dict[str, Origin] = {}
-        """By the function's own words: input, target, weight, pos_weight, anchor, positive, negative ..."""
-        self.shapes: dict[str, tuple[int, ...]] = {}
-        self.arguments: dict[str, Any] = {}
-        """The arguments that are no tensors, with defaults."""
-        self.result: Origin | None = None
-        self.value: float | None = None
-        self.reduction = "mean"
-        self.ignore_index: int | None = None
-        self.weight: list[float] | None = None
-        self.pos_weight: list[float] | None = None
-        self.target_requires_grad = False
-        self.counts: dict[int, int] | None = None
-        """How often each whole number is among the targets (ignored ones too)."""
-        self.look: Look | None = None
-        self.batch: tuple[Origin, ...] = ()
-        """The tensors the last loader delivered before it."""
-
-    @property
-    def input(self) -> Origin | None:
-        return self.origins.get("input")
-
-    @property
-    def target(self) -> Origin | None:
-        return self.origins.get("target")
-
-    @property
-    def trains(self) -> bool:
-        """It was computed with gradients, from something that has one."""
-        return self.grad and any(origin.requires_grad for origin in self.origins.values())
-
-    def __repr__(self) -> str:
-        return f"LossCall({self.name}, {self.shapes})"
-
-
-class Losses(Witness):
-    """`run.losses`"""
-
+class LossObserver(Witness, Losses):
     ops = LOSSES
 
     def __init__(self, watcher: Watcher) -> None:
+        Losses.__init__(self)
         super().__init__(watcher)
-        self.calls: deque[LossCall] = deque(maxlen=_KEPT)
-        self.count = 0
         self._seen: dict[tuple[Place | None, str], int] = {}
         self._words: dict[Any, tuple[list[str], dict[str, Any]]] = {}
         self._batch: tuple[Origin, ...] = ()
@@ -144,7 +46,8 @@ class Losses(Witness):
         self._batch = tuple(origin for origin in known if origin is not None)
 
     def op(self, call: Call) -> None:
-        fact = LossCall(call, self.count, self.watcher.step)
+        fact = LossCall(call.name, call.place, self.count, self.watcher.step)
+        fact.grad, fact.visit = call.grad, call.visit
         self.count += 1
         fact.backward = self.watcher.steps.backward_count
         fact.batch = self._batch
@@ -154,20 +57,6 @@ class Losses(Witness):
         with quietly():
             self._look(fact, tensors, call, seen)
         self.calls.append(fact)
-
-    # What rules ask
-
-    def named(self, *names: str) -> list[LossCall]:
-        """The calls of these functions, the first first."""
-        return [call for call in self.calls if call.name in names]
-
-    def by_place(self, *names: str, training: bool = True) -> list[list[LossCall]]:
-        """The calls of these functions (of all, if none is named), grouped by the line that makes them."""
-        groups: dict[tuple[Any, str], list[LossCall]] = {}
-        for call in self.calls:
-            if (not names or call.name in names) and (call.trains or not training):
-                groups.setdefault((call.place, call.name), []).append(call)
-        return list(groups.values())
 
     # Reading a call
 
@@ -221,11 +110,6 @@ class Losses(Witness):
 
 _WORDS = {"log_probs": "input", "targets": "target"}  # as `ctc_loss` says
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-def class_axis(name: str, axes: int) -> int:
-    """The axis of the classes: the last of a matrix, and of what `kl_div` and `ctc_loss` get; else the second."""
-    return -1 if axes < 2 or name in ("kl_div", "ctc_loss") else 1
 
 
 def _look_at(name: str, tensor: Any, target: Any) -> Look:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.record.watch.looks import Allowance, can_look, look_at
-from stepscope.record.watch.origin import PARAMETER, Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Modes: who called `train()` and `eval()`, and who switched gradients off."""
+"""Who called `train()` and `eval()`, and who switched gradients off."""
 
 from __future__ import annotations
 
@@ -7,43 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope import fence
 from stepscope.events import caller
+from stepscope.evidence.modes import LOOKED_BACK, ModeCall, Modes
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
-    from stepscope.evidence.modules import Module
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["ModeCall", "Modes"]
+__all__ = ["ModeObserver"]
 
 _KEPT = 4000
-_LOOKED_BACK = 40
 
 
-class ModeCall:
-    """One call of `train()` or `eval()` on a module, or of `set_grad_enabled`."""
-
-    __slots__ = ("backwards", "kind", "module", "on", "place", "step", "visit")
-
-    def __init__(self, kind: str, on: bool, place: Place | None, step: int, module: Module | None = None) -> None:
-        self.kind = kind
-        """train (with `on` False: `eval()`) · grad (set_grad_enabled as a function)"""
-        self.on = on
-        self.place = place
-        self.step = step
-        self.backwards = 0
-        """How many backwards had run."""
-        self.module: Module | None = module
-
-
-class Modes(Witness):
-    """`run.modes`"""
-
+class ModeObserver(Witness, Modes):
     def __init__(self, watcher: Watcher) -> None:
+        Modes.__init__(self)
         super().__init__(watcher)
-        self.calls: list[ModeCall] = []
         self._depth = 0
 
     def install(self, installed: Installed) -> None:
@@ -72,10 +53,10 @@ class Modes(Witness):
             call.backwards = self.watcher.steps.backward_count
             self.calls.append(call)
 
-    def last(self, module: Any, kind: str = "train") -> ModeCall | None:
-        """The latest `train()`/`eval()` on this module, or on one that it is part of."""
-        for call in reversed(self.calls[-_LOOKED_BACK:]):
-            named = call.module.live if call.kind == kind and call.module is not None else None
+    def last_of(self, module: Any) -> ModeCall | None:
+        """The latest `train()` or `eval()` on this module, or on one that it is part of."""
+        for call in reversed(self.calls[-LOOKED_BACK:]):
+            named = live(call.module)
             if named is module or (named is not None and any(part is module for part in named.modules())):
                 return call
         return None

@@ -12,7 +12,7 @@ from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 

@@ -1,123 +1,48 @@
-"""Where a tensor comes from: the op that made it, its place in the source, and what it was made of."""
+"""Where tensors come from, as long as the script runs: what their ops were given is read when somebody asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from torch.nn.parameter import is_lazy
 
+from stepscope.evidence.origins import Origin
 from stepscope.record.arguments import plain_arguments
 from stepscope.record.watch.names import device_name, dtype_name
-from stepscope.records.dtypes import is_floating
 
 if TYPE_CHECKING:
     from stepscope.record.arguments import Snapshot
-    from stepscope.record.watch.finite import Spot
-    from stepscope.record.watch.numbers import Cut
-    from stepscope.record.watch.visits import Visit
     from stepscope.records.place import Place
 
-__all__ = ["CONSTANT", "DATA", "HOST", "NOISE", "OUTPUT", "PARAMETER", "Origin"]
-
-DATA, NOISE, PARAMETER, CONSTANT, HOST, OUTPUT = 1, 2, 4, 8, 16, 32
-"""Tags, handed on from what an op reads to what it makes: a loader's batch, random numbers, a parameter, a factory
-call (`zeros`, `arange`), values from numpy or Python, the output of a root module."""
+__all__ = ["LiveOrigin"]
 
 _DEEPEST = 4000
 
 
-class Origin:
-    """How one tensor came to be. Holds no tensor; `inputs` are the origins of what the op read."""
+class LiveOrigin(Origin):
+    """The origin of a tensor that is there. Holds no tensor either."""
 
-    __slots__ = (
-        "args", "depth", "device", "dtype", "grad", "home", "index", "inputs", "kind", "loader", "name", "op", "output",
-        "place",
-        "requires_grad", "sequence", "shape", "spot", "step", "tags", "value", "visit",
-    )  # fmt: skip
+    __slots__ = ("snapshot",)
 
     def __init__(self, op: str, tensor: Any, inputs: tuple[Origin, ...], place: Place | None) -> None:
-        self.op = op
-        """The name of the op (`linear`, `softmax`); "" for a tensor that no watched op has made."""
-        self.inputs = inputs
-        self.place = place
-        self.shape: tuple[int, ...] = ()
+        super().__init__(op, inputs, place)
+        self.snapshot: Snapshot | None = None
+        """What its op was given, as it was given."""
         try:
             if not is_lazy(tensor):
                 self.shape = tuple(tensor.shape)
         except RuntimeError:
             pass  # a nested tensor of the strided layout has no sizes
         self.dtype = dtype_name(tensor.dtype)
-        """Its name: `float32`."""
         self.device = device_name(tensor.device)
-        """Its name: `cpu`, `cuda:0`."""
-        self.requires_grad: bool = tensor.requires_grad
-        self.kind = "op" if op else "outside"
-        """op · parameter · buffer · data (a loader gave it) · outside (nobody saw it being made)"""
-        self.name: str | None = None
-        """Of a parameter or buffer, where known."""
-        self.tags = 0
-        self.depth = 0
-        self.index = 0
-        """The op's number in the order of the run; outputs of one op share it."""
-        self.step = 0
-        """How many optimizer steps had been taken."""
-        self.args: Snapshot | None = None
-        self.visit: Visit | None = None
-        """The innermost module call it ran in."""
-        self.grad = True
-        """Whether gradients were enabled."""
-        self.home: Any = None
-        """For the witness of devices."""
-        self.output = 0
-        """Which of the op's results it is."""
-        self.value: float | None = None
-        """Of a single number on the CPU."""
-        self.loader: Any = None
-        """The loader whose batch it was part of."""
-        self.spot: Spot | Cut | bool | None = None
-        """What was remarkable about its values (`finite.py`, `numbers.py`); False: nothing; None: not looked at."""
-        self.sequence = -1
-        """The number of its autograd node, by which a graph finds its lines again."""
-        for origin in inputs:
-            self.tags |= origin.tags
-            if origin.depth >= self.depth:
-                self.depth = origin.depth + 1
+        self.requires_grad = tensor.requires_grad
         if self.depth > _DEEPEST:  # a chain through all steps (a running state) would never be let go
             self.inputs, self.depth = (), 0
 
     @property
-    def is_floating(self) -> bool:
-        return is_floating(self.dtype)
-
-    @property
     def arguments(self) -> dict[str, Any]:
-        """The arguments that are no tensors, by name."""
-        return plain_arguments(self.args, list(range(len(self.inputs))))
+        return plain_arguments(self.snapshot, list(range(len(self.inputs))))
 
-    def ancestors(self, most: int = 2000, through: Callable[[Origin], bool] | None = None) -> Iterator[Origin]:
-        """This origin and those before it, nearest first; `through` says behind which to look."""
-        queue, seen = [self], {id(self)}
-        for origin in queue:
-            yield origin
-            if len(seen) >= most or (through is not None and not through(origin)):
-                continue
-            for source in origin.inputs:
-                if id(source) not in seen:
-                    seen.add(id(source))
-                    queue.append(source)
-
-    def back_through(self, ops: frozenset[str] | set[str]) -> Origin:
-        """Follow the first input back as long as the op is one of `ops` (views, casts): what was really computed."""
-        origin = self
-        while origin.op in ops and origin.inputs:
-            several = origin.op == "broadcast_tensors" and origin.output < len(origin.inputs)
-            origin = origin.inputs[origin.output if several else 0]
-        return origin
-
-    def comes_from(self, *ops: str, most: int = 2000) -> Origin | None:
-        """The nearest ancestor made by one of these ops."""
-        return next((origin for origin in self.ancestors(most) if origin.op in ops), None)
-
-    def __repr__(self) -> str:
-        return f"Origin({self.op or self.kind}, {list(self.shape)})"
+    @arguments.setter
+    def arguments(self, value: dict[str, Any]) -> None:
+        """There are none until the op has run."""

@@ -8,11 +8,12 @@ import torch
 
 from stepscope.events.pristine import raw
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.steps import Backward
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Reach", "Reaches"]
@@ -85,7 +86,7 @@ class Reaches(Witness):
                         reach.feeds.setdefault((other, mine), visit)
 
     def _owner(self, visit: Visit) -> int | None:
-        module = visit.module.live
+        module = live(visit.module)
         first = None if module is None else next((p for p in module.parameters() if p.requires_grad), None)
         if first is None:
             return None

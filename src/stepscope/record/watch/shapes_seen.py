@@ -11,7 +11,7 @@ from torch import nn
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.visits import Visit
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["ShapesSeen"]

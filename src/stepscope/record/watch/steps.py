@@ -21,7 +21,7 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.origin import Origin
+    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

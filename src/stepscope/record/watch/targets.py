@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import Allowance, can_look, labels_in
-from stepscope.record.watch.origin import PARAMETER, Origin
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:

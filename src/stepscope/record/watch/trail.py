@@ -14,15 +14,16 @@ import torch
 from stepscope import events, fence
 from stepscope.events.names import Plan
 from stepscope.events.pristine import raw
+from stepscope.evidence.origins import CONSTANT, HOST, NOISE, PARAMETER, Origin
 from stepscope.record.arguments import Snapshot, snapshot, tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here
-from stepscope.record.watch.origin import CONSTANT, HOST, NOISE, PARAMETER, Origin
+from stepscope.record.watch.origin import LiveOrigin
 from stepscope.record.watch.places import is_own, own_place
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.visits import Visit
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
@@ -167,7 +168,7 @@ class Trail:
             self._prune()
 
     def _outside(self, tensor: Any) -> Origin:
-        origin = Origin("", tensor, (), None)
+        origin = LiveOrigin("", tensor, (), None)
         if isinstance(tensor, torch.nn.Parameter) or (
             tensor.requires_grad and not tensor._is_view() and tensor.is_leaf
         ):
@@ -230,9 +231,15 @@ class Trail:
             known = self.known(tensor)
             if known is not None and known.kind in ("parameter", "buffer"):
                 continue  # written in place, or handed through: it stays what it is
-            origin = Origin(call.name, tensor, call.origins, call.place)
+            origin = LiveOrigin(call.name, tensor, call.origins, call.place)
             origin.output = number
-            origin.args, origin.visit, origin.step, origin.grad, origin.index = frozen, call.visit, step, grad, self.ops
+            origin.snapshot, origin.visit, origin.step, origin.grad, origin.index = (
+                frozen,
+                call.visit,
+                step,
+                grad,
+                self.ops,
+            )
             if not origin.shape and type(tensor) is torch.Tensor:
                 origin.value = _value(tensor, step)
             if isinstance(tensor, torch.nn.Parameter):

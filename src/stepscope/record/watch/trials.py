@@ -19,13 +19,14 @@ from stepscope.events.pristine import raw
 from stepscope.record.arguments import tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.watch.forked import can_fork, in_a_fork
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.sequences import can_keep
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.sequences import NextStep
     from stepscope.record.watch.steps import Backward
-    from stepscope.record.watch.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Trial", "Trials", "tried"]
@@ -97,8 +98,8 @@ class Trials(Witness):
 
     def of(self, visit: Visit) -> list[Trial]:
         """The trials of the model that this call is a call of."""
-        module = visit.root.module.live
-        return [trial for trial in self.all if module is not None and trial.visit.module.live is module]
+        module = live(visit.root.module)
+        return [trial for trial in self.all if module is not None and live(trial.visit.module) is module]
 
 
 def _is_fit(module: Any, args: Any, kwargs: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,8 +11,9 @@ from torch.nn.modules.loss import _Loss
 
 from stepscope.events.hub import source_of
 from stepscope.events.source import only_noted
+from stepscope.evidence.origins import OUTPUT
+from stepscope.evidence.visits import Visit, Visits
 from stepscope.record.arguments import tensors_in
-from stepscope.record.watch.origin import OUTPUT, Origin
 from stepscope.record.watch.places import own_place
 
 if TYPE_CHECKING:
@@ -22,64 +22,18 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Visit", "Visits"]
+__all__ = ["VisitObserver"]
 
-_KEPT = 4000
 _MOST_CLASSES = 64
 
 
-class Visit:
-    """One run of a module's forward."""
-
-    __slots__ = (
-        "batch", "depth", "error", "grad", "index", "inputs", "module", "outputs", "parent", "path", "place",
-        "shapes_in", "shapes_out", "step", "time", "training", "type",
-    )  # fmt: skip
-
-    def __init__(self, module: Module, training: bool, parent: Visit | None, place: Place | None) -> None:
-        self.module = module
-        self.type = module.type
-        self.parent = parent
-        self.depth: int = 0 if parent is None else parent.depth + 1
-        self.place = place
-        """Where the user's code called it."""
-        self.path = ""
-        """Its name inside its root module; "" for the root itself."""
-        self.training = training
-        self.grad: bool = torch.is_grad_enabled()
-        self.step = 0
-        self.time = time.perf_counter()
-        self.index = 0
-        self.batch: int | None = None
-        """The number of the last batch a loader had delivered when it was called."""
-        self.inputs: tuple[Origin, ...] = ()
-        self.outputs: tuple[Origin, ...] = ()
-        self.shapes_in: list[tuple[int, ...]] = []
-        self.shapes_out: list[tuple[int, ...]] = []
-        self.error = False
-
-    @property
-    def root(self) -> Visit:
-        visit = self
-        while visit.parent is not None:
-            visit = visit.parent
-        return visit
-
-    def __repr__(self) -> str:
-        return f"Visit({self.path or self.type}, {self.shapes_in} -> {self.shapes_out})"
-
-
-class Visits:
+class VisitObserver(Visits):
     """The stack of running modules, the recent root visits, and the visits of the latest watched root call."""
 
     def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
         self._watcher = watcher
         self.stack: list[Visit] = []
-        self.roots: deque[Visit] = deque(maxlen=_KEPT)
-        """Calls of root modules, the latest last; those made while looking closely, and every one without gradients."""
-        self.latest: list[Visit] = []
-        """All visits of the root call that ran last (or is running), in order: the way a shape took."""
-        self.count = 0
         self.evaluated_at = -1
         """How many backwards had run when a model was last called without gradients."""
         self._models: Any = source_of("model_begins")
@@ -129,7 +83,7 @@ class Visits:
                     self._models.rest_without_grad(_Loss)
                 return
         module = watcher.nets.of(call.module)
-        visit = Visit(module, call.module.training, None, watcher.trainer.place(own_place(call.frame)))
+        visit = _visit(module, call.module.training, None, watcher.trainer.place(own_place(call.frame)))
         visit.step, visit.index, visit.batch = watcher.step, self.count, watcher.batches
         self.count += 1
         call.notes["visit"] = visit
@@ -172,7 +126,7 @@ class Visits:
             return
         self._watcher.governor.charge("module")
         parent = self.stack[-1]
-        visit = Visit(self._watcher.nets.of(call.module), call.module.training, parent, own_place(call.frame))
+        visit = _visit(self._watcher.nets.of(call.module), call.module.training, parent, own_place(call.frame))
         visit.step, visit.batch = parent.step, parent.batch
         visit.path = self._paths.get(call.module, "")
         with torch._C.DisableTorchFunction():
@@ -209,3 +163,9 @@ class Visits:
         tensors = tensors_in(result)
         visit.outputs = tuple(map(self._watcher.trail.of, tensors))
         visit.shapes_out = [tuple(tensor.shape) for tensor in tensors]
+
+
+def _visit(module: Module, training: bool, parent: Visit | None, place: Place | None) -> Visit:
+    visit = Visit(module, training, parent, place)
+    visit.grad, visit.time = torch.is_grad_enabled(), time.perf_counter()
+    return visit

@@ -39,10 +39,10 @@ from stepscope.record.watch.indices import Indices
 from stepscope.record.watch.keeping import Keeping
 from stepscope.record.watch.layers import Layers
 from stepscope.record.watch.loaders import Loader, Loaders
-from stepscope.record.watch.losses import Losses
+from stepscope.record.watch.losses import LossObserver
 from stepscope.record.watch.metrics import Metrics
 from stepscope.record.watch.models import Models
-from stepscope.record.watch.modes import Modes
+from stepscope.record.watch.modes import ModeObserver
 from stepscope.record.watch.movements import Movements
 from stepscope.record.watch.nets import Nets
 from stepscope.record.watch.numbers import Numbers
@@ -58,7 +58,7 @@ from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.trainer import Trainer
 from stepscope.record.watch.trials import Trials
-from stepscope.record.watch.visits import Visits
+from stepscope.record.watch.visits import VisitObserver
 from stepscope.record.watch.witness import Witness
 from stepscope.record.watch.wraps import Wraps
 from stepscope.records.place import Place
@@ -109,18 +109,18 @@ class Watcher:
         self.trainer = Trainer()
         self.nets = Nets()
         self.trail = Trail(self)
-        self.visits = Visits(self)
+        self.visits = VisitObserver(self)
         self.optimizers = Optimizers(self)
         self.steps = Steps(self)
         self.models = Models(self)
-        self.modes = Modes(self)
+        self.modes = ModeObserver(self)
         self.loaders = Loaders(self)
         self.devices = Devices(self)
         self.keeping = Keeping(self)
         self.habits = Habits(self)
         self.indices = Indices(self)
         self.compiling = Compiling(self)
-        self.losses = Losses(self)
+        self.losses = LossObserver(self)
         self.contractions = Contractions(self)
         self.sequences = Sequences(self)
         self.attention = Attention(self)

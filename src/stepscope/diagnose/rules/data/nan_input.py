@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.data_sources import birth
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import PARAMETER, Origin
+from stepscope.evidence.origins import PARAMETER, Origin
 
 _CAUSES = (
     "num.log-zero", "num.div-zero-std", "num.sqrt-zero", "num.sqrt-negative", "num.exp-overflow", "num.acos", "num.pow",

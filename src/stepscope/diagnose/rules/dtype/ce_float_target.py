@@ -7,7 +7,7 @@ import torch
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LossCall
+from stepscope.evidence.losses import LossCall
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.dtypes import DtypeFault

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LossCall
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.losses import LossCall
+from stepscope.evidence.origins import Origin
 from stepscope.records.step import Site
 
 

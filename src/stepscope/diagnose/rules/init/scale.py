@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start
-from stepscope.record.watch.losses import LossCall
+from stepscope.evidence.losses import LossCall
 from stepscope.record.watch.starts import Start
 
 _LARGE = 4.0

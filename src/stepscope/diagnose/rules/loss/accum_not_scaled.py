@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LOSSES
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.losses import LOSSES
+from stepscope.evidence.origins import Origin
 from stepscope.record.watch.steps import Step
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import CASTS, reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import PARAMETER, Origin
+from stepscope.evidence.origins import PARAMETER, Origin
 
 _PAIRWISE = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss", "gaussian_nll_loss", "kl_div")
 _TWO_SIDED = frozenset({"sub", "rsub", "mul", "div", "add"})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import source, where_applied
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LossCall
+from stepscope.evidence.losses import LossCall
 
 
 @rule("loss.kl-needs-log", severity="error", follows=("loss.swapped-args",))

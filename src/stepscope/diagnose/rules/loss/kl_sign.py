@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import Divergence, divergences
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.origins import Origin
 
 
 @rule("loss.kl-sign", severity="error")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import source
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LossCall
+from stepscope.evidence.losses import LossCall
 
 _ENOUGH = 100
 _IMBALANCE = 3.0

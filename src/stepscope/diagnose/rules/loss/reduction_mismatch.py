@@ -7,8 +7,8 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import Term, reduces_all, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import divergences
-from stepscope.record.watch.losses import LOSSES
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.losses import LOSSES
+from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place
 
 _RATIO = 10.0

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import CASTS, RESHAPES, axes_of
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place
 
 _SCALING = CASTS | {"mul", "div", "mul_", "div_", "true_divide", "exp", "neg"}

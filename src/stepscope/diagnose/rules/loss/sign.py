@@ -8,8 +8,8 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import CASTS, source, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import is_log_likelihood, is_picked, pulls
-from stepscope.record.watch.losses import LOSSES
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.losses import LOSSES
+from stepscope.evidence.origins import Origin
 from stepscope.record.watch.steps import Backward
 
 _WANTED = re.compile(r"adv|reward|return|gain|(^|_)(ret|rets|R|G|y|r)($|_)|target|label|one_?hot|truth", re.I)

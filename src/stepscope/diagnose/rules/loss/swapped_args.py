@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import source
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LOSSES, LossCall
+from stepscope.evidence.losses import LOSSES, LossCall
 
 _ONE_WAY = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "poisson_nll_loss")
 _RANKED = ("triplet_margin_loss", "triplet_margin_with_distance_loss", "margin_ranking_loss")

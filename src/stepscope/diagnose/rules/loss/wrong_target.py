@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import CASTS
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.losses import LossCall
-from stepscope.record.watch.origin import PARAMETER, Origin
+from stepscope.evidence.losses import LossCall
+from stepscope.evidence.origins import PARAMETER, Origin
 
 _COMPARING = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
               "binary_cross_entropy_with_logits")  # fmt: skip

@@ -6,7 +6,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import Term, terms
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import same, scaled_source
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.origins import Origin
 
 _NOISE = ("randn", "randn_like", "normal", "normal_", "rand", "rand_like")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.origins import Origin
 from stepscope.record.watch.attention import Masking
-from stepscope.record.watch.origin import Origin
 
 _GRAPH = re.compile(r"adj|neigh|edge|graph|connect", re.I)
 _KEEPS_SENSE = frozenset(

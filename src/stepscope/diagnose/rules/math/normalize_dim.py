@@ -6,7 +6,7 @@ from stepscope.diagnose.batch_mixing import normalised_over_batch
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import where_applied
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.origins import Origin
 
 
 @rule("math.normalize-dim", severity="error")

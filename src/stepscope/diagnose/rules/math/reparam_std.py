@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import divergences, same, scaled_source
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.origins import Origin
 from stepscope.records.place import Place
 
 _LOG_VARIANCE = re.compile(r"log_?(var|sigma_?(2|sq|squared))|(^|_)lv($|_)", re.I)

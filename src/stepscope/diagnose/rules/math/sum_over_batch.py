@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import reduces_all, source
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import PARAMETER, Origin
+from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.records.place import Place
 
 _ELEMENTWISE = frozenset({

@@ -7,7 +7,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.modes import ModeCall
+from stepscope.evidence.modes import ModeCall
 
 _ENOUGH = 3
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.origins import Origin
 
 
 @rule("model.final-softmax-1col", severity="error", needs="steps, end")

@@ -8,8 +8,8 @@ from torch import nn
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import Origin
-from stepscope.record.watch.visits import Visit
+from stepscope.evidence.origins import Origin
+from stepscope.evidence.visits import Visit
 
 
 @rule("model.no-nonlinearity", severity="warning", needs="steps, end")

@@ -6,7 +6,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import Origin
+from stepscope.evidence.origins import Origin
 
 _RANGES = {
     "relu": (0.0, None), "relu_": (0.0, None), "sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "softplus": (0.0, None),

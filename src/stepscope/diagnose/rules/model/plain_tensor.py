@@ -9,7 +9,7 @@ import torch
 from stepscope.diagnose.attributes import assigned_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.origin import NOISE, Origin
+from stepscope.evidence.origins import NOISE, Origin
 
 
 @rule("model.plain-tensor", severity="error", needs="steps, crash")

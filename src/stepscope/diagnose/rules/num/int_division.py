@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
+from stepscope.evidence.origins import DATA, HOST, NOISE, Origin
 from stepscope.record.watch.numbers import Cut
-from stepscope.record.watch.origin import DATA, HOST, NOISE, Origin
 
 
 @rule("num.int-division", severity="warning", needs="steps, end")

@@ -8,7 +8,7 @@ from typing import Any
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, dotted
-from stepscope.record.watch.visits import Visit
+from stepscope.evidence.visits import Visit
 
 _GIVE_THEMSELVES = ("to", "eval", "train", "cuda", "cpu", "float", "double", "half", "requires_grad_")
 _TARGET = re.compile(r"target|tgt|teacher", re.I)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.sequence_layers import SEQUENTIAL, is_batch_first
-from stepscope.record.watch.losses import LossCall
-from stepscope.record.watch.visits import Visit
+from stepscope.evidence.losses import LossCall
+from stepscope.evidence.visits import Visit
 
 _TURNS = frozenset({"transpose", "permute", "t", "T", "mT", "movedim", "moveaxis", "swapaxes", "swapdims", "stack",
                     "einsum", "view", "reshape", "unbind", "pad_sequence", "pack_padded_sequence"})  # fmt: skip

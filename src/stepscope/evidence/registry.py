@@ -1,0 +1,79 @@
+"""The tables of evidence and the records in them, found by folder: a file dropped in here is registered."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from stepscope.records.place import Place
+from stepscope.records.step import Site
+
+__all__ = ["Table", "record", "records", "table", "tables"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Table:
+    """What one observer writes: `run.<name>` for the rules."""
+
+    name: str
+    version: int
+    """Raised when what the observer keeps, or what it means, has changed."""
+    kind: type
+
+
+_tables: dict[str, Table] = {}
+_records: dict[str, type] = {"Place": Place, "Site": Site}
+_loading = threading.RLock()
+_loaded = False
+
+
+def table(name: str, *, version: int = 1) -> Callable[[type[T]], type[T]]:
+    """Make a dataclass a table of evidence; its observer derives from it and fills it.
+
+    @table("losses")
+    @dataclass(eq=False)
+    class Losses: ...
+    """
+
+    def register(kind: type[T]) -> type[T]:
+        _tables[name] = Table(name, version, kind)
+        return record(kind)
+
+    return register
+
+
+def record(kind: type[T]) -> type[T]:
+    """Make a class one that tables may point at. Its name is its name on disk."""
+    known = _records.setdefault(kind.__name__, kind)
+    assert known.__module__ == kind.__module__, f"two records are called {kind.__name__}: {known} and {kind}"
+    _records[kind.__name__] = kind
+    return kind
+
+
+def tables() -> dict[str, Table]:
+    """Every table by its name."""
+    _load()
+    return dict(sorted(_tables.items()))
+
+
+def records() -> list[type]:
+    """Every class that may be on disk."""
+    _load()
+    return [_records[name] for name in sorted(_records)]
+
+
+def _load() -> None:
+    global _loaded
+    with _loading:
+        if not _loaded:
+            import stepscope.evidence as folder
+
+            for found in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}."):
+                importlib.import_module(found.name)
+            _loaded = True
