@@ -63,8 +63,8 @@ class Module:
     """A module: its class, where it was made, its settings and its parts."""
 
     __slots__ = (
-        "__weakref__", "alive", "attributes", "buffers", "children", "classes", "hidden", "kinds", "loaded", "made", "number",
-        "own", "path", "training", "type",
+        "__weakref__", "alive", "attributes", "buffers", "children", "classes", "hidden", "kinds", "loaded", "made",
+        "number", "own", "path", "training", "type",
     )  # fmt: skip
 
     def __init__(self, number: int, type: str, kinds: tuple[str, ...]) -> None:

@@ -325,7 +325,7 @@ def draws_behind(origin: Origin) -> dict[int, Origin]:
     for past in origin.ancestors(400, through=lambda one: one.op in _PICKS or one.op in _MOVES or one.kind == "data"):
         if past.op in _PICKS and len(past.inputs) > 1:
             for index in past.inputs[1:]:
-                if index.dtype.is_floating_point:
+                if index.is_floating:
                     continue
                 found.update({one.index: one for one in index.ancestors(60) if one.op in _DRAWS})
     return found
