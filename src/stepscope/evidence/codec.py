@@ -19,7 +19,7 @@ from stepscope.errors import StepscopeError
 
 __all__ = ["decode", "encode"]
 
-_POINTER, _TUPLE, _SET, _WIDE = 1, 2, 3, 4
+_POINTER, _TUPLE, _SET, _WIDE, _MAP = 1, 2, 3, 4, 5
 _packed = msgspec.msgpack.Encoder()
 _pointer = msgspec.msgpack.Decoder(tuple[int, int])
 
@@ -58,7 +58,10 @@ class _Writer:
         if kind is list or kind is deque:
             return [self.plain(one) for one in value]
         if kind is dict:
-            return {self.plain(key): self.plain(one) for key, one in value.items()}
+            pairs = [(self.plain(key), self.plain(one)) for key, one in value.items()]
+            if any(type(key) is msgspec.msgpack.Ext for key, _ in pairs):  # which is no key of a map
+                return msgspec.msgpack.Ext(_MAP, _packed.encode(pairs))
+            return dict(pairs)
         if kind is tuple:
             return msgspec.msgpack.Ext(_TUPLE, _packed.encode([self.plain(one) for one in value]))
         if kind in (set, frozenset):
@@ -114,7 +117,9 @@ def decode(data: bytes, classes: Iterable[type]) -> Any:
     kinds = {kind.__name__: kind for kind in classes}
     try:
         document = msgspec.msgpack.decode(data, type=_Document, ext_hook=msgspec.msgpack.Ext)
-        objects = [[_blank(kinds.get(table.name), row) for row in table.rows] for table in document.tables]
+        objects = [
+            [_blank(kinds.get(table.name), table.fields, row) for row in table.rows] for table in document.tables
+        ]
         for table, made in zip(document.tables, objects, strict=True):
             known = _settable(kinds.get(table.name))
             for row, one in zip(table.rows, made, strict=True):
@@ -130,12 +135,13 @@ def _settable(kind: type | None) -> set[str]:
     return set() if kind is None or issubclass(kind, msgspec.Struct) else set(fields_of(kind))
 
 
-def _blank(kind: type | None, row: list[Any]) -> Any:
+def _blank(kind: type | None, fields: list[str], row: list[Any]) -> Any:
     """An object whose fields are filled in later, when all are there; one of plain values at once."""
     if kind is None:
         return None
     if issubclass(kind, msgspec.Struct):
-        return kind(*(_filled(value, []) for value in row))
+        known = kind.__struct_fields__
+        return kind(**{name: _filled(one, []) for name, one in zip(fields, row, strict=True) if name in known})
     made = kind.__new__(kind)
     for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
         if field.default_factory is not dataclasses.MISSING:
@@ -153,7 +159,7 @@ def _filled(value: Any, objects: list[list[Any]]) -> Any:
         if value.code == _WIDE:
             return int(value.data)
         inner = _filled(msgspec.msgpack.decode(value.data, ext_hook=msgspec.msgpack.Ext), objects)
-        return tuple(inner) if value.code == _TUPLE else set(inner)
+        return tuple(inner) if value.code == _TUPLE else set(inner) if value.code == _SET else dict(inner)
     if isinstance(value, list):
         return [_filled(one, objects) for one in value]
     if isinstance(value, dict):
