@@ -9,6 +9,7 @@ from stepscope.diagnose.source import Source
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
+    from stepscope.evidence.steps import Steps
     from stepscope.record.watch.ranks import Rank
     from stepscope.record.watch.watcher import Watcher
 
@@ -27,7 +28,7 @@ class Evidence:
         self.nets = watcher.nets
         self.trail = watcher.trail
         self.visits = watcher.visits
-        self.steps = watcher.steps
+        self.steps: Steps = watcher.steps
         self.optimizers = watcher.optimizers
         self.models = watcher.models
         self.modes = watcher.modes

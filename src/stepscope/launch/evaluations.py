@@ -14,8 +14,8 @@ from stepscope.evidence.origins import DATA
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 

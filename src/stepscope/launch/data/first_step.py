@@ -12,8 +12,8 @@ from stepscope.plain_text import clean
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.tape import Tapes
     from stepscope.record.watch.watcher import Watcher
 

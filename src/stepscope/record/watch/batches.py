@@ -14,9 +14,9 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

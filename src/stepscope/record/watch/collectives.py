@@ -18,7 +18,7 @@ from stepscope.record.watch.ranks import Called, Returned, Synced
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.steps import Backward, Step
+    from stepscope.evidence.steps import Backward, Step
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

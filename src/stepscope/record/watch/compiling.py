@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.steps import Step
+    from stepscope.evidence.steps import Step
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Compiling"]

@@ -26,9 +26,9 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

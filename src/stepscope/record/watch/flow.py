@@ -17,7 +17,7 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
-    from stepscope.record.watch.steps import Backward
+    from stepscope.evidence.steps import Backward
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 

@@ -17,9 +17,9 @@ from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.modes import ModeCall
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 

@@ -15,7 +15,7 @@ from stepscope.record.watch.places import is_own_file, own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.steps import Backward
+    from stepscope.evidence.steps import Backward
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

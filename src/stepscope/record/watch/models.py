@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stepscope.events import Installed
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.step import Site
 

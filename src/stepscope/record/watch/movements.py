@@ -17,7 +17,7 @@ from stepscope.record.watch.fetch import can_fetch, is_far, together
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.steps import Step
+    from stepscope.evidence.steps import Step
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Movement", "Movements"]

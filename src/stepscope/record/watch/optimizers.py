@@ -17,7 +17,7 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.steps import Step
+    from stepscope.evidence.steps import Step
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 

@@ -12,8 +12,8 @@ from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Reach", "Reaches"]

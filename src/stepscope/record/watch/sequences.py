@@ -21,8 +21,8 @@ from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.steps import Step
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.steps import Step
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place

@@ -14,8 +14,8 @@ from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place

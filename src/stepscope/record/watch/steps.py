@@ -1,11 +1,10 @@
-"""Steps: every `backward()`, every optimizer's step, and whether gradients were cleared between them."""
+"""Follows every `backward()`, every optimizer's step, and whether gradients were cleared between them."""
 
 from __future__ import annotations
 
 import math
 import time
 import weakref
-from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -14,6 +13,7 @@ from stepscope.events.operations import stand_down, stand_up
 from stepscope.events.optimizers import closure_in
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.steps import Backward, Step, Steps
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.nonzero import are_nonzero, is_nonzero
@@ -21,82 +21,16 @@ from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Backward", "Step", "Steps"]
+__all__ = ["StepObserver"]
 
-_KEPT = 4000
 _SAMPLE = 3
 _LIGHTLY, _SELDOM, _MANY = 4, 16, 1000
 """Of the backwards that are not looked at closely, every fourth is noted with its loss; after many, every sixteenth."""
 _LOSSES_FAR = 45
 """Backwards whose loss is read from a device."""
-
-
-class Backward:
-    """One call of `backward()` (or `autograd.grad`, which gathers no gradients)."""
-
-    __slots__ = (
-        "accumulates", "create_graph", "far", "index", "leaf", "loss", "origin", "place", "requires_grad",
-        "retain_graph", "shape", "step", "time",
-    )  # fmt: skip
-
-    def __init__(self, index: int, step: int, place: Place | None) -> None:
-        self.index = index
-        self.step = step
-        """How many optimizer steps had been taken before it."""
-        self.place = place
-        self.time = time.perf_counter()
-        self.accumulates = True
-        self.loss: float | None = None
-        """Its value: on a CPU, and on a device in the first steps."""
-        self.far = False
-        """It was computed on a device."""
-        self.shape: tuple[int, ...] = ()
-        self.leaf = False
-        """It is a leaf: nothing was computed to make it, or its history was cut off."""
-        self.requires_grad = True
-        self.retain_graph = False
-        self.create_graph = False
-        self.origin: Origin | None = None
-        """Where the loss comes from, when the trail was on."""
-
-
-class Step:
-    """One step of one optimizer."""
-
-    __slots__ = (
-        "backwards", "empty", "index", "lagging", "looked", "lr", "optimizer", "own_norm", "place", "stale",
-        "stale_norm", "thrown_away", "time", "without_grad", "zeroed",
-    )  # fmt: skip
-
-    def __init__(self, index: int, optimizer: int, place: Place | None) -> None:
-        self.index = index
-        self.optimizer = optimizer
-        """Which one: an index into `run.optimizers.made`."""
-        self.place = place
-        self.time = time.perf_counter()
-        self.backwards: list[Backward] = []
-        """Those since this optimizer's step before."""
-        self.stale = False
-        """No gradient was cleared since this optimizer's step before, and there were some."""
-        self.stale_norm: float | None = None
-        self.own_norm: float | None = None
-        self.zeroed = 0
-        """How often gradients of this optimizer were cleared since its step before."""
-        self.lr: float | None = None
-        self.without_grad = 0
-        """How many of its parameters have no gradient."""
-        self.empty = False
-        """None of its parameters has a gradient other than zero."""
-        self.looked = False
-        """Its gradients have been looked at: with a closure they are there once it has run."""
-        self.lagging = False
-        """A root module was called with gradients on since the last backward: that backward is still to come."""
-        self.thrown_away = 0
-        """How many backwards since its step before had their gradients cleared before this step."""
 
 
 class _Watched:
@@ -119,32 +53,15 @@ class _Watched:
         """The ids of its parameters, and their places from the smallest to the largest."""
 
 
-class Steps(Witness):
-    """`run.steps`"""
-
+class StepObserver(Witness, Steps):
     def __init__(self, watcher: Watcher) -> None:
+        Steps.__init__(self)
         super().__init__(watcher)
-        self.backwards: deque[Backward] = deque(maxlen=_KEPT)
-        self.steps: deque[Step] = deque(maxlen=_KEPT)
-        self.backward_count = 0
-        self.step_count = 0
         self._watched: weakref.WeakKeyDictionary[Any, _Watched] = weakref.WeakKeyDictionary()
         self.running: Backward | None = None
         """The backward that is running, if it was noted."""
         self._inside = 0
         self._open: list[tuple[Any, Step | None]] = []
-        self._counts: dict[int, int] = {}
-
-    @property
-    def in_backward(self) -> bool:
-        return self.running is not None
-
-    def of_optimizer(self, number: int) -> list[Step]:
-        return [step for step in self.steps if step.optimizer == number]
-
-    def count_of(self, number: int) -> int:
-        """How many steps an optimizer has taken."""
-        return self._counts.get(number, 0)
 
     def _place(self, frame: Any) -> Place | None:
         return self.watcher.trainer.place(own_place(frame))
@@ -162,7 +79,7 @@ class Steps(Witness):
             return
         if self.watcher.visits.evaluated_at == number:
             self.watcher.visits.training_goes_on()
-        backward = Backward(self.backward_count, self.watcher.step, self._place(frame))
+        backward = Backward(self.backward_count, self.watcher.step, self._place(frame), time.perf_counter())
         self.backward_count += 1
         tensors = list(roots) if isinstance(roots, (list, tuple)) else [roots]
         backward.accumulates = bool(kwargs.get("accumulate_grad", True))
@@ -271,7 +188,7 @@ class Steps(Witness):
             return
         self._stand(down=True)
         number = self.watcher.optimizers.number_of(optimizer)
-        step = Step(self.step_count, number, self._place(frame))
+        step = Step(self.step_count, number, self._place(frame), time.perf_counter())
         self._open.append((optimizer, step))
         if closure_in(args, kwargs) is None:
             self._look(step, optimizer)
@@ -343,13 +260,13 @@ class Steps(Witness):
             last, number = self.watcher.optimizers.last
             if last is None or last() is not optimizer:
                 number = self.watcher.optimizers.number_of(optimizer)
-            self._counts[number] = self._counts.get(number, 0) + 1
+            self.counts[number] = self.counts.get(number, 0) + 1
             self.watcher.stepped(None, optimizer)
             return
         if not step.looked:  # a closure that was never called
             self._look(step, optimizer)
         self._finish(step, optimizer)
-        self._counts[step.optimizer] = self._counts.get(step.optimizer, 0) + 1
+        self.counts[step.optimizer] = self.counts.get(step.optimizer, 0) + 1
         self.steps.append(step)
         self.watcher.governor.charge("step")
         self.watcher.stepped(step, optimizer)

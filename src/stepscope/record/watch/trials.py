@@ -24,9 +24,9 @@ from stepscope.record.watch.sequences import can_keep
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.sequences import NextStep
-    from stepscope.record.watch.steps import Backward
     from stepscope.record.watch.watcher import Watcher
 
 __all__ = ["Trial", "Trials", "tried"]

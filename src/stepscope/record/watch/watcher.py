@@ -15,6 +15,7 @@ from stepscope.events.aside import is_capturing
 from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
+from stepscope.evidence.steps import Step
 from stepscope.record.watch.activations import Activations
 from stepscope.record.watch.attention import Attention
 from stepscope.record.watch.axes import Axes
@@ -53,7 +54,7 @@ from stepscope.record.watch.schedulers import Schedulers
 from stepscope.record.watch.sequences import Sequences
 from stepscope.record.watch.shapes_seen import ShapesSeen
 from stepscope.record.watch.starts import Starts
-from stepscope.record.watch.steps import Step, Steps
+from stepscope.record.watch.steps import StepObserver
 from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.trainer import Trainer
@@ -111,7 +112,7 @@ class Watcher:
         self.trail = Trail(self)
         self.visits = VisitObserver(self)
         self.optimizers = Optimizers(self)
-        self.steps = Steps(self)
+        self.steps = StepObserver(self)
         self.models = Models(self)
         self.modes = ModeObserver(self)
         self.loaders = Loaders(self)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.steps import Backward, Step
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.loaders import Loader
-    from stepscope.record.watch.steps import Backward, Step
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 

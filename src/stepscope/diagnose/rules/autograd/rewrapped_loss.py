@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.steps import Backward
+from stepscope.evidence.steps import Backward
 
 _MOST_SHOWN = 4
 _WRAPS = frozenset({"tensor", "as_tensor", "from_numpy", "requires_grad_", "detach", "Tensor", "FloatTensor"})

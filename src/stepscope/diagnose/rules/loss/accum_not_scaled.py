@@ -6,7 +6,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LOSSES
 from stepscope.evidence.origins import Origin
-from stepscope.record.watch.steps import Step
+from stepscope.evidence.steps import Step
 
 
 @rule("loss.accum-not-scaled", severity="info", follows=("opt.no-zero-grad", "opt.accum-zeroed", "opt.no-step"))

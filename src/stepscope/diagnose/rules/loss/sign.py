@@ -10,7 +10,7 @@ from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.signs import is_log_likelihood, is_picked, pulls
 from stepscope.evidence.losses import LOSSES
 from stepscope.evidence.origins import Origin
-from stepscope.record.watch.steps import Backward
+from stepscope.evidence.steps import Backward
 
 _WANTED = re.compile(r"adv|reward|return|gain|(^|_)(ret|rets|R|G|y|r)($|_)|target|label|one_?hot|truth", re.I)
 _UNWANTED = re.compile(r"cost|regret|penalt|loss|delta|td|neg", re.I)
