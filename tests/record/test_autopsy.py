@@ -12,7 +12,8 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 from stepscope.errors import UsageError
-from stepscope.record.autopsy import Verdict, autopsy, repeat
+from stepscope.evidence.autopsy import Verdict
+from stepscope.record.autopsy import autopsy, repeat
 from stepscope.record.pulse import Pulse
 
 INF = float("inf")

@@ -9,21 +9,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from stepscope.diagnose.nonfinite_kinds import UNKNOWN, Kind, kind_of, kind_of_warning, kind_when_steep
 from stepscope.diagnose.rule import Proof
-from stepscope.record.nonfinite import is_bad
-from stepscope.record.watch.finite import STEEP, Spot
+from stepscope.evidence.finite import STEEP, Spot
+from stepscope.records.finite import is_bad, said_of
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.evidence.autopsy import Verdict
+    from stepscope.evidence.finite import Alarm
     from stepscope.evidence.origins import Origin
-    from stepscope.record.autopsy import Verdict
-    from stepscope.record.watch.finite import Alarm
 
 __all__ = ["Culprit", "culprit", "proofs"]
 
 _MOST = 20_000
+_found: WeakKeyDictionary[Alarm, Culprit] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,10 @@ def culprit(run: Evidence) -> Culprit | None:
     alarm = run.finite.alarm
     if alarm is None:
         return None
-    if alarm.culprit is None:
-        alarm.culprit = _find(run, alarm)
-    return alarm.culprit if isinstance(alarm.culprit, Culprit) else None
+    found = _found.get(alarm)
+    if found is None:
+        found = _found[alarm] = _find(alarm)
+    return found
 
 
 def proofs(run: Evidence, rule: str) -> Iterator[Proof]:
@@ -80,8 +83,8 @@ def _symptom(alarm: Alarm) -> str:
     return f"the loss is {alarm.value} in step {alarm.step}, and the training goes on"
 
 
-def _find(run: Evidence, alarm: Alarm) -> Culprit:
-    found = _of_gradient(alarm) if alarm.kind == "gradient" or alarm.parameters else _of_loss(run, alarm)
+def _find(alarm: Alarm) -> Culprit:
+    found = _of_gradient(alarm) if alarm.kind == "gradient" or alarm.parameters else _of_loss(alarm)
     return found or Culprit(UNKNOWN, alarm.place, alarm)
 
 
@@ -121,15 +124,15 @@ def _the_only_one(alarm: Alarm, candidates: list[Origin]) -> Culprit | None:
 # A bad loss
 
 
-def _of_loss(run: Evidence, alarm: Alarm) -> Culprit | None:
+def _of_loss(alarm: Alarm) -> Culprit | None:
     if alarm.origin is not None and alarm.seen:
-        found = _back(run, alarm, alarm.origin)
+        found = _back(alarm, alarm.origin)
         if found is not None:
             return found
-    return _by_graph(run, alarm, alarm.verdict) if alarm.verdict is not None else None
+    return _by_graph(alarm, alarm.verdict) if alarm.verdict is not None else None
 
 
-def _back(run: Evidence, alarm: Alarm, loss: Origin) -> Culprit | None:
+def _back(alarm: Alarm, loss: Origin) -> Culprit | None:
     """From bad value to bad value, to the op that made one of finite ones."""
     queue, seen = [loss], {id(loss)}
     born: list[Origin] = []
@@ -150,9 +153,9 @@ def _back(run: Evidence, alarm: Alarm, loss: Origin) -> Culprit | None:
     born = [o for o in born if not o.spot.meant] or born  # type: ignore[union-attr]
     if born:
         first = min(born, key=lambda o: o.index)
-        return _of_data(run, alarm, first) if first.op in _FROM_HOST else _at(alarm, first)
+        return _of_data(alarm, first) if first.op in _FROM_HOST else _at(alarm, first)
     known_bad = [o for o in sources if alarm.verdict is not None and alarm.verdict.kind == "input"]
-    return _of_data(run, alarm, known_bad[0]) if known_bad else None
+    return _of_data(alarm, known_bad[0]) if known_bad else None
 
 
 _FROM_HOST = frozenset({"tensor", "from_numpy", "as_tensor", "asarray", "FloatTensor", "frombuffer"})
@@ -184,15 +187,13 @@ def _at(alarm: Alarm, origin: Origin) -> Culprit:
 
 
 def _numbers(spot: Spot) -> dict[str, Any]:
-    from stepscope.record.nonfinite_text import said_of
-
     reads = {f"read_{number}": said_of(stats) for number, stats in enumerate(spot.reads[:3])}
     return {"op": spot.op, **reads, "made": said_of(spot.made)}
 
 
-def _of_data(run: Evidence, alarm: Alarm, origin: Origin) -> Culprit:
+def _of_data(alarm: Alarm, origin: Origin) -> Culprit:
     """It came in with the data: if numpy warned on the way, there; else where it became a tensor."""
-    warned = _numpy_warning(run)
+    warned = _numpy_warning(alarm)
     if warned is not None:
         kind, where = warned
         return Culprit(kind, where, alarm, op="numpy", evidence={"numpy": kind.what})
@@ -200,32 +201,19 @@ def _of_data(run: Evidence, alarm: Alarm, origin: Origin) -> Culprit:
     return Culprit(Kind("data.nan-input", "the data holds NaN or Inf", ""), origin.place, alarm, evidence=numbers)
 
 
-def _numpy_warning(run: Evidence) -> tuple[Kind, tuple[str, int]] | None:
+def _numpy_warning(alarm: Alarm) -> tuple[Kind, tuple[str, int]] | None:
     """The first line of the user's own at which numpy has warned of a value that is not finite."""
-    import os
-    import sys
-
-    from stepscope.record.watch.places import is_own_file
-
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        registry = getattr(module, "__warningregistry__", None)
-        if not isinstance(path, str) or not isinstance(registry, dict) or not is_own_file(os.path.abspath(path)):
-            continue
-        for key in registry:
-            if isinstance(key, tuple) and len(key) == 3 and isinstance(key[0], str):
-                kind = kind_of_warning(key[0])
-                if kind is not None:
-                    return kind, (os.path.abspath(path), key[2])
+    for text, file, line in alarm.numpy_warnings:
+        kind = kind_of_warning(text)
+        if kind is not None:
+            return kind, (file, line)
     return None
 
 
 # By the autograd graph of the loss
 
 
-def _by_graph(run: Evidence, alarm: Alarm, verdict: Verdict) -> Culprit | None:
-    from stepscope.record.nonfinite_text import said_of
-
+def _by_graph(alarm: Alarm, verdict: Verdict) -> Culprit | None:
     if verdict.kind not in ("input", "forward", "loss"):
         return None
     op = _op_name(verdict.node)
@@ -234,7 +222,7 @@ def _by_graph(run: Evidence, alarm: Alarm, verdict: Verdict) -> Culprit | None:
     if verdict.kind == "input":
         if origin is not None:
             data = next((o for o in origin.ancestors(200) if o.kind == "data"), origin)
-            return _of_data(run, alarm, data if data.place is not None else origin)
+            return _of_data(alarm, data if data.place is not None else origin)
         return Culprit(Kind("data.nan-input", "the data holds NaN or Inf", ""), where, alarm)
     kind = kind_of(op, "value", [stats for _, stats in verdict.inputs], verdict.stats, {})
     numbers = {f"read_{name}": said_of(stats) for name, stats in verdict.inputs}

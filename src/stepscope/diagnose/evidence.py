@@ -9,6 +9,9 @@ from stepscope.diagnose.source import Source
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
+    from stepscope.evidence.devices import Devices
+    from stepscope.evidence.finite import Finite
+    from stepscope.evidence.numbers import Numbers
     from stepscope.evidence.steps import Steps
     from stepscope.record.watch.ranks import Rank
     from stepscope.record.watch.watcher import Watcher
@@ -33,7 +36,7 @@ class Evidence:
         self.models = watcher.models
         self.modes = watcher.modes
         self.loaders = watcher.loaders
-        self.devices = watcher.devices
+        self.devices: Devices = watcher.devices
         self.keeping = watcher.keeping
         self.habits = watcher.habits
         self.compiling = watcher.compiling
@@ -44,12 +47,12 @@ class Evidence:
         self.trials = watcher.trials
         self.wraps = watcher.wraps
         self.shapes_seen = watcher.shapes_seen
-        self.finite = watcher.finite
+        self.finite: Finite = watcher.finite
         self.differences = watcher.differences
         self.layers = watcher.layers
         self.starts = watcher.starts
         self.checkpoints = watcher.checkpoints
-        self.numbers = watcher.numbers
+        self.numbers: Numbers = watcher.numbers
         self.batches = watcher.batches_fed
         self.targets = watcher.targets
         self.deliveries = watcher.deliveries

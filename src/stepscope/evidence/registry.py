@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from stepscope.records.place import Place
-from stepscope.records.step import Site
+from stepscope.records.step import Site, Stats
 
 __all__ = ["Table", "record", "records", "table", "tables"]
 
@@ -28,7 +28,7 @@ class Table:
 
 
 _tables: dict[str, Table] = {}
-_records: dict[str, type] = {"Place": Place, "Site": Site}
+_records: dict[str, type] = {"Place": Place, "Site": Site, "Stats": Stats}
 _loading = threading.RLock()
 _loaded = False
 

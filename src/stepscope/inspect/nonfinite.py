@@ -5,6 +5,7 @@ The search itself stands in `record`, because the watcher of a running training 
 
 from __future__ import annotations
 
-from stepscope.record.nonfinite import Birth, births, is_bad
+from stepscope.record.nonfinite import Birth, births
+from stepscope.records.finite import is_bad
 
 __all__ = ["Birth", "births", "is_bad"]

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 
 from stepscope.events.quiet import quietly
-from stepscope.record.nonfinite import is_bad
-from stepscope.record.nonfinite_text import said_of
 from stepscope.record.statistics import stats_of
+from stepscope.records.finite import is_bad, said_of
 
 __all__ = ["layer_lines", "line_of", "lines_of", "tensors_by_name"]
 

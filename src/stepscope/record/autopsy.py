@@ -7,54 +7,26 @@ back through values that are not finite. What the graph cannot say (the line, th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import torch
 
 from stepscope.errors import UsageError
 from stepscope.events.quiet import quietly
-from stepscope.record.nonfinite import Birth, Kind, is_bad
-from stepscope.record.nonfinite_text import said_of
+from stepscope.evidence.autopsy import Verdict
 from stepscope.record.recompute import recomputed
 from stepscope.record.saved import saved_tensors, was_packed
 from stepscope.record.statistics import stats_of
+from stepscope.records.finite import is_bad
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:
     from stepscope.record.values import Report
 
-__all__ = ["Verdict", "autopsy", "repeat"]
+__all__ = ["autopsy", "repeat"]
 
 _LEAF = "torch::autograd::AccumulateGrad"
-
-
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What can be said of a bad loss. `print` it."""
-
-    kind: Kind | None
-    """input, parameter, forward, loss, or backward; None when the graph does not tell."""
-    node: str = ""
-    """The autograd node of the op that made it: `LogBackward0`."""
-    names: tuple[str, ...] = ()
-    """The parameter that is bad, or those the op used: they tell the module."""
-    stats: Stats | None = None
-    """What was not finite."""
-    inputs: tuple[tuple[str, Stats | None], ...] = ()
-    """What the op kept of its inputs."""
-    exact: bool = True
-    """False: it was this op or one just before it, whose values nobody kept."""
-    candidates: tuple[str, ...] = ()
-    """Those others."""
-    birth: Birth | None = None
-    """With op, module and line, when the step was repeated."""
-    sequence: int = -1
-    """The number autograd gave the node, in the order of the forward pass."""
-
-    def __str__(self) -> str:
-        return _describe(self)
 
 
 def autopsy(loss: Any, *, model: Any = None, output: Any = None) -> Verdict:
@@ -254,27 +226,3 @@ def _flat(value: Any) -> Sequence[Any]:
     if isinstance(value, (list, tuple)):
         return [part for item in value for part in _flat(item)]
     return (value,)
-
-
-def _describe(verdict: Verdict) -> str:
-    if verdict.birth is not None:
-        return str(verdict.birth)
-    if verdict.kind is None:
-        if verdict.stats is not None and not is_bad(verdict.stats):
-            return f"the loss is finite ({verdict.stats.max if verdict.stats.max is not None else math.nan:.6g})"
-        return (
-            "the loss is not finite, and its autograd graph is gone (backward frees it); repeating the step would tell"
-        )
-    if verdict.kind == "parameter":
-        return f"the parameter {verdict.names[0]} is not finite: {said_of(verdict.stats)}"
-    if verdict.kind == "input":
-        return f"the data is not finite: {said_of(verdict.stats)}; first seen at {verdict.node}"
-    where = " (in the loss code)" if verdict.kind == "loss" else ""
-    lines = [f"born in {verdict.node}{where}: {said_of(verdict.stats)}"]
-    if verdict.names:
-        lines.append(f"  it uses {', '.join(verdict.names)}")
-    lines += [f"  read {name}: {said_of(stats)}" for name, stats in verdict.inputs]
-    if not verdict.exact:
-        others = f", or in {', '.join(verdict.candidates)}" if verdict.candidates else ""
-        lines.append(f"  there or just before{others}: nobody kept those values; repeating the step would tell")
-    return "\n".join(lines)

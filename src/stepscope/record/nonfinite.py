@@ -11,9 +11,10 @@ from typing import Literal
 
 import msgspec
 
+from stepscope.records.finite import is_bad
 from stepscope.records.step import Op, Site, Stats, StepRecord, TensorInfo, TensorRef
 
-__all__ = ["Birth", "Kind", "births", "first_nonfinite", "is_bad"]
+__all__ = ["Birth", "Kind", "births", "first_nonfinite"]
 
 Kind = Literal["input", "parameter", "buffer", "state", "forward", "loss", "backward", "optimizer", "other"]
 """input, parameter, buffer, state (of the optimizer): it was there before the step · forward, loss: an op of the model
@@ -66,12 +67,6 @@ class Birth(msgspec.Struct, frozen=True, kw_only=True):
         from stepscope.record.nonfinite_text import describe
 
         return describe(self)
-
-
-def is_bad(stats: Stats | None, nan: bool = True, inf: bool = True) -> bool:
-    if stats is None:
-        return False
-    return bool((nan and stats.nan) or (inf and (stats.pos_inf or stats.neg_inf)))
 
 
 def first_nonfinite(record: StepRecord, *, nan: bool = True, inf: bool = True) -> Birth | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stepscope.records.finite import said_of
+
 if TYPE_CHECKING:
     from stepscope.record.nonfinite import Birth
     from stepscope.records.step import Stats, TensorInfo
 
-__all__ = ["describe", "said_of"]
+__all__ = ["describe"]
 
 
 def describe(birth: Birth) -> str:
@@ -60,20 +62,3 @@ def _named(tensor: TensorInfo | None) -> str:
         return "a tensor"
     shape = "x".join(str(size) for size in tensor.shape) or "scalar"
     return f"{tensor.name or tensor.kind} ({shape} {tensor.dtype})"
-
-
-def said_of(stats: Stats | None) -> str:
-    """Statistics in a few words."""
-    if stats is None:
-        return "not looked at"
-    least = "" if stats.counted else "at least "
-    parts = []
-    for count, word in ((stats.nan, "NaN"), (stats.pos_inf, "+Inf"), (stats.neg_inf, "-Inf")):
-        if count:
-            parts.append(f"{least}{count:,} {word}")
-    head = f"{', '.join(parts)} of {stats.numel:,}" if parts else f"finite, {stats.numel:,} values"
-    if stats.min is not None and stats.max is not None:
-        head += f", from {stats.min:.4g} to {stats.max:.4g}"
-    if stats.zeros:
-        head += f", {stats.zeros:,} zero{'s' if stats.zeros > 1 else ''}"
-    return head

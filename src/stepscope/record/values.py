@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import UsageError
-from stepscope.record.nonfinite import Birth, births, is_bad
+from stepscope.record.nonfinite import Birth, births
 from stepscope.record.observer import Observer
 from stepscope.record.recorder import Recorder
 from stepscope.record.value_tape import ValueTape
+from stepscope.records.finite import is_bad
 from stepscope.records.step import Stats
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from stepscope.evidence.numbers import Truncation
 from stepscope.record.watch import Watcher
-from stepscope.record.watch.numbers import Cut
 
 
 def test_measures_what_a_cast_throws_away() -> None:
@@ -14,7 +14,7 @@ def test_measures_what_a_cast_throws_away() -> None:
     torch.tensor([1.0, 2.0]).long()
     watcher.stop()
     (origin,) = watcher.numbers.cuts
-    assert isinstance(origin.spot, Cut)
+    assert isinstance(origin.spot, Truncation)
     assert (origin.spot.kind, origin.spot.lost, origin.spot.kinds) == ("cast", 0.5, 4)
     assert whole.tolist() == [0, 1, 2, 3]
 
@@ -24,7 +24,7 @@ def test_sees_a_floor_division_that_gives_nothing_but_zeros() -> None:
     torch.tensor([1, 2, 3]) // 10
     torch.tensor([1, 20, 3]) // 10
     watcher.stop()
-    assert [origin.spot.kind for origin in watcher.numbers.cuts if isinstance(origin.spot, Cut)] == ["floor"]
+    assert [origin.spot.kind for origin in watcher.numbers.cuts if isinstance(origin.spot, Truncation)] == ["floor"]
 
 
 def test_an_epsilon_is_lost_only_where_the_type_cannot_hold_it() -> None:

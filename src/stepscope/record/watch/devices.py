@@ -1,4 +1,4 @@
-"""Devices: which tensors the script moved to its device, and where one that it did not move meets one that it did.
+"""Follows which tensors the script moved to its device, and where one that it did not move meets one that it did.
 
 On a machine without an accelerator `x.to(device)` changes nothing, but it is seen. So a tensor that was never moved
 meeting one that was is found anywhere.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.evidence.devices import BOTH, LOCAL, MOVED, Devices, Meeting
 from stepscope.evidence.origins import Origin
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fates import fate_of_call
@@ -22,16 +23,13 @@ from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.events import Installed
+    from stepscope.evidence.modules import Module
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["BOTH", "LOCAL", "MOVED", "Devices", "Meeting"]
-
-MOVED, LOCAL, BOTH = "moved", "local", "both"
-"""BOTH: `f(x.to(device))` gives the very same tensor on a CPU, so it is what it was, for those who still use the old
-name, and moved. It accuses nobody, except inside a model that was moved."""
+__all__ = ["DeviceObserver"]
 
 _MOST = 50
 _SETTINGS = re.compile(r"\b(self|args|cfg|config|opt|options|hparams|params|settings|trainer|conf|FLAGS)\.device\b")
@@ -42,34 +40,10 @@ _MIXES = frozenset((
 ))  # fmt: skip
 
 
-class Meeting:
-    """An op that read a tensor of the chosen device and one that was never moved there."""
-
-    __slots__ = ("attribute", "local", "module", "moved", "op", "place", "step", "visit")
-
-    def __init__(self, call: Call, local: Origin, moved: Origin, attribute: tuple[Any, str] | None, step: int) -> None:
-        self.op = call.name
-        self.place = call.place
-        self.visit = call.visit
-        self.local = local
-        self.moved = moved
-        self.attribute = attribute
-        """(module, name) when the unmoved tensor is (made from) a plain attribute of a module."""
-        self.module: Any = None
-        """The module that was never moved, when the unmoved tensor is a parameter."""
-        self.step = step
-
-
-class Devices(Witness):
-    """`run.devices`"""
-
+class DeviceObserver(Witness, Devices):
     def __init__(self, watcher: Watcher) -> None:
+        Devices.__init__(self)
         super().__init__(watcher)
-        self.meetings: list[Meeting] = []
-        self.chosen: Place | None = None
-        """Where the script first moved something to a device of its choice."""
-        self.training_began: int | None = None
-        """The op's number when the first batch was delivered or the first model called: before it is setup."""
         self._seen: set[tuple[Place | None, str]] = set()
         self._kept: dict[Place, str] = {}
         self._texts: dict[Place, str] = {}
@@ -133,7 +107,7 @@ class Devices(Witness):
         for older in here[0].ancestors():
             older.home = LOCAL if older.device == "cpu" else MOVED
         attribute = None if here[0].kind == "parameter" else self._attribute(here[0], call.visit)
-        self.meetings.append(Meeting(call, here[0], there[0], attribute, self.watcher.step))
+        self.meetings.append(self._meeting(call, here[0], there[0], attribute))
 
     def _home(self, call: Call) -> str | None:
         name = call.name
@@ -211,12 +185,21 @@ class Devices(Witness):
             return
         self._seen.add(key)
         attribute = None if local.kind == "parameter" else self._attribute(local, call.visit)
-        meeting = Meeting(call, local, moved, attribute, self.watcher.step)
+        meeting = self._meeting(call, local, moved, attribute)
         if local.kind == "parameter":
             meeting.module = self._never_moved(tensor, call.visit)
             if meeting.module is None:
                 return
+            self._describe(meeting)
         self.meetings.append(meeting)
+
+    def _meeting(self, call: Call, local: Origin, moved: Origin, attribute: tuple[Module, str] | None) -> Meeting:
+        return Meeting(call.name, call.place, local, moved, call.visit, attribute, step=self.watcher.step)
+
+    def _describe(self, meeting: Meeting) -> None:
+        module, made = live(meeting.module), self.watcher.models.made_at
+        meeting.on_cpu = all(p.device.type == "cpu" for p in module.parameters())
+        meeting.all_made = all(made(part) is not None for part in module.modules() if part._parameters)
 
     def _inside_moved(self, visit: Visit | None) -> bool:
         """Whether a model that was moved is running."""
@@ -224,7 +207,7 @@ class Devices(Witness):
         known = (self.watcher.trail.known(p) for p in module.parameters()) if module is not None else ()
         return any(origin is not None and origin.home == MOVED for origin in known)
 
-    def _never_moved(self, parameter: Any, visit: Visit | None) -> Any:
+    def _never_moved(self, parameter: Any, visit: Visit | None) -> Module | None:
         """The module (as large as possible) none of whose parameters was moved."""
         found = None
         while visit is not None:
@@ -237,7 +220,7 @@ class Devices(Witness):
             visit = visit.parent
         return found
 
-    def _attribute(self, local: Origin, visit: Visit | None) -> tuple[Any, str] | None:
+    def _attribute(self, local: Origin, visit: Visit | None) -> tuple[Module, str] | None:
         """Which running module has this tensor, or one it was made from, as a plain attribute."""
         past = {id(origin) for origin in local.ancestors(60, through=lambda o: o.home == LOCAL)}
         while visit is not None:

@@ -10,6 +10,9 @@ another. So a script that skips such steps by itself is left in peace, and so is
 from __future__ import annotations
 
 import math
+import os
+import sys
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,25 +20,21 @@ import torch
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.finite import STEEP, Alarm, Finite, Spot
 from stepscope.record.statistics import is_transformed, stats_of
 from stepscope.record.watch.fetch import can_fetch, here
+from stepscope.record.watch.places import is_own_file
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.origins import Origin
     from stepscope.evidence.steps import Backward, Step
-    from stepscope.evidence.visits import Visit
-    from stepscope.record.autopsy import Verdict
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
-    from stepscope.records.step import Stats
 
-__all__ = ["RISKY", "STEEP", "Alarm", "Finite", "Spot"]
+__all__ = ["FiniteObserver"]
 
-STEEP = frozenset({"sqrt", "sqrt_", "pow", "pow_", "acos", "asin", "arccos", "arcsin", "float_power"})
-"""Their slope has no bound somewhere inside what they accept."""
-RISKY = STEEP | frozenset((
+_RISKY = STEEP | frozenset((
     "log", "log_", "log2", "log10", "log1p", "logit", "xlogy", "rsqrt", "div", "div_", "true_divide", "divide",
     "reciprocal", "reciprocal_", "reciprocal_mul", "exp", "exp_", "exp2", "expm1", "sinh", "cosh", "std", "var", "mean",
     "atanh", "acosh", "erfinv", "cross_entropy", "nll_loss", "softmax", "log_softmax", "normalize", "square",
@@ -49,6 +48,7 @@ _PLAIN = (torch.Tensor, torch.nn.Parameter)
 _LOOKS = 10
 _LARGEST = 2**22
 _SPOTS = 400
+_WARNINGS = 40
 _WHOLE = 2**20
 _SMALL = 2**14
 _FIRST = 50
@@ -56,54 +56,10 @@ _HALF_PI = math.pi / 2
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
 
-class Spot:
-    """An op whose result was not finite, or whose slope is not."""
-
-    __slots__ = ("arguments", "index", "kind", "made", "meant", "op", "place", "reads", "step", "visit")
-
-    def __init__(self, kind: str, call: Call, made: Stats | None, origin: Origin | None) -> None:
-        self.kind = kind
-        """value (NaN or Inf) · slope (finite, but its derivative is not)"""
-        self.op = call.name
-        self.place = call.place
-        self.visit: Visit | None = call.visit
-        self.made = made
-        self.reads: list[Stats | None] = [stats_of(tensor) if _can_look(tensor) else None for tensor in call.inputs]
-        self.meant = call.name in _MEANT
-        self.index = 0 if origin is None else origin.index
-        self.step = 0 if origin is None else origin.step
-        self.arguments: dict[str, Any] = {} if origin is None else origin.arguments
-
-
-class Alarm:
-    """The first time the numbers went bad."""
-
-    def __init__(self, kind: str, backward: Backward, step: int) -> None:
-        self.kind = kind
-        """loss (not finite at backward) · gradient (not finite, of a finite loss)"""
-        self.backward = backward
-        self.place: Place | None = backward.place
-        self.origin: Origin | None = backward.origin
-        self.value = backward.loss
-        self.step = step
-        self.verdict: Verdict | None = None
-        """What the graph of the loss says."""
-        self.parameters: list[str] = []
-        """Parameters that were not finite before (for a bad loss), or whose gradients are not."""
-        self.seen = True
-        """The trail was on when the loss was computed."""
-        self.culprit: Any = None
-        """For the rules: what they have made of it."""
-
-
-class Finite(Witness):
-    """`run.finite`"""
-
+class FiniteObserver(Witness, Finite):
     def __init__(self, watcher: Watcher) -> None:
+        Finite.__init__(self)
         super().__init__(watcher)
-        self.alarm: Alarm | None = None
-        """Confirmed: the damage is done."""
-        self.spots: list[Spot] = []
         self._pending: Alarm | None = None
         self._bad_losses = 0
         self._looks: dict[tuple[str, int], int] = {}
@@ -124,7 +80,7 @@ class Finite(Witness):
             # A view's node may be made anew when it is asked for (or refuse to be), and a view makes no values.
             if tensor.requires_grad and not tensor._is_view() and tensor.grad_fn is not None:
                 origin.sequence = tensor.grad_fn._sequence_nr()
-        if self.alarm is not None or (call.name not in RISKY and self._looked_enough(call)):
+        if self.alarm is not None or (call.name not in _RISKY and self._looked_enough(call)):
             return
         if _dispatch_modes():
             with quietly():
@@ -146,14 +102,17 @@ class Finite(Witness):
                 continue
             low, high = _edges(tensor)
             if not (math.isfinite(low) and math.isfinite(high)):
-                self._note(Spot("value", call, stats_of(tensor), origin), origin)
+                self._note("value", call, tensor, origin)
             elif call.name in STEEP and tensor.requires_grad and _is_steep(call, low, high):
-                self._note(Spot("slope", call, stats_of(tensor), origin), origin)
+                self._note("slope", call, tensor, origin)
             elif origin.kind not in ("parameter", "buffer"):
                 origin.spot = False
 
-    def _note(self, spot: Spot, origin: Origin) -> None:
-        origin.spot = spot
+    def _note(self, kind: str, call: Call, tensor: Any, origin: Origin) -> None:
+        origin.spot = spot = Spot(kind, call.name, call.place, origin.index, origin.step)
+        spot.visit, spot.made, spot.arguments = call.visit, stats_of(tensor), origin.arguments
+        spot.reads = [stats_of(read) if _can_look(read) else None for read in call.inputs]
+        spot.meant = call.name in _MEANT
         if len(self.spots) < _SPOTS:
             self.spots.append(spot)
 
@@ -178,7 +137,7 @@ class Finite(Witness):
 
                 self._pending.verdict = autopsy(roots[0])
         elif self._bad_losses >= 3:
-            self.alarm = self._pending
+            self._confirm(self._pending)
 
     def _raise(self, kind: str, backward: Backward, key: int) -> Alarm:
         alarm = Alarm(kind, backward, self.watcher.step)
@@ -202,7 +161,7 @@ class Finite(Witness):
         if self._pending is None or self.alarm is not None:
             return
         if any(_is_bad(p) for group in optimizer.param_groups for p in group["params"]):
-            self.alarm = self._pending
+            self._confirm(self._pending)
         elif self._pending.kind == "gradient":
             self._pending = None
 
@@ -220,11 +179,26 @@ class Finite(Witness):
         place = self._last.place
         alarm = self._raise("loss", self._last, id(place) if place else 0)
         alarm.parameters, alarm.value, alarm.seen = [self.watcher.models.name_of(small)], math.nan, False
+        self._confirm(alarm)
+
+    def _confirm(self, alarm: Alarm) -> None:
         self.alarm = alarm
+        alarm.numpy_warnings = list(islice(_numpy_warnings(), _WARNINGS))
 
     def _bad_parameters(self) -> list[str]:
         models = self.watcher.models
         return [models.name_of(p) for p in models.all_parameters() if _is_bad(p)]
+
+
+def _numpy_warnings() -> Iterator[tuple[str, str, int]]:
+    """(text, file, line) of the warnings of numbers that were raised at lines of the user's own."""
+    for module in list(sys.modules.values()):
+        path, registry = getattr(module, "__file__", None), getattr(module, "__warningregistry__", None)
+        if not isinstance(path, str) or not isinstance(registry, dict) or not is_own_file(os.path.abspath(path)):
+            continue
+        for key in list(registry):
+            if isinstance(key, tuple) and len(key) == 3 and isinstance(key[0], str):
+                yield key[0], os.path.abspath(path), key[2]
 
 
 def _is_rare(step: int) -> bool:

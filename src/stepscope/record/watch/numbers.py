@@ -1,4 +1,4 @@
-"""Numbers: fractions lost on the way to an integer, and small constants that are zero in the type they are added to."""
+"""Sees fractions lost on the way to an integer, and constants that are zero in the type they are added to."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.numbers import LostEps, Numbers, Truncation
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here
+from stepscope.record.watch.names import dtype_name
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.evidence.origins import Origin
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Cut", "LostEps", "Numbers"]
+__all__ = ["NumberObserver"]
 
 _TO_INTEGER = frozenset({"long", "int", "to", "type", "short", "byte", "char"})
 _FLOORS = frozenset({"floor_divide", "floor_divide_"})
@@ -26,46 +27,12 @@ _LARGEST = 2**20
 _MOST = 50
 
 
-class Cut:
-    """Values whose fractions were thrown away."""
-
-    __slots__ = ("kind", "kinds", "lost", "op", "place", "spread")
-
-    def __init__(self, kind: str, call: Call, lost: float, spread: float, kinds: int) -> None:
-        self.kind = kind
-        """cast (float to integer) · floor (`//` of integers, all of whose results are 0)"""
-        self.op = call.name
-        self.place = call.place
-        self.lost = lost
-        """The mean of what was thrown away."""
-        self.spread = spread
-        """The standard deviation of the values before."""
-        self.kinds = kinds
-        """How many different values are left."""
-
-
-class LostEps:
-    """A constant that is 0 in the type of the tensor it was added to."""
-
-    __slots__ = ("dtype", "eps", "op", "place")
-
-    def __init__(self, call: Call, eps: float, dtype: Any) -> None:
-        self.op = call.name
-        self.place = call.place
-        self.eps = eps
-        self.dtype = str(dtype).removeprefix("torch.")
-
-
-class Numbers(Witness):
-    """`run.numbers`"""
-
+class NumberObserver(Witness, Numbers):
     ops: ClassVar[frozenset[str]] = _TO_INTEGER | _FLOORS | _ADDS
 
     def __init__(self, watcher: Watcher) -> None:
+        Numbers.__init__(self)
         super().__init__(watcher)
-        self.lost_eps: list[LostEps] = []
-        self.cuts: list[Origin] = []
-        """Origins whose `spot` is a `Cut`."""
         self._looks: dict[int, int] = {}
 
     def op(self, call: Call) -> None:
@@ -95,13 +62,13 @@ class Numbers(Witness):
             return
         for value in (*call.args[1:2], call.kwargs.get("min"), call.kwargs.get("other")):
             if isinstance(value, float) and 0 < value <= 2**-25 and call.direct:
-                self.lost_eps.append(LostEps(call, value, dtype))
+                self.lost_eps.append(LostEps(call.name, call.place, value, dtype_name(dtype)))
 
     def _floored(self, call: Call) -> None:
         made, numerator = here(call.outputs[0]), here(call.inputs[0])
         if bool(raw.item(made.any())) or not bool(raw.item(numerator.any())):
             return
-        self._keep(call, Cut("floor", call, 0.0, 0.0, 1))
+        self._keep(call, Truncation("floor", call.name, call.place))
 
     def _cast(self, call: Call) -> None:
         before, after = call.inputs[0], call.outputs[0]
@@ -111,9 +78,10 @@ class Numbers(Witness):
         lost = float(raw.item(raw.double((before - after).abs()).mean()))
         if lost > 0:
             spread = float(raw.item(raw.double(before).std()))
-            self._keep(call, Cut("cast", call, lost, spread, int(after.unique().numel())))
+            kinds = int(after.unique().numel())
+            self._keep(call, Truncation("cast", call.name, call.place, lost, spread, kinds))
 
-    def _keep(self, call: Call, cut: Cut) -> None:
+    def _keep(self, call: Call, cut: Truncation) -> None:
         origin = self.watcher.trail.known(call.outputs[0])
         if origin is not None and len(self.cuts) < _MOST:
             origin.spot = cut

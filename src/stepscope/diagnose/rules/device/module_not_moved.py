@@ -25,20 +25,19 @@ def module_not_moved(run: Evidence) -> Iterator[Proof]:
         loss = criterion(model(x.to(device)), y.to(device))
     """
     for cause in causes(run, "module"):
-        module = cause.meeting.module.live
-        if module is None or any(p.device.type != "cpu" for p in module.parameters()):
+        module = cause.meeting.module
+        if module is None or not cause.meeting.on_cpu:
             continue
-        holders = [part for part in module.modules() if part._parameters]
-        if any(run.models.made_at(part) is None for part in holders):
+        if not cause.meeting.all_made:
             continue  # a copy of one that may have been moved
         call = run.source.call(cause.where)
         if call is not None and any(keyword.arg == "device" for keyword in call.keywords):
             continue  # made on the device
         yield Proof(
             where=cause.where,
-            message=f"{type(module).__name__} is never moved to the device that its input is moved to",
+            message=f"{module.type} is never moved to the device that its input is moved to",
             label="made here, and never .to(device)",
-            evidence={"module": type(module).__name__, "op": cause.meeting.op},
+            evidence={"module": module.type, "op": cause.meeting.op},
             fix="add .to(device)",
             related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
         )

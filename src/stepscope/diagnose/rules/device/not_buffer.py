@@ -25,14 +25,13 @@ def not_buffer(run: Evidence) -> Iterator[Proof]:
         self.register_buffer("scale", torch.ones(10))
     """
     for cause in causes(run, "attribute"):
-        attribute = cause.meeting.attribute
-        module = attribute[0]() if attribute is not None else None
-        name = attribute[1] if attribute is not None else "?"
+        module, name = cause.meeting.attribute or (None, "?")
+        kind = "" if module is None else module.type
         yield Proof(
             where=cause.where,
-            message=f"self.{name} of {type(module).__name__} is a plain tensor: model.to(device) does not move it",
+            message=f"self.{name} of {kind} is a plain tensor: model.to(device) does not move it",
             label=f"a {list(cause.root.shape)} tensor that is neither parameter nor buffer",
-            evidence={"attribute": name, "module": type(module).__name__, "shape": list(cause.root.shape)},
+            evidence={"attribute": name, "module": kind, "shape": list(cause.root.shape)},
             fix=f'self.register_buffer("{name}", ...) instead of self.{name} = ...',
             related=[(cause.meeting.place, "here it meets a tensor of the chosen device")],
         )

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
+from stepscope.evidence.numbers import Truncation
 from stepscope.evidence.origins import DATA, HOST, NOISE, Origin
-from stepscope.record.watch.numbers import Cut
 
 
 @rule("num.int-division", severity="warning", needs="steps, end")
@@ -59,10 +59,10 @@ _MOVES = frozenset(
 )
 
 
-def _cut_behind(origin: Origin) -> Cut | None:
+def _cut_behind(origin: Origin) -> Truncation | None:
     """The loss of fractions that this integer tensor is a view or a batch of."""
     for _ in range(12):
-        if isinstance(origin.spot, Cut):
+        if isinstance(origin.spot, Truncation):
             return origin.spot
         if origin.is_floating or origin.op not in _MOVES or not origin.inputs:
             return None
@@ -75,11 +75,11 @@ def _is_index(origin: Origin) -> bool:
                          "embedding_bag", "one_hot", "cross_entropy", "nll_loss", "where", "setitem_")  # fmt: skip
 
 
-def _matters(cut: Cut, origin: Origin) -> bool:
+def _matters(cut: Truncation, origin: Origin) -> bool:
     return bool(origin.tags & (DATA | HOST)) and not origin.tags & NOISE and cut.lost > 0.1 * cut.spread > 0
 
 
-def _floored(cut: Cut) -> Proof:
+def _floored(cut: Truncation) -> Proof:
     return Proof(
         where=cut.place,
         message="this integer division gives 0 for every value, and the zeros go on as real numbers",
@@ -89,7 +89,7 @@ def _floored(cut: Cut) -> Proof:
     )
 
 
-def _truncated(cut: Cut) -> Proof:
+def _truncated(cut: Truncation) -> Proof:
     return Proof(
         where=cut.place,
         message=f"this cast to integers throws away fractions (on average {cut.lost:.2g} of values that differ by "
