@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stepscope.evidence.devices import LOCAL, Meeting
+from stepscope.record.watch.devices import LOCAL, Meeting
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
@@ -56,8 +56,7 @@ def _moves_under_a_condition(run: Evidence) -> bool:
 
 def _cause(run: Evidence, meeting: Meeting) -> Cause | None:
     if meeting.module is not None:
-        made = meeting.module.made
-        return Cause("module", meeting.local, meeting.place if made is None else made.site, meeting)
+        return Cause("module", meeting.local, meeting.module.made or meeting.place, meeting)
     roots = [
         origin
         for origin in meeting.local.ancestors(through=lambda o: o.home == LOCAL and o.kind != "data")
@@ -81,22 +80,18 @@ def _cause(run: Evidence, meeting: Meeting) -> Cause | None:
 
 def _assigned(run: Evidence, meeting: Meeting) -> Any:
     """Where the attribute is given to the module: `self.scale = ...` in its class."""
-    if meeting.attribute is None:
-        return None
-    module, name = meeting.attribute
-    for kind, path in module.classes.items():
-        file = run.source.file(path)
+    ref, name = meeting.attribute or (None, "")
+    module = None if ref is None else ref.live
+    for kind in type(module).__mro__ if module is not None else ():
+        code = getattr(kind.__dict__.get("__init__"), "__code__", None)
+        file = None if code is None else run.source.file(code.co_filename)
         for node in file.walk(ast.ClassDef) if file is not None else ():
-            if node.name != kind or file is None or not _has_constructor(node):
+            if node.name != kind.__name__ or file is None:
                 continue
             for part in ast.walk(node):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part.attr == name:
                     return file.site(part)
     return None
-
-
-def _has_constructor(node: ast.ClassDef) -> bool:
-    return any(isinstance(part, ast.FunctionDef) and part.name == "__init__" for part in node.body)
 
 
 def _is_input(meeting: Meeting) -> bool:

@@ -73,6 +73,7 @@ class Engine:
         step = self.evidence.watcher.step
         if kind == "step" and step not in _ASKED_AT:
             return
+        self.evidence.settle()
         self._ask("steps")
         if not self._read_source and step >= 2:
             self._read_source = True
@@ -81,6 +82,8 @@ class Engine:
     def finish(self) -> list[Finding]:
         """The script has ended by itself: ask everything once more."""
         self.evidence.over = True
+        self.evidence.settle()
+        self.evidence.experiment()
         self._ask("steps")
         self._ask("end")
         if not self._read_source:
@@ -94,6 +97,7 @@ class Engine:
 
         before = len(self.findings)
         self.evidence.over = True
+        self.evidence.settle()
         self.evidence.crash = fence.fenced("reading the exception")(crash_of)(error, self.evidence)
         if self.evidence.crash is not None:
             self._ask("crash")

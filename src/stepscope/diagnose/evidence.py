@@ -28,7 +28,6 @@ class Evidence:
     def __init__(self, watcher: Watcher, source: Source | None = None) -> None:
         self.watcher = watcher
         self.trainer = watcher.trainer
-        self.nets = watcher.nets
         self.trail = watcher.trail
         self.visits = watcher.visits
         self.steps: Steps = watcher.steps
@@ -77,9 +76,15 @@ class Evidence:
         """The script has ended: what has not happened by now will not happen."""
         self.found: list[str] = []
         """The ids of the rules that have found something so far."""
-        self.not_checked: dict[str, str] = {}
-        """Rule (or group) -> why it could not be checked."""
         # Witnesses that only rules of one subject need: witness class -> attribute.
+
+    def settle(self) -> None:
+        """Have the observers write down how things stand, before rules are asked."""
+        self.watcher.settle()
+
+    def experiment(self) -> None:
+        """Have the observers try out what only trying tells; the script has ended by itself."""
+        self.watcher.experiment()
 
     def witness(self, kind: Any) -> Any:
         """The watcher's witness of this class."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.models import Model
+    from stepscope.evidence.models import Model
+    from stepscope.evidence.modules import Module
 
 __all__ = ["LayerGradient", "layer_gradients"]
 
@@ -15,7 +16,7 @@ __all__ = ["LayerGradient", "layer_gradients"]
 @dataclass(frozen=True)
 class LayerGradient:
     name: str
-    module: Any
+    module: Module
     sizes: list[float]
     """Norm of the gradient by norm of the weights, one for each backward looked at."""
 
@@ -23,9 +24,9 @@ class LayerGradient:
 def layer_gradients(run: Evidence, model: Model, enough: int) -> list[LayerGradient]:
     """The layers with a matrix of weights and at least that many gradients, the first layer first."""
     found = []
-    for path, module in model.module.named_modules() if model.module is not None else ():
-        for name, parameter in module._parameters.items():
-            if parameter is None or parameter.ndim < 2 or not parameter.requires_grad:
+    for path, module in model.module.named_modules() if model.module.alive else ():
+        for name, parameter in module.own.items():
+            if len(parameter.shape) < 2 or not parameter.requires_grad:
                 continue
             sizes = run.flow.norms_of(parameter)
             if len(sizes) >= enough:

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import torch
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.origins import Origin
-    from stepscope.evidence.visits import Visit
     from stepscope.records.place import Place
-    from stepscope.records.step import Site
 
 __all__ = [
     "CASTS", "REDUCTIONS", "RESHAPES", "VIEWS", "Term", "axes_of", "constant_of", "is_number", "reduces_all", "source",
@@ -157,17 +153,9 @@ def is_number(origin: Origin) -> bool:
     return not origin.shape and not origin.requires_grad and origin.value is not None
 
 
-def where_applied(run: Evidence, origin: Origin) -> Place | Site | None:
+def where_applied(run: Evidence, origin: Origin) -> Place | None:
     """The line that put this op where it is: its own call, or the construction of its layer inside a container."""
     visit = origin.visit
-    if visit is not None and _is_torchs(visit) and visit.parent is not None and _is_torchs(visit.parent):
-        module = visit.module.live
-        made = None if module is None else run.models.made_at(module)
-        if made is not None:
-            return made
-    return origin.place
-
-
-def _is_torchs(visit: Visit) -> bool:
-    module: Any = visit.module.live
-    return module is not None and isinstance(module, torch.nn.Module) and type(module).__module__.startswith("torch.")
+    if visit is None or visit.parent is None or not (visit.module.is_torchs and visit.parent.module.is_torchs):
+        return origin.place
+    return visit.module.made or origin.place

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.models import Model
-    from stepscope.record.watch.optimizers import Made
+    from stepscope.evidence.models import Model
+    from stepscope.evidence.modules import Parameter
+    from stepscope.evidence.optimizers import Made
 
 __all__ = ["Orphans", "orphans", "strangers"]
 
@@ -22,7 +23,7 @@ class Orphans:
 
     model: Model
     names: list[str]
-    parameters: list[Any]
+    parameters: list[Parameter]
     whole: bool
     """None of the model's parameters is in an optimizer."""
     loaded: bool
@@ -33,22 +34,18 @@ def orphans(run: Evidence) -> list[Orphans]:
     """What gets gradients but never moves, by model."""
     if not any(len(run.steps.of_optimizer(made.number)) >= _GRADIENTS for made in run.optimizers.made):
         return []
-    held = {id(ref()) for made in run.optimizers.made for ref in made.parameters}
+    held = {id(p) for made in run.optimizers.made for p in made.parameters}
     found: list[Orphans] = []
     seen: set[int] = set()
-    for model in run.models.roots:
+    for model in run.models.present:
         module = model.module
-        if module is None:
-            continue
         named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-        lost = [(name, p) for name, p in named if id(p) not in held and id(p) not in seen and _should_move(run, p)]
+        lost = [(name, p) for name, p in named if id(p) not in held and id(p) not in seen and _should_move(p)]
         seen.update(id(p) for _, p in named)
         if not lost:
             continue
         owners = [
-            part
-            for part in module.modules()
-            if any(id(p) in {id(q) for _, q in lost} for p in part._parameters.values())
+            part for part in module.modules() if any(id(p) in {id(q) for _, q in lost} for p in part.own.values())
         ]
         found.append(
             Orphans(
@@ -56,18 +53,17 @@ def orphans(run: Evidence) -> list[Orphans]:
                 [name for name, _ in lost],
                 [p for _, p in lost],
                 whole=all(id(p) not in held for _, p in named),
-                loaded=all(run.models.was_loaded(owner) for owner in owners),
+                loaded=all(owner.loaded for owner in owners),
             )
         )
     return found
 
 
-def _should_move(run: Evidence, parameter: Any) -> bool:
-    return run.models.grads_seen(parameter) >= _GRADIENTS and run.models.unchanged(parameter)
+def _should_move(parameter: Parameter) -> bool:
+    return parameter.gradients >= _GRADIENTS and parameter.changed is False
 
 
-def strangers(run: Evidence, made: Made) -> list[Any]:
+def strangers(run: Evidence, made: Made) -> list[Parameter]:
     """Parameters of an optimizer that belong to no model the script calls and get no gradient (any more)."""
-    known = {id(p) for model in run.models.roots if model.module is not None for p in model.module.parameters()}
-    alive = [p for ref in made.parameters if (p := ref()) is not None]
-    return [p for p in alive if id(p) not in known and p.grad is None]
+    known = {id(p) for model in run.models.present for p in model.module.parameters()}
+    return [p for p in made.parameters if p.alive and id(p) not in known and not p.has_grad]

@@ -2,74 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from stepscope.events.pristine import raw
-from stepscope.events.quiet import quietly
-from stepscope.record.watch.fetch import can_fetch
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.starts import Start
+    from stepscope.evidence.starts import Start
+    from stepscope.records.place import Place
 
 __all__ = ["alike", "place_of_start", "stuck"]
 
 _STEPS = 3
 
 
-def _trained(run: Evidence, start: Start) -> Any:
-    """The weight, if optimizers have stepped on it often enough to move it and it takes part in the loss."""
-    weight = start.ref()
-    if weight is None or not weight.requires_grad or weight.grad is None:
-        return None
+def _is_trained(run: Evidence, start: Start) -> bool:
+    """Whether optimizers have stepped on it often enough to move it and it takes part in the loss."""
+    weight = start.parameter
+    if not weight.alive or not weight.requires_grad or not weight.has_grad or start.is_zero is None:
+        return False
     holders = run.optimizers.holding(weight)
     if not any(len(run.steps.of_optimizer(made.number)) >= _STEPS for made in holders):
-        return None
-    rates = [step.lr for made in holders for step in run.steps.of_optimizer(made.number)]
-    return weight if any(rates) and can_fetch(weight) else None
+        return False
+    return any(step.lr for made in holders for step in run.steps.of_optimizer(made.number))
 
 
 def stuck(run: Evidence) -> list[Start]:
     """Weights that started at zero, are zero still, and whose gradient is zero in every place."""
-    found = []
-    for start in run.starts.weights:
-        weight = _trained(run, start) if start.constant == 0 else None
-        if weight is None or run.models.was_loaded(start.owner() if start.owner is not None else None):
-            continue
-        with quietly():
-            if (
-                not bool(raw.item(raw.detach(weight).any()))
-                and not bool(raw.item(weight.grad.any()))
-                and not run.models.grads_seen(weight)
-            ):
-                found.append(start)
-    return found
+    return [
+        start
+        for start in run.starts.weights
+        if start.constant == 0
+        and _is_trained(run, start)
+        and (start.owner is None or not start.owner.loaded)
+        and start.is_zero
+        and start.gradient_is_zero
+        and not start.parameter.gradients
+    ]
 
 
 def alike(run: Evidence) -> list[Start]:
     """Weights that started with one value, have moved, and all of whose rows are the same still."""
-    found = []
-    for start in run.starts.weights:
-        weight = _trained(run, start) if start.constant is not None else None
-        if weight is None or weight.shape[0] < 2:
-            continue
-        with quietly():
-            rows = raw.detach(weight).reshape(weight.shape[0], -1)
-            moved = bool(raw.item((rows != start.constant).any()))
-            if moved and raw.equal(rows, rows[:1].expand_as(rows)) and _gradient_is_alike(weight):
-                found.append(start)
-    return found
+    return [
+        start
+        for start in run.starts.weights
+        if start.constant is not None
+        and _is_trained(run, start)
+        and start.parameter.shape[0] >= 2
+        and start.has_moved
+        and start.rows_are_alike
+        and start.gradient_is_alike
+    ]
 
 
-def _gradient_is_alike(weight: Any) -> bool:
-    """The gradient does not tell its rows apart either: no step will."""
-    rows = raw.detach(weight.grad).reshape(weight.shape[0], -1)
-    return bool(raw.item(rows.any())) and bool(raw.allclose(rows, rows[:1].expand_as(rows), rtol=1e-4, atol=0))
-
-
-def place_of_start(run: Evidence, start: Start) -> Any:
+def place_of_start(start: Start) -> Place | None:
     """The line that filled it, or else that built its module."""
     if start.filling is not None and start.filling.place is not None:
         return start.filling.place
-    owner = start.owner() if start.owner is not None else None
-    return None if owner is None else run.models.made_at(owner)
+    return None if start.owner is None else start.owner.made

@@ -1,29 +1,32 @@
-"""Modules and parameters of the script's models, by number, as they were last seen."""
+"""Modules and parameters of the script's models, as they were last seen."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope.evidence.registry import record
 from stepscope.records.dtypes import is_floating
-from stepscope.records.place import Place
 
-__all__ = ["Module", "Parameter"]
+if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
+    from stepscope.records.place import Place
+
+__all__ = ["Hidden", "LooseTensor", "Module", "Parameter"]
 
 
 @record
 class Parameter:
-    """A parameter, or a buffer that was trained on: what it is, and what became of it."""
+    """A parameter, a buffer or a tensor that is trained: what it is, and what became of it."""
 
     __slots__ = (
-        "__weakref__", "alive", "backwards", "changed", "device", "dtype", "gradients", "has_grad", "name", "number",
-        "requires_grad", "shape",
+        "__weakref__", "alive", "changed", "device", "dtype", "gradients", "has_grad", "name", "number",
+        "requires_grad", "shape", "version",
     )  # fmt: skip
 
-    def __init__(self, number: int, name: str, shape: tuple[int, ...], dtype: str, device: str) -> None:
+    def __init__(self, number: int, shape: tuple[int, ...], dtype: str = "float32", device: str = "cpu") -> None:
         self.number = number
-        self.name = name
+        self.name = ""
         """Its shortest name in a root module; "" for a loose tensor."""
         self.shape = shape
         self.dtype = dtype
@@ -31,12 +34,13 @@ class Parameter:
         self.requires_grad = True
         self.alive = True
         self.has_grad = False
-        self.backwards = 0
-        """In how many backwards it was looked at."""
+        """It holds a gradient now."""
         self.gradients = 0
-        """In how many of those it had a gradient other than zero."""
+        """In how many of the first dozen backwards after it was first seen it got a gradient other than zero."""
         self.changed: bool | None = None
         """Whether anything has written to it since it was first looked at; None: not looked at."""
+        self.version = 0
+        """How often it was written to."""
 
     @property
     def size(self) -> int:
@@ -59,37 +63,73 @@ class Parameter:
 
 
 @record
+class Hidden:
+    """What a module keeps in a plain list, tuple, set or dict, where torch does not look."""
+
+    __slots__ = ("kind", "parts")
+
+    def __init__(self, kind: str, parts: list[Module | Parameter]) -> None:
+        self.kind = kind
+        """The type of the container: `list`, `dict`."""
+        self.parts = parts
+
+
+@record
+class LooseTensor:
+    """A plain floating-point tensor that is an attribute of a module."""
+
+    __slots__ = ("has_grad", "is_leaf", "origin", "requires_grad", "shape", "tensor", "version")
+
+    def __init__(self, tensor: Parameter, origin: Origin | None) -> None:
+        self.tensor = tensor
+        self.origin = origin
+        self.shape = tensor.shape
+        self.requires_grad = tensor.requires_grad
+        self.has_grad = False
+        self.is_leaf = True
+        """No operation with gradients has made it."""
+        self.version = 0
+        """How often it was written to."""
+
+
+@record
 class Module:
     """A module: its class, where it was made, its settings and its parts."""
 
     __slots__ = (
-        "__weakref__", "alive", "attributes", "buffers", "children", "classes", "hidden", "kinds", "loaded", "made",
-        "number", "own", "path", "training", "type",
+        "__weakref__", "alive", "attributes", "buffers", "called", "children", "classes", "hidden", "is_torchs",
+        "kinds", "loaded", "made", "number", "own", "path", "tensors", "training", "type",
     )  # fmt: skip
 
-    def __init__(self, number: int, type: str, kinds: tuple[str, ...]) -> None:
+    def __init__(self, number: int, kinds: tuple[str, ...] = ("Module",)) -> None:
         self.number = number
-        self.type = type
+        self.type = kinds[0]
         """The name of its class."""
         self.kinds = kinds
         """The names of its class and those it is derived from."""
+        self.is_torchs = False
+        """Its class is one of torch's own."""
         self.path = ""
         """Inside its root module; "" for the root itself."""
         self.classes: dict[str, str] = {}
         """Of its classes those of the user's own, with their files."""
         self.made: Place | None = None
+        """Where it was constructed."""
         self.attributes: dict[str, Any] = {}
         """Its plain settings: `p`, `eps`, `num_features`, `batch_first` ..."""
         self.children: dict[str, Module] = {}
         self.own: dict[str, Parameter] = {}
         """The parameters it holds itself."""
         self.buffers: dict[str, Parameter] = {}
-        self.hidden: dict[str, list[Module | Parameter]] = {}
-        """What it keeps in plain lists, tuples, sets and dicts, where torch does not look."""
+        self.hidden: dict[str, Hidden] = {}
+        self.tensors: dict[str, LooseTensor] = {}
         self.training = True
         self.loaded = False
-        """The script has loaded weights into it."""
+        """The script has loaded weights into it: it is not as it was initialized."""
+        self.called = False
+        """It was seen running inside a call that was looked at closely."""
         self.alive = True
+        """It, or what it consists of, was still there when rules were last asked."""
 
     def is_a(self, *kinds: str) -> bool:
         """Whether its class is one of these, or derived from one: `is_a("_BatchNorm")`."""
@@ -99,15 +139,18 @@ class Module:
         """This one and all inside it, each once."""
         return (module for _, module in self.named_modules())
 
-    def named_modules(self, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Module]]:
-        """(path from here, module), as torch lists them."""
-        seen = set() if seen is None else seen
-        if self.number in seen:
-            return
-        seen.add(self.number)
-        yield prefix, self
-        for name, child in self.children.items():
-            yield from child.named_modules(f"{prefix}.{name}" if prefix else name, seen)
+    def named_modules(self) -> Iterator[tuple[str, Module]]:
+        """(path from here, module), each once, as torch lists them."""
+        seen: set[int] = set()
+        waiting: list[tuple[str, Module]] = [("", self)]
+        while waiting:
+            path, module = waiting.pop()
+            if id(module) in seen:
+                continue
+            seen.add(id(module))
+            yield path, module
+            inner = [(f"{path}.{name}" if path else name, child) for name, child in module.children.items()]
+            waiting.extend(reversed(inner))
 
     def parameters(self) -> Iterator[Parameter]:
         return (parameter for _, parameter in self.named_parameters())
@@ -117,13 +160,20 @@ class Module:
         seen: set[int] = set()
         for path, module in self.named_modules():
             for name, parameter in module.own.items():
-                if parameter.number not in seen:
-                    seen.add(parameter.number)
+                if id(parameter) not in seen:
+                    seen.add(id(parameter))
                     yield f"{path}.{name}" if path else name, parameter
 
     def holder_of(self, parameter: Parameter) -> Module | None:
         """The module inside that holds it."""
         return next((part for part in self.modules() if parameter in part.own.values()), None)
+
+    def part(self, path: str) -> Module | None:
+        """The module at a path from here."""
+        found: Module | None = self
+        for name in path.split(".") if path else ():
+            found = None if found is None else found.children.get(name)
+        return found
 
     def __repr__(self) -> str:
         return f"Module({self.path or self.type})"

@@ -135,7 +135,7 @@ def is_odd_batch(crash: Crash, layer: Layer, tensor: torch.Tensor) -> bool:
     weight = getattr(layer.module, "weight", None)
     if weight is None or not _is_first(crash, tensor):
         return False
-    return weight.grad is not None or (crash.watcher is not None and crash.watcher.models.grads_seen(weight) > 0)
+    return weight.grad is not None or (crash.watcher is not None and crash.watcher.nets.parameter(weight).gradients > 0)
 
 
 def _is_first(crash: Crash, tensor: torch.Tensor) -> bool:

@@ -106,7 +106,7 @@ class Clips(Witness):
         for step in reversed(self.watcher.steps.steps):
             if backward is not None and step.time < backward.time:
                 return False
-            if self.watcher.optimizers.of(step.optimizer).holds(parameters[0]):
+            if self.watcher.optimizers.of(step.optimizer).holds(self.watcher.nets.parameter(parameters[0])):
                 return True
         return False
 

@@ -20,6 +20,7 @@ from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.record.arguments import tensors_in
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.loaders import live
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.ranks import Began, Delivered, Ended, Fed, Notes, Spot, Trained, Weights, Wrapped
 from stepscope.record.watch.witness import Witness
@@ -180,8 +181,8 @@ class Distributed(Witness):
         held = [p for group in optimizer.param_groups for p in group["params"]]
         if any(p.grad is not None for p in held):
             return
-        known = {id(p) for made in self.watcher.optimizers.made for ref in made.parameters if (p := ref()) is not None}
-        models = [module for model in self.watcher.models.roots if (module := model.module) is not None]
+        known = {id(p) for made in self.watcher.optimizers.made for p in made.alive()}
+        models = [module for model in self.watcher.models.roots if (module := model.live()) is not None]
         named = [one for module in models for one in module.named_parameters() if self.is_sharded(one[1])]
         lost = [name for name, p in named if p.grad is not None and id(p) not in known]
         if lost:
@@ -189,7 +190,7 @@ class Distributed(Witness):
 
     def sampler_of(self, loader: Loader) -> Sampler | None:
         """The sampler that shares this loader's data out, if it has one."""
-        alive = loader.loader
+        alive = live(loader)
         if alive is None:
             return None
         inner = getattr(getattr(alive, "batch_sampler", None), "sampler", None)
@@ -228,7 +229,7 @@ class Distributed(Witness):
         if digest is None:
             return
         self.say_rank()
-        alive = loader.loader
+        alive = live(loader)
         self.notes.write(
             Delivered(
                 loader=loader.number,
@@ -270,8 +271,8 @@ class Distributed(Witness):
             ]
         else:
             models = self.watcher.models
-            held = [ref() for made in self.watcher.optimizers.made for ref in made.parameters]
-            found = [(models.name_of(p), p) for p in held if p is not None]
+            held = [p for made in self.watcher.optimizers.made for p in made.alive()]
+            found = [(models.name_of(p), p) for p in held]
         whole = [(name, p) for name, p in found if p.requires_grad and not self.is_sharded(p)]
         return [(f"{index}:{name}", p) for index, (name, p) in enumerate(whole[:_PARAMETERS])]
 
@@ -295,10 +296,11 @@ class Distributed(Witness):
     def _made_at(self, parameter: Any) -> Spot | None:
         """Where the outermost module of the script's that holds a parameter was made."""
         modules = [wrapper.module for wrap in self.wraps if (wrapper := wrap.ref()) is not None]
-        modules += [module for model in self.watcher.models.roots if (module := model.module) is not None]
+        modules += [module for model in self.watcher.models.roots if (module := model.live()) is not None]
         for module in modules:
             if any(p is parameter for p in module.parameters()):
-                site = self.watcher.models.made_at(module)
+                place = self.watcher.nets.of(module).made
+                site = None if place is None else place.site
                 return None if site is None else (site.file, site.line)
         return None
 

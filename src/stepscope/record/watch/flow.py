@@ -1,14 +1,14 @@
-"""Flow: which parameters the gradient does not reach, where its way was cut, and how it grows from layer to layer."""
+"""Follows which parameters the gradient does not reach, where its way was cut, and how it grows from layer to layer."""
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from stepscope.events.quiet import quietly
+from stepscope.evidence.flow import Flow, Severed
 from stepscope.evidence.origins import HOST
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, norms_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Cut", "Flow"]
+__all__ = ["FlowObserver"]
 
 _CUTS_AT = frozenset((1, 2, 3, 5, 8))
 _NORMS_AT = frozenset((*range(12), 15, 20, 25, 30, 40, 50, 75, 100, 150, 200))
@@ -29,32 +29,12 @@ _ANCESTORS = 6000
 _SYNCS = 200
 
 
-class Cut:
-    """A parameter that a loss was computed from, and the op behind which its gradient cannot come."""
-
-    __slots__ = ("backward", "loss", "origin", "parameter", "way")
-
-    def __init__(self, parameter: Any, origin: Origin, way: str, backward: Backward) -> None:
-        self.parameter = weakref.ref(parameter)
-        self.origin = origin
-        self.way = way
-        """detach · no_grad · rebuilt (a new tensor of the same values) · host (through numpy or Python) · steps (an op
-        without a derivative)"""
-        self.backward = backward.index
-        self.loss = backward.place
-
-
-class Flow(Witness):
-    """`run.flow`"""
-
+class FlowObserver(Witness, Flow):
     ops = frozenset(("numpy", "tolist", "item"))
 
     def __init__(self, watcher: Watcher) -> None:
+        Flow.__init__(self)
         super().__init__(watcher)
-        self.cuts: list[Cut] = []
-        self.norms: dict[int, list[float]] = {}
-        """By a parameter's number: how large its gradient is, relative to its weights, in the first backwards."""
-        self._parameters: dict[int, Any] = {}
         self._syncs: deque[tuple[Origin, Any, int]] = deque(maxlen=_SYNCS)
 
     def op(self, call: Call) -> None:
@@ -70,27 +50,17 @@ class Flow(Witness):
         if backward.index in _CUTS_AT and backward.origin is not None:
             self._look_for_cuts(backward)
 
-    def norms_of(self, parameter: Any) -> list[float]:
-        known = self._parameters.get(id(parameter))
-        return self.norms[id(parameter)] if known is not None and known() is parameter else []
-
-    def cut_of(self, parameter: Any) -> list[Cut]:
-        return [cut for cut in self.cuts if cut.parameter() is parameter]
-
     def _measure(self) -> None:
         found = [p for p in self.watcher.models.all_parameters() if _has_plain_gradient(p)]
         weights, gradients = norms_of(found), norms_of([p.grad for p in found])
         for parameter, weight, gradient in zip(found, weights, gradients, strict=True):
-            known = self._parameters.get(id(parameter))
-            if known is None or known() is not parameter:
-                self._parameters[id(parameter)] = weakref.ref(parameter)
-                self.norms[id(parameter)] = []
+            known = self.norms.setdefault(self.watcher.nets.parameter(parameter), [])
             if weight > 0:
-                self.norms[id(parameter)].append(gradient / weight)
+                known.append(gradient / weight)
 
     def _look_for_cuts(self, backward: Backward) -> None:
         without: dict[int, Any] = {}
-        held = [p for made in self.watcher.optimizers.made for ref in made.parameters if (p := ref()) is not None]
+        held = [p for made in self.watcher.optimizers.made for p in made.alive()]
         for parameter in _without_gradient([p for p in held if p.requires_grad]):
             origin = self.watcher.trail.known(parameter)
             if origin is not None:
@@ -101,7 +71,8 @@ class Flow(Witness):
             for past in start.ancestors(_ANCESTORS):
                 parameter = without.pop(id(past), None)
                 if parameter is not None:
-                    self.cuts.append(Cut(parameter, origin, way, backward))
+                    record = self.watcher.nets.parameter(parameter)
+                    self.cuts.append(Severed(record, origin, way, backward.index, backward.place))
 
     def _ends(self, loss: Origin, step: int) -> list[tuple[Origin, str, Origin]]:
         """The ops behind which no gradient can come, how, and where to look on from there."""

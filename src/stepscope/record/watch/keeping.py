@@ -118,6 +118,6 @@ class Keeping(Witness):
             self.hooks.append(self._count_hooks())
 
     def _count_hooks(self) -> int:
-        roots = (model.module for model in self.watcher.models.roots)
+        roots = (model.live() for model in self.watcher.models.roots)
         modules = (part for root in roots if root is not None for part in root.modules())
         return sum(len(getattr(module, name)) for module in modules for name in _HOOKS)

@@ -1,45 +1,34 @@
-"""Layers: the calls inside the last followed call of each model, in order."""
+"""Keeps the calls inside the last followed call of each model, in order."""
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
-from stepscope.record.watch.nets import live
+from stepscope.evidence.layers import Layers
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.models import Model
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Layers"]
+__all__ = ["LayerObserver"]
 
 
-class Layers(Witness):
-    """`run.layers`"""
-
+class LayerObserver(Witness, Layers):
     def __init__(self, watcher: Watcher) -> None:
+        Layers.__init__(self)
         super().__init__(watcher)
-        self._calls: dict[Model, list[Visit]] = {}
-        self.ever: weakref.WeakSet[Any] = weakref.WeakSet()
-        """Every module that was seen running."""
-
-    @property
-    def calls(self) -> dict[Any, list[Visit]]:
-        """Root module -> the visits of its last training call that was followed, its own first."""
-        found = ((model.module, visits) for model, visits in self._calls.items())
-        return {module: visits for module, visits in found if module is not None}
 
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         if not self.watcher.trail.on:
             return
         visits = self.watcher.visits.latest
         for inner in visits:
-            called = live(inner.module)
-            if called is not None:
-                self.ever.add(called)
-        if visit.grad and len(visits) > 1 and visits[0] is visit:
-            model = self.watcher.models.known(module)
-            if model is not None:
-                self._calls[model] = visits
+            inner.module.called = True
+        if visit.grad and len(visits) > 1 and visits[0] is visit and self.watcher.models.known(module) is not None:
+            self.calls[visit.module] = visits
+
+    def settle(self) -> None:
+        """Models that are gone are not judged."""
+        alive = {id(model.module) for model in self.watcher.models.roots if model.live() is not None}
+        self.calls = {module: visits for module, visits in self.calls.items() if id(module) in alive}

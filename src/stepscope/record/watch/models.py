@@ -11,9 +11,10 @@ import torch
 from stepscope.events.aside import is_capturing, transform
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.models import Model, Models
 from stepscope.record import construction
-from stepscope.record.sites import site_at
 from stepscope.record.statistics import local_of
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.nonzero import are_nonzero
 from stepscope.record.watch.witness import Witness
 
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from stepscope.events import Installed
+    from stepscope.evidence.modules import Parameter
     from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.step import Site
 
-__all__ = ["Model", "Models"]
+__all__ = ["LiveModel", "ModelObserver"]
 
 _SAMPLE = 64
 _LOOKS = 12
@@ -38,26 +39,18 @@ _KEEP_BYTES = 64 * 2**20
 """Of the latest small models the parts are kept, so that rules can still look at one that `main()` has let go."""
 
 
-class Model:
-    """A root module."""
+class LiveModel(Model):
+    """A root module that may still be there."""
 
-    def __init__(self, module: Any, number: int) -> None:
-        self.ref = weakref.ref(module)
-        self.number = number
-        self.type = type(module).__name__
-        self.held: dict[str, Any] | None = None
-        """Of a small model: what it consists of, so that rules can look at it when `main()` has let it go."""
-        self._stand_in: Any = None
-        self.calls = 0
-        self.calls_with_grad = 0
-        self.first_visit: Visit | None = None
+    _held: dict[str, Any] | None = None
+    """Of a small model: what it consists of, so that it can be looked at when `main()` has let it go."""
+    _stand_in: Any = None
 
-    @property
-    def module(self) -> Any:
+    def live(self) -> Any:
         """The module, or what it left behind; None if nothing is left."""
-        alive = self.ref()
-        if alive is None and self.held is not None:
-            alive = self._stand_in = self._stand_in or stand_in_for(self.type, self.held)
+        alive = live(self.module)
+        if alive is None and self._held is not None:
+            alive = self._stand_in = self._stand_in or stand_in_for(self.type, self._held)
         return alive
 
 
@@ -75,13 +68,13 @@ class _Mark:
         self.looks = 0
 
 
-class Models(Witness):
-    """`run.models`"""
+class ModelObserver(Witness, Models):
+    roots: list[LiveModel]  # type: ignore[assignment]
 
     def __init__(self, watcher: Watcher) -> None:
+        Models.__init__(self)
         super().__init__(watcher)
-        self.roots: list[Model] = []
-        self._by_id: weakref.WeakKeyDictionary[Any, Model] = weakref.WeakKeyDictionary()
+        self._by_id: weakref.WeakKeyDictionary[Any, LiveModel] = weakref.WeakKeyDictionary()
         self._names: dict[int, tuple[Any, str]] = {}
         self._marks: dict[int, _Mark] = {}
         self._young: list[_Mark] = []
@@ -89,7 +82,7 @@ class Models(Witness):
         self._known = (-1, -1)
         self._marking = 0
         self._loaded: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._kept: deque[Model] = deque()
+        self._kept: deque[LiveModel] = deque()
 
     def install(self, installed: Installed) -> None:
         watching = construction.watch()
@@ -101,14 +94,10 @@ class Models(Witness):
         if self.watcher.listens():
             self._loaded.update(module.modules())
 
-    def was_loaded(self, module: Any) -> bool:
-        """Whether the script has loaded weights into this module (it is not as it was initialised)."""
-        return module in self._loaded
-
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         model = self._by_id.get(module)
         if model is None:
-            model = self._by_id[module] = Model(module, len(self.roots))
+            model = self._by_id[module] = LiveModel(self.watcher.nets.of(module), len(self.roots))
             model.first_visit = visit
             self.roots.append(model)
             self._learn_names(module)
@@ -117,12 +106,12 @@ class Models(Witness):
         model.calls += 1
         model.calls_with_grad += visit.grad
 
-    def _hold(self, model: Model, module: Any) -> None:
+    def _hold(self, model: LiveModel, module: Any) -> None:
         """Its parts, not itself: whoever counts references to it, or waits for its end, must not notice."""
-        model.held = module.__dict__
+        model._held = module.__dict__
         self._kept.append(model)
         if len(self._kept) > _KEEP:
-            self._kept.popleft().held = None
+            self._kept.popleft()._held = None
 
     def _learn_names(self, module: Any) -> None:
         for name, parameter in module.named_parameters():
@@ -177,20 +166,18 @@ class Models(Witness):
             mark = self._marks[id(parameter)] = _Mark(parameter)
             self._young.append(mark)
 
-    # What rules ask
+    # What observers ask
 
-    def known(self, module: Any) -> Model | None:
+    def known(self, module: Any) -> LiveModel | None:
         """The root module that this is, if it has been called."""
         return self._by_id.get(module)
 
     def all_parameters(self) -> Iterator[Any]:
         """Every parameter of every live root module and optimizer (and loose tensors that are trained), each once."""
         seen: set[int] = set()
-        modules = (model.module for model in self.roots)
+        modules = (model.live() for model in self.roots)
         of_modules = (p for module in modules if module is not None for p in module.parameters())
-        of_optimizers = (
-            p for made in self.watcher.optimizers.made for ref in made.parameters if (p := ref()) is not None
-        )
+        of_optimizers = (p for made in self.watcher.optimizers.made for p in made.alive())
         loose = (p for ref in self._loose if (p := ref()) is not None)
         for parameter in (*of_modules, *of_optimizers, *loose):
             if id(parameter) not in seen:
@@ -203,40 +190,55 @@ class Models(Witness):
             return known[1]
         return "a tensor of shape " + "x".join(map(str, parameter.shape))
 
-    def grads_seen(self, parameter: Any) -> int:
-        """In how many of the first dozen backwards after it was first seen it got a gradient other than zero."""
-        mark = self._marks.get(id(parameter))
-        return mark.grads if mark is not None and mark.ref() is parameter else 0
-
-    def unchanged(self, parameter: Any) -> bool:
-        """Whether it still is what it was when first marked: nothing has written to it."""
-        mark = self._marks.get(id(parameter))
-        if mark is None or mark.ref() is not parameter:
-            return False
-        if parameter is None or mark.version != parameter._version:
-            return False
-        with quietly():
-            now = _some_values(parameter)
-            return mark.values == now if isinstance(now, bytes) else bool(raw.equal(mark.values, now))
-
-    def owner_of(self, parameter: Any) -> tuple[Any, str] | None:
-        """The module that holds it and its path inside its root."""
-        return self.owners().get(id(parameter))
-
-    def owners(self) -> dict[int, tuple[Any, str]]:
-        """`owner_of` every parameter of the models, by its id."""
+    def holders(self) -> dict[int, tuple[Any, str]]:
+        """The module that holds a parameter and its path inside its root, by the parameter's id."""
         found: dict[int, tuple[Any, str]] = {}
         for model in self.roots:
-            module = model.module
+            module = model.live()
             for path, part in () if module is None else module.named_modules():
                 for parameter in part._parameters.values():
                     found.setdefault(id(parameter), (part, path))
         return found
 
-    def made_at(self, module: Any) -> Site | None:
-        """Where a module was constructed."""
-        place = construction._places.get(module)
-        return None if place is None else site_at(place)
+    # How things stand when rules are asked
+
+    def settle(self) -> None:
+        nets, origin_of = self.watcher.nets, self.watcher.trail.known
+        for model in self.roots:
+            module = model.live()
+            model.module.alive = module is not None
+            if module is not None:
+                nets.refresh(model.module, module, origin_of)
+        done: set[int] = {id(model.module) for model in self.roots}
+        while new := [(record, module) for record, module in nets.alive() if id(record) not in done]:
+            for record, module in new:
+                done.add(id(record))
+                nets.refresh(record, module, origin_of)
+                record.loaded = module in self._loaded
+        for model in self.roots:
+            root = live(model.module)
+            model.module.loaded = root is not None and root in self._loaded
+            for path, part in model.module.named_modules():
+                part.path = part.path or path
+        self.parameters = [nets.parameter(tensor) for tensor in self.all_parameters()]
+        with quietly():
+            for parameter, tensor in nets.parameters_alive():
+                nets.refresh_parameter(parameter, tensor)
+                self._judge(parameter, tensor)
+
+    def _judge(self, record: Parameter, parameter: Any) -> None:
+        """Its name, and what became of it since it was marked."""
+        known, mark = self._names.get(id(parameter)), self._marks.get(id(parameter))
+        if known is not None and known[0]() is parameter:
+            record.name = known[1]
+        if mark is not None and mark.ref() is parameter and parameter is not None:
+            record.gradients = mark.grads
+            record.changed = mark.version != parameter._version or not _is_still(parameter, mark.values)
+
+
+def _is_still(parameter: Any, before: Any) -> bool:
+    now = _some_values(parameter)
+    return before == now if isinstance(now, bytes) else bool(raw.equal(before, now))
 
 
 def stand_in_for(kind: str, parts: dict[str, Any]) -> Any:

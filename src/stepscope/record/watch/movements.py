@@ -1,4 +1,4 @@
-"""Movements: how far each step of an optimizer moves the weights, and how their size changes over the run.
+"""Measures how far each step of an optimizer moves the weights, and how their size changes over the run.
 
 Looked at on a sample of the values: the first steps each, later ones now and then.
 """
@@ -12,6 +12,7 @@ import torch
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.movements import Movement, Movements
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, is_far, together
 from stepscope.record.watch.witness import Witness
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from stepscope.evidence.steps import Step
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Movement", "Movements"]
+__all__ = ["MovementObserver"]
 
 _FIRST, _FIRST_FAR = 60, 45
 _THEN_EVERY, _THEN_EVERY_FAR = 25, 100
@@ -29,40 +30,13 @@ _VALUES = 64
 _KEPT = 2000
 
 
-class Movement:
-    """What one step did to a sample of the weights."""
-
-    __slots__ = ("decay", "gradient", "lr", "moved", "optimizer", "step", "weight")
-
-    def __init__(self, step: Step) -> None:
-        self.step = step.index
-        self.optimizer = step.optimizer
-        self.lr = step.lr
-        self.weight = 0.0
-        """The norm of the weights (of those in the sample) before it."""
-        self.moved = 0.0
-        """The norm of the change."""
-        self.gradient = 0.0
-        self.decay = 0.0
-        """The norm of weight decay's part: the weights times their `weight_decay`."""
-
-    @property
-    def ratio(self) -> float:
-        return self.moved / self.weight if self.weight > 0 else 0.0
-
-
-class Movements(Witness):
-    """`run.movements`"""
-
+class MovementObserver(Witness, Movements):
     def __init__(self, watcher: Watcher) -> None:
+        Movements.__init__(self)
         super().__init__(watcher)
-        self.all: list[Movement] = []
         self._counts: dict[int, int] = {}
         self._before: list[tuple[Any, Any]] = []
         self._open: Movement | None = None
-
-    def of_optimizer(self, number: int) -> list[Movement]:
-        return [one for one in self.all if one.optimizer == number]
 
     def step_begins(self, step: Step, optimizer: Any) -> None:
         count = self._counts[step.optimizer] = self._counts.get(step.optimizer, 0) + 1
@@ -72,7 +46,7 @@ class Movements(Witness):
         chosen = _chosen(optimizer)
         if not chosen or (_is_left_out(count) and any(is_far(p) for p, _ in chosen)):
             return
-        movement = Movement(step)
+        movement = Movement(step.index, step.optimizer, step.lr)
         weight = gradient = decay = 0.0
         with quietly():
             weights, gradients = _samples([p for p, _ in chosen]), _samples([p.grad for p, _ in chosen])

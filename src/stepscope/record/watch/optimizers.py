@@ -1,4 +1,4 @@
-"""Optimizers: where each was made, over which parameters, and every time it clears gradients."""
+"""Follows optimizers: where each was made, over which parameters, and every time it clears gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import torch
 from stepscope.events import Installed
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.optimizers import Made, Optimizers, Zeroing
 from stepscope.record.statistics import is_transformed
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Made", "Optimizers", "Zeroing"]
+__all__ = ["LiveMade", "OptimizerObserver"]
 
 _KEPT = 4000
 _KEEP = 4
@@ -29,50 +31,26 @@ _KEEP_BYTES = 64 * 2**20
 """Of the latest small optimizers the parameters are kept, so that rules can still look at them when all is over."""
 
 
-class Made:
-    """An optimizer."""
+class LiveMade(Made):
+    """An optimizer that may still be there."""
 
-    def __init__(self, optimizer: Any, number: int, place: Place | None, step: int, batch: int) -> None:
-        self.ref = weakref.ref(optimizer)
-        self.number = number
-        self.type = type(optimizer).__name__
-        self.place = place
-        """Where it was made."""
-        self.step = step
-        """How many optimizer steps had been taken when it was made."""
-        self.batch = batch
-        self.parameters: list[Any] = []
-        """Weak references, in order."""
-        self.touched = False
-        """Something has written to its parameters since the optimizer before it that had them stepped last."""
-        self.defaults = {k: v for k, v in optimizer.defaults.items() if isinstance(v, (int, float, bool, tuple, str))}
+    _ref: weakref.ref[Any]
 
-    def holds(self, parameter: Any) -> bool:
-        return any(ref() is parameter for ref in self.parameters)
+    def ref(self) -> Any:
+        """The optimizer itself; None when it is gone."""
+        return self._ref()
+
+    def alive(self) -> list[Any]:
+        """Those of its parameters that are still there."""
+        return [tensor for record in self.parameters if (tensor := live(record)) is not None]
 
 
-class Zeroing:
-    """One call of `zero_grad`."""
-
-    __slots__ = ("backward", "optimizer", "place", "step", "time")
-
-    def __init__(self, optimizer: int | None, place: Place | None, step: int, backward: int) -> None:
-        self.optimizer = optimizer
-        """Whose; None for a module's."""
-        self.place = place
-        self.step = step
-        self.backward = backward
-        """How many backwards had run before it."""
-        self.time = time.perf_counter()
-
-
-class Optimizers(Witness):
-    """`run.optimizers`"""
+class OptimizerObserver(Witness, Optimizers):
+    made: list[LiveMade]  # type: ignore[assignment]
 
     def __init__(self, watcher: Watcher) -> None:
+        Optimizers.__init__(self)
         super().__init__(watcher)
-        self.made: list[Made] = []
-        self.zeroings: list[Zeroing] = []
         self._kept: deque[Any] = deque(maxlen=_KEEP)
         self._numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self.last: tuple[Any, int] = (None, -1)
@@ -106,13 +84,6 @@ class Optimizers(Witness):
         self.last = (weakref.ref(optimizer), number)
         return number
 
-    def of(self, number: int) -> Made:
-        return self.made[number]
-
-    def holding(self, parameter: Any) -> list[Made]:
-        """The optimizers that hold this parameter."""
-        return [made for made in self.made if made.holds(parameter)]
-
     def _made(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.listens() and optimizer not in self._numbers:
             self._add(optimizer, own_place(frame))
@@ -131,7 +102,9 @@ class Optimizers(Witness):
         return bool(left[1] != parameters[0]._version or (now is not None and now != left[2]))
 
     def _add(self, optimizer: Any, place: Place | None) -> int:
-        made = Made(optimizer, len(self.made), place, self.watcher.step, self.watcher.batches)
+        made = LiveMade(len(self.made), type(optimizer).__name__, place, self.watcher.step, self.watcher.batches)
+        made._ref = weakref.ref(optimizer)
+        made.defaults = {k: v for k, v in optimizer.defaults.items() if isinstance(v, (int, float, bool, tuple, str))}
         self.made.append(made)
         self._numbers[optimizer] = made.number
         self.watcher.governor.trains()
@@ -151,7 +124,8 @@ class Optimizers(Witness):
     def _grown(self, optimizer: Any) -> None:
         number = self._numbers.get(optimizer)
         if number is not None:
-            self.made[number].parameters = [weakref.ref(p) for g in optimizer.param_groups for p in g["params"]]
+            parameter = self.watcher.nets.parameter
+            self.made[number].parameters = [parameter(p) for group in optimizer.param_groups for p in group["params"]]
 
     def _zeroed(self, frame: Any, result: Any, optimizer: Any, *args: Any, **kwargs: Any) -> None:
         if self.watcher.governor.is_deep and self.watcher.listens():
@@ -165,13 +139,13 @@ class Optimizers(Witness):
         mine = {id(p) for p in module.parameters()}
         for made in self.made:
             optimizer = made.ref()
-            if optimizer is not None and any(id(ref()) in mine for ref in made.parameters):
+            if optimizer is not None and any(id(p) in mine for p in made.alive()):
                 self.watcher.steps.cleared(optimizer)
 
     def _note(self, number: int | None, frame: Any) -> None:
         if len(self.zeroings) < _KEPT:
-            place = own_place(frame)
-            self.zeroings.append(Zeroing(number, place, self.watcher.step, self.watcher.steps.backward_count))
+            count = self.watcher.steps.backward_count
+            self.zeroings.append(Zeroing(number, own_place(frame), self.watcher.step, count, time.perf_counter()))
 
 
 def _glance(parameter: Any) -> tuple[float, ...] | None:

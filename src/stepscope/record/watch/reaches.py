@@ -1,4 +1,4 @@
-"""Reaches: with several optimizers, whose parameters each backward gives gradients to, and through which models."""
+"""Follows, with several optimizers, whose parameters each backward gives gradients to, and through which models."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.reaches import Reach, Reaches
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
@@ -16,31 +17,16 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Reach", "Reaches"]
+__all__ = ["ReachObserver"]
 
 _LOOKS = 48
 _ANCESTORS = 6000
 
 
-class Reach:
-    """One backward."""
-
-    __slots__ = ("backward", "feeds", "optimizers")
-
-    def __init__(self, backward: Backward, optimizers: set[int]) -> None:
-        self.backward = backward
-        self.optimizers = optimizers
-        """Those whose parameters it gave gradients to."""
-        self.feeds: dict[tuple[int, int], Visit] = {}
-        """(a, b) -> the call of a model of optimizer b that read what a model of optimizer a had made."""
-
-
-class Reaches(Witness):
-    """`run.reaches`"""
-
+class ReachObserver(Witness, Reaches):
     def __init__(self, watcher: Watcher) -> None:
+        Reaches.__init__(self)
         super().__init__(watcher)
-        self.all: list[Reach] = []
         self._before: dict[int, list[Any]] = {}
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
@@ -62,8 +48,8 @@ class Reaches(Witness):
         """The first and the last parameter of each optimizer."""
         found = []
         for made in self.watcher.optimizers.made[-8:]:
-            refs = made.parameters
-            alive = [p for ref in (refs[:1] + refs[-1:]) if (p := ref()) is not None]
+            ends = made.parameters[:1] + made.parameters[-1:]
+            alive = [p for record in ends if (p := live(record)) is not None]
             if alive:
                 found.append((made.number, alive))
         return found
@@ -90,7 +76,8 @@ class Reaches(Witness):
         first = None if module is None else next((p for p in module.parameters() if p.requires_grad), None)
         if first is None:
             return None
-        return next((made.number for made in self.watcher.optimizers.made if made.holds(first)), None)
+        record = self.watcher.nets.parameter(first)
+        return next((made.number for made in self.watcher.optimizers.made if made.holds(record)), None)
 
 
 def _state(parameters: list[Any]) -> list[Any]:

@@ -1,16 +1,17 @@
-"""Starts: how weights were when a model was first called, and which line had filled them."""
+"""Looks at weights when a model is first called, and at which line had filled them."""
 
 from __future__ import annotations
 
-import math
 import weakref
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.starts import Filling, Start, Starts
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
+from stepscope.record.watch.nets import live
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Filling", "Start", "Starts"]
+__all__ = ["StartObserver"]
 
 _FILLS = frozenset((
     "zeros_", "ones_", "constant_", "zero_", "fill_", "normal_", "uniform_", "xavier_uniform_", "xavier_normal_",
@@ -33,59 +33,12 @@ _MOST_FAR, _SAMPLE_FAR = 500, 2**16
 _LARGEST = 2**24
 
 
-class Filling:
-    """The op that gave a piece of memory its values last."""
-
-    __slots__ = ("arguments", "op", "place")
-
-    def __init__(self, call: Call) -> None:
-        self.op = call.name
-        self.place: Place | None = call.place
-        self.arguments = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, (int, float))]
-
-
-class Start:
-    """A weight (of two or more axes) as it was when its model was first called."""
-
-    __slots__ = ("constant", "filling", "mean", "name", "owner", "path", "ref", "std", "step", "type")
-
-    def __init__(self, name: str, parameter: Any, owner: Any, filling: Filling | None, step: int) -> None:
-        self.name = name
-        self.path = name.rpartition(".")[0]
-        self.ref = weakref.ref(parameter)
-        self.owner = None if owner is None else weakref.ref(owner)
-        """The module that holds it; None for a tensor of the script's own."""
-        self.type = "" if owner is None else type(owner).__name__
-        self.filling = filling
-        self.step = step
-        self.constant: float | None = None
-        """The value all of it has."""
-        flat = raw.detach(parameter).reshape(-1)
-        if is_far(flat):
-            low, high = raw.tolist(here(raw.stack(raw.aminmax(flat))))
-            self.constant = low if low == high else None
-            flat = here(flat[:: max(1, flat.numel() // _SAMPLE_FAR)])
-        elif bool(raw.item((flat == flat[0]).all())):
-            self.constant = float(flat[0])
-        self.mean = float(raw.item(raw.float(flat).mean()))
-        self.std = float(raw.item(raw.float(flat).std()))
-
-    @property
-    def gain(self) -> float:
-        """By how much a layer makes its input larger, about."""
-        parameter = self.ref()
-        fan_in = 1 if parameter is None else parameter.numel() // max(parameter.shape[0], 1)
-        return self.std * math.sqrt(fan_in)
-
-
-class Starts(Witness):
-    """`run.starts`"""
-
+class StartObserver(Witness, Starts):
     ops: ClassVar[frozenset[str]] = _FILLS | _FACTORIES | _MOVES
 
     def __init__(self, watcher: Watcher) -> None:
+        Starts.__init__(self)
         super().__init__(watcher)
-        self.weights: list[Start] = []
         self._filled: dict[int, Filling] = {}
         self._seen: weakref.WeakSet[Any] = weakref.WeakSet()
         self._known: dict[int, Any] = {}
@@ -102,7 +55,8 @@ class Starts(Witness):
         filled = call.inputs[0] if call.name in _FILLS and call.inputs else call.outputs[0] if call.outputs else None
         plain = type(filled) in (torch.Tensor, torch.nn.Parameter) and not is_transformed(filled)
         if filled is not None and plain and filled.layout is torch.strided and filled.numel() > 1:
-            self._filled[filled.data_ptr()] = Filling(call)
+            given = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, (int, float))]
+            self._filled[filled.data_ptr()] = Filling(call.name, call.place, given)
 
     def _moved(self, call: Call) -> None:
         """`model.to(device)`: the same values in another piece of memory."""
@@ -114,9 +68,6 @@ class Starts(Witness):
             self._filled[made.data_ptr()] = known
         else:
             self._filled.pop(made.data_ptr(), None)
-
-    def filling_of(self, parameter: Any) -> Filling | None:
-        return self._filled.get(parameter.data_ptr())
 
     def root_begins(self, visit: Visit, module: Any, args: Any, kwargs: Any) -> None:
         if module in self._seen:
@@ -130,10 +81,10 @@ class Starts(Witness):
     def backward(self, backward: Backward, roots: list[Any]) -> None:
         """New optimizers may have parameters that no model had when it was first called (adapters, free tensors)."""
         models = self.watcher.models
-        new = [ref() for made in self.watcher.optimizers.made[self._optimizers :] for ref in made.parameters]
-        unknown = [one for one in new if one is not None and not self._knows(one) and _is_weight(one)]
+        new = [p for made in self.watcher.optimizers.made[self._optimizers :] for p in made.alive()]
+        unknown = [one for one in new if not self._knows(one) and _is_weight(one)]
         if unknown:
-            owners = models.owners()
+            owners = models.holders()
             for parameter in unknown:
                 if not self._knows(parameter):
                     part, path = owners.get(id(parameter), (None, ""))
@@ -152,7 +103,44 @@ class Starts(Witness):
         if _is_weight(parameter) and not self._knows(parameter):
             self._known[id(parameter)] = weakref.ref(parameter)
             filling = self._filled.get(parameter.data_ptr())
-            self.weights.append(Start(name, parameter, owner, filling, self.watcher.step))
+            nets = self.watcher.nets
+            start = Start(name, nets.parameter(parameter), None if owner is None else nets.of(owner), filling)
+            start.step = self.watcher.step
+            _describe(start, parameter)
+            self.weights.append(start)
+
+    def settle(self) -> None:
+        for start in self.weights:
+            weight = None if start.constant is None else live(start.parameter)
+            if weight is not None and weight.grad is not None and can_fetch(weight):
+                _look_again(start, weight)
+
+
+def _describe(start: Start, parameter: Any) -> None:
+    flat = raw.detach(parameter).reshape(-1)
+    if is_far(flat):
+        low, high = raw.tolist(here(raw.stack(raw.aminmax(flat))))
+        start.constant = low if low == high else None
+        flat = here(flat[:: max(1, flat.numel() // _SAMPLE_FAR)])
+    elif bool(raw.item((flat == flat[0]).all())):
+        start.constant = float(flat[0])
+    start.mean = float(raw.item(raw.float(flat).mean()))
+    start.std = float(raw.item(raw.float(flat).std()))
+
+
+def _look_again(start: Start, weight: Any) -> None:
+    """Whether a weight that began with one value has parted from it, and whether its gradient lets it."""
+    values, gradient = raw.detach(weight), raw.detach(weight.grad)
+    if gradient.layout is not torch.strided:
+        return
+    start.is_zero = not bool(raw.item(values.any()))
+    start.gradient_is_zero = not bool(raw.item(gradient.any()))
+    rows = values.reshape(weight.shape[0], -1)
+    start.has_moved = bool(raw.item((rows != start.constant).any()))
+    start.rows_are_alike = bool(raw.equal(rows, rows[:1].expand_as(rows)))
+    slopes = gradient.reshape(weight.shape[0], -1)
+    same = start.rows_are_alike and raw.allclose(slopes, slopes[:1].expand_as(slopes), rtol=1e-4, atol=0)
+    start.gradient_is_alike = not start.gradient_is_zero and bool(same)
 
 
 def _is_weight(parameter: Any) -> bool:

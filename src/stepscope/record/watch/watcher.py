@@ -26,34 +26,34 @@ from stepscope.record.watch.clips import Clips
 from stepscope.record.watch.collectives import Collectives
 from stepscope.record.watch.compiling import Compiling
 from stepscope.record.watch.contractions import Contractions
-from stepscope.record.watch.deliveries import Deliveries
-from stepscope.record.watch.devices import DeviceObserver
+from stepscope.record.watch.deliveries import DeliveryObserver
+from stepscope.record.watch.devices import Devices
 from stepscope.record.watch.differences import Differences
 from stepscope.record.watch.distributed import Distributed
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.fetch import patience
-from stepscope.record.watch.finite import FiniteObserver
-from stepscope.record.watch.flow import Flow
+from stepscope.record.watch.finite import Finite
+from stepscope.record.watch.flow import FlowObserver
 from stepscope.record.watch.forwards import Forwards
 from stepscope.record.watch.habits import Habits
 from stepscope.record.watch.indices import Indices
 from stepscope.record.watch.keeping import Keeping
-from stepscope.record.watch.layers import Layers
-from stepscope.record.watch.loaders import Loader, Loaders
+from stepscope.record.watch.layers import LayerObserver
+from stepscope.record.watch.loaders import Loader, LoaderObserver
 from stepscope.record.watch.losses import LossObserver
 from stepscope.record.watch.metrics import Metrics
-from stepscope.record.watch.models import Models
+from stepscope.record.watch.models import ModelObserver
 from stepscope.record.watch.modes import ModeObserver
-from stepscope.record.watch.movements import Movements
+from stepscope.record.watch.movements import MovementObserver
 from stepscope.record.watch.nets import Nets
-from stepscope.record.watch.numbers import NumberObserver
-from stepscope.record.watch.optimizers import Optimizers
+from stepscope.record.watch.numbers import Numbers
+from stepscope.record.watch.optimizers import OptimizerObserver
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.reaches import Reaches
+from stepscope.record.watch.reaches import ReachObserver
 from stepscope.record.watch.schedulers import Schedulers
 from stepscope.record.watch.sequences import Sequences
 from stepscope.record.watch.shapes_seen import ShapesSeen
-from stepscope.record.watch.starts import Starts
+from stepscope.record.watch.starts import StartObserver
 from stepscope.record.watch.steps import StepObserver
 from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
@@ -111,12 +111,12 @@ class Watcher:
         self.nets = Nets()
         self.trail = Trail(self)
         self.visits = VisitObserver(self)
-        self.optimizers = Optimizers(self)
+        self.optimizers = OptimizerObserver(self)
         self.steps = StepObserver(self)
-        self.models = Models(self)
+        self.models = ModelObserver(self)
         self.modes = ModeObserver(self)
-        self.loaders = Loaders(self)
-        self.devices = DeviceObserver(self)
+        self.loaders = LoaderObserver(self)
+        self.devices = Devices(self)
         self.keeping = Keeping(self)
         self.habits = Habits(self)
         self.indices = Indices(self)
@@ -128,25 +128,25 @@ class Watcher:
         self.trials = Trials(self)
         self.wraps = Wraps(self)
         self.shapes_seen = ShapesSeen(self)
-        self.finite = FiniteObserver(self)
+        self.finite = Finite(self)
         self.differences = Differences(self)
-        self.layers = Layers(self)
-        self.starts = Starts(self)
+        self.layers = LayerObserver(self)
+        self.starts = StartObserver(self)
         self.checkpoints = Checkpoints(self)
-        self.numbers = NumberObserver(self)
+        self.numbers = Numbers(self)
         self.batches_fed = Batches(self)
         self.targets = Targets(self)
-        self.deliveries = Deliveries(self)
+        self.deliveries = DeliveryObserver(self)
         self.entrances = Entrances(self)
         self.axes = Axes(self)
         self.metrics = Metrics(self)
         self.activations = Activations(self)
         self.clips = Clips(self)
-        self.flow = Flow(self)
+        self.flow = FlowObserver(self)
         self.forwards = Forwards(self)
-        self.movements = Movements(self)
+        self.movements = MovementObserver(self)
         self.schedulers = Schedulers(self)
-        self.reaches = Reaches(self)
+        self.reaches = ReachObserver(self)
         self.distributed = Distributed(self)
         self.collectives = Collectives(self)
         self.witnesses: list[Witness] = [
@@ -339,7 +339,7 @@ class Watcher:
 
     def new_epoch(self, loader: Loader) -> None:
         """A loader starts over. One made on the same line of the same data as an earlier one is the same loader."""
-        self.governor.new("a loader's pass", (loader.made or loader.iterated, id(loader.data())))
+        self.governor.new("a loader's pass", (loader.made or loader.iterated, None if loader.data is None else loader.data.number))
 
     def batch_came(self) -> None:
         """While looking closely."""
@@ -350,6 +350,19 @@ class Watcher:
     def epoch_over(self) -> None:
         if self.governor.is_deep:
             self._moment("epoch")
+
+    def settle(self) -> None:
+        """Have the witnesses write down how things stand, before rules are asked."""
+        with quietly():
+            for witness in self.witnesses:
+                if type(witness).settle is not Witness.settle:
+                    fence.call(f"settling {type(witness).__name__}", witness.settle)
+
+    def experiment(self) -> None:
+        """Have the witnesses try what only trying tells; the script has ended by itself."""
+        for witness in self.witnesses:
+            if type(witness).experiment is not Witness.experiment:
+                fence.call(f"an experiment of {type(witness).__name__}", witness.experiment)
 
     def _moment(self, kind: str) -> None:
         if self.on_moment is not None and not is_capturing():  # rules look at weights

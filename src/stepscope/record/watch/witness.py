@@ -82,5 +82,11 @@ class Witness:
     def step_aside(self) -> None:
         """Compiled code may run from now on: take away what the compiler would see."""
 
+    def settle(self) -> None:
+        """Rules are about to be asked: write down how things stand now that no event tells of."""
+
+    def experiment(self) -> None:
+        """The script has ended by itself: try out, `undisturbed`, what only trying tells, and write that down."""
+
     def finish(self) -> None:
         """The script is over; nothing is installed any more."""

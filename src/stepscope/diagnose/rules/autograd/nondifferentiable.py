@@ -47,15 +47,15 @@ def _silent(run: Evidence) -> Iterator[Proof]:
     backwards = [b for b in run.steps.backwards if b.accumulates and b.origin is not None]
     if len(backwards) < _BACKWARDS:
         return
-    every = [p for p in run.models.all_parameters() if p.requires_grad]
-    dead = [p for p in every if p.grad is not None and not run.models.grads_seen(p)]
+    every = [p for p in run.models.parameters if p.requires_grad]
+    dead = [p for p in every if p.has_grad and not p.gradients]
     if not dead or len(dead) == len(every):
         return
     origin = backwards[-1].origin
     behind = origin.ancestors(2000, through=lambda past: past.requires_grad) if origin is not None else ()
     for past in behind:
         if past.op in _FLAT and past.requires_grad and past.place is not None:
-            names = [run.models.name_of(parameter) for parameter in dead]
+            names = [parameter.title for parameter in dead]
             yield Proof(
                 where=past.place,
                 message=f"`{past.op}` has a derivative of zero, and {len(dead)} parameters before it never get another",

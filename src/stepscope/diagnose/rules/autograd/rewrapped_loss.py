@@ -29,11 +29,11 @@ def rewrapped_loss(run: Evidence) -> Iterator[Proof]:
         loss = F.mse_loss(out, y)
         loss.backward()
     """
-    parameters = list(run.models.all_parameters())
+    parameters = run.models.parameters
     if not parameters or not run.models.roots or len(run.steps.steps) < 2:
         return
     # A number that is itself optimised is a leaf too: then something changes.
-    if not all(run.models.unchanged(parameter) for parameter in parameters):
+    if any(parameter.changed is not False for parameter in parameters):
         return
     cut = [b for b in run.steps.backwards if b.accumulates and b.requires_grad and _is_cut(b)]
     if len(cut) < 2:

@@ -26,9 +26,10 @@ def module_not_moved(run: Evidence) -> Iterator[Proof]:
     """
     for cause in causes(run, "module"):
         module = cause.meeting.module
-        if module is None or not cause.meeting.on_cpu:
+        if module is None or any(p.device != "cpu" for p in module.parameters()):
             continue
-        if not cause.meeting.all_made:
+        holders = [part for part in module.modules() if part.own]
+        if any(part.made is None for part in holders):
             continue  # a copy of one that may have been moved
         call = run.source.call(cause.where)
         if call is not None and any(keyword.arg == "device" for keyword in call.keywords):

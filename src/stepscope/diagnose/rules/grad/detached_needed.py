@@ -5,7 +5,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.flow import Cut
+from stepscope.evidence.flow import Severed
 
 _ENOUGH = 5
 _MANY = 100
@@ -51,22 +51,22 @@ def detached_needed(run: Evidence) -> Iterator[Proof]:
     count = run.steps.backward_count
     if count < _ENOUGH or not (run.over or count >= _MANY):
         return
-    groups: dict[Any, list[Cut]] = {}
+    groups: dict[Any, list[Severed]] = {}
     for cut in run.flow.cuts:
-        parameter = cut.parameter()
-        if parameter is None or run.models.grads_seen(parameter) or not run.models.unchanged(parameter):
+        parameter = cut.parameter
+        if not parameter.alive or parameter.gradients or parameter.changed is not False:
             continue
         if not any(made.holds(parameter) and run.steps.count_of(made.number) >= 3 for made in run.optimizers.made):
             continue
         groups.setdefault(_where(cut), []).append(cut)
     seen: set[int] = set()
     for where, cuts in groups.items():
-        fresh = {id(p): p for cut in cuts if (p := cut.parameter()) is not None and id(p) not in seen}
+        fresh = {id(cut.parameter): cut.parameter for cut in cuts if id(cut.parameter) not in seen}
         lost = list(fresh.values())
         seen.update(map(id, lost))
         if not lost:
             continue
-        names = [run.models.name_of(p) for p in lost]
+        names = [p.title for p in lost]
         owners = [owner[0] for p in lost if (owner := run.models.owner_of(p)) is not None]
         way = cuts[0].way
         yield Proof(
@@ -77,11 +77,11 @@ def detached_needed(run: Evidence) -> Iterator[Proof]:
             evidence={"parameters": names[:20], "op": cuts[0].origin.op, "backwards": count},
             fix=_FIXES[way],
             related=[(cuts[0].loss, "backward starts here")] if cuts[0].loss is not None else (),
-            severity="info" if owners and all(map(run.models.was_loaded, owners)) else None,
+            severity="info" if owners and all(owner.loaded for owner in owners) else None,
         )
 
 
-def _where(cut: Cut) -> Any:
+def _where(cut: Severed) -> Any:
     """The line of the cut; for a `no_grad`, the block or decorator itself, seen from the outermost module inside it."""
     if cut.way != "no_grad":
         return cut.origin.place

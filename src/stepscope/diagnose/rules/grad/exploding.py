@@ -38,7 +38,7 @@ def exploding(run: Evidence) -> Iterator[Proof]:
     losses = [b.loss for b in run.steps.backwards if b.accumulates and b.loss is not None][:40]
     if len(losses) < 2 or not _blows_up(losses):
         return
-    for model in run.models.roots:
+    for model in run.models.present:
         layers = layer_gradients(run, model, 1)
         worst = max(layers, key=lambda layer: layer.sizes[0], default=None)
         if worst is None or not math.isfinite(worst.sizes[0]) or worst.sizes[0] < _HUGE:
@@ -51,7 +51,7 @@ def exploding(run: Evidence) -> Iterator[Proof]:
             label="the loss goes " + " -> ".join(f"{loss:.3g}" for loss in losses[:3]),
             evidence={"gradient_to_weight": {layer.name: layer.sizes[0] for layer in layers}, "losses": losses[:8]},
             fix="clip after this line: clip_grad_norm_(model.parameters(), 1.0), and start from smaller weights",
-            related=[(run.models.made_at(worst.module), "the layer is made here")] if least else (),
+            related=[(worst.module.made, "the layer is made here")] if least else (),
         )
 
 

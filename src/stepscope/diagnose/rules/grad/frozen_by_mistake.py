@@ -4,13 +4,12 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from torch import nn
-
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.models import Model
+from stepscope.evidence.models import Model
+from stepscope.evidence.modules import Module, Parameter
 
-_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Bilinear)
+_LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "Bilinear")
 _FRESH = 4
 """How often a new layer's weights have been written to, at most: its initialisation, and one of the user's."""
 
@@ -37,42 +36,42 @@ def frozen_by_mistake(run: Evidence) -> Iterator[Proof]:
     """
     if run.steps.step_count < 3:
         return
-    for model in run.models.roots:
+    for model in run.models.present:
         module = model.module
-        head = None if module is None else _last_layer(run, model)
-        if module is None or head is None or any(p.requires_grad for p in head.parameters()):
+        head = _last_layer(run, model)
+        if head is None or any(p.requires_grad for p in head.parameters()):
             continue
         if not list(head.parameters()):  # they lie elsewhere: sharded, or made anew by a parametrization
             continue
         trained = [p for p in module.parameters() if p.requires_grad]
-        if not trained or any(p.ndim > 1 for p in trained) or run.models.was_loaded(head):
+        if not trained or any(len(p.shape) > 1 for p in trained) or head.loaded:
             continue
         if not any(made.holds(trained[0]) and run.steps.count_of(made.number) >= 3 for made in run.optimizers.made):
             continue
-        if any(p._version > _FRESH for p in head.parameters()):
+        if any(p.version > _FRESH for p in head.parameters()):
             continue
-        total = sum(p.numel() for p in module.parameters())
-        share = sum(p.numel() for p in trained) / max(total, 1)
+        total = sum(p.size for p in module.parameters())
+        share = sum(p.size for p in trained) / max(total, 1)
         path = next((name for name, part in module.named_modules() if part is head), "")
         yield Proof(
-            where=_frozen_at(run) or run.models.made_at(head),
+            where=_frozen_at(run) or head.made,
             message=f"{path or 'the last layer'} of {model.type} is frozen at its random start: only {share:.1%} of "
             "the parameters train",
-            label=f"what still trains: {', '.join(_names(run, trained)[:3])}",
-            evidence={"frozen_head": path, "trainable": _names(run, trained)[:20], "share": share},
+            label=f"what still trains: {', '.join(_names(trained)[:3])}",
+            evidence={"frozen_head": path, "trainable": _names(trained)[:20], "share": share},
             fix=f"keep the parameters of {path or 'the last layer'} trainable",
-            related=[(run.models.made_at(head), "the layer is made here")],
+            related=[(head.made, "the layer is made here")],
         )
 
 
-def _names(run: Evidence, parameters: list[Any]) -> list[str]:
-    return [run.models.name_of(p) for p in parameters]
+def _names(parameters: list[Parameter]) -> list[str]:
+    return [p.title for p in parameters]
 
 
-def _last_layer(run: Evidence, model: Model) -> Any:
+def _last_layer(run: Evidence, model: Model) -> Module | None:
     """The last layer with weights that ran; in the order of definition where that was not seen."""
-    ran = [visit.module.live for visit in run.visits.latest if visit.root.module.live is model.module]
-    layers = [m for m in ran if isinstance(m, _LAYERS)] or [m for m in model.module.modules() if isinstance(m, _LAYERS)]
+    ran = [visit.module for visit in run.visits.latest if visit.root.module is model.module]
+    layers = [m for m in ran if m.is_a(*_LAYERS)] or [m for m in model.module.modules() if m.is_a(*_LAYERS)]
     return layers[-1] if layers else None
 
 

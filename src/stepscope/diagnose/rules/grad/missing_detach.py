@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.origins import Origin
-from stepscope.record.watch.reaches import Reach
+from stepscope.evidence.reaches import Reach
 from stepscope.records.place import Place
 
 _ROUNDS = 3

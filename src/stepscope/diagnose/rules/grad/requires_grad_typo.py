@@ -90,11 +90,10 @@ def _no_assignment(file: SourceFile) -> Iterator[Proof]:
 
 def _on_modules(run: Evidence, file: SourceFile) -> Iterator[Proof]:
     marked = {
-        path.rpartition(".")[2]: type(part).__name__
-        for model in run.models.roots
-        if model.module is not None
+        path.rpartition(".")[2]: part.type
+        for model in run.models.present
         for path, part in model.module.named_modules()
-        if _RIGHT in vars(part)
+        if _RIGHT in part.attributes
     }
     for node in file.walk(ast.Assign) if marked else ():
         target = node.targets[0]

@@ -3,10 +3,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torch import nn
-
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.modules import Parameter
 
 _ENOUGH = 6
 
@@ -34,21 +33,20 @@ def unused_parameter(run: Evidence) -> Iterator[Proof]:
     for made in run.optimizers.made:
         if run.steps.count_of(made.number) < _ENOUGH:
             continue
-        for ref in made.parameters:
-            parameter = ref()
-            if parameter is None or not parameter.requires_grad or parameter.grad is not None:
+        for parameter in made.parameters:
+            if not parameter.alive or not parameter.requires_grad or parameter.has_grad:
                 continue
-            if run.models.grads_seen(parameter) or not run.models.unchanged(parameter) or run.flow.cut_of(parameter):
+            if parameter.gradients or parameter.changed is not False or run.flow.cut_of(parameter):
                 continue
             yield from _proof(run, parameter)
 
 
-def _proof(run: Evidence, parameter: nn.Parameter) -> Iterator[Proof]:
+def _proof(run: Evidence, parameter: Parameter) -> Iterator[Proof]:
     owner = run.models.owner_of(parameter)
-    if owner is None or type(owner[0]).__module__.startswith("torch."):
+    if owner is None or owner[0].is_torchs:
         return  # a layer of torch's that is never called: another rule's
     module = owner[0]
-    name = next((n for n, p in module._parameters.items() if p is parameter), None)
+    name = next((n for n, p in module.own.items() if p is parameter), None)
     if name is None:
         return
     made, reads = None, 0
@@ -62,10 +60,10 @@ def _proof(run: Evidence, parameter: nn.Parameter) -> Iterator[Proof]:
                 reads += 1
         reads += sum(1 for node in file.walk(ast.Constant) if node.value == name)
     yield Proof(
-        where=made or run.models.made_at(module),
-        message=f"self.{name} of {type(module).__name__} is a parameter that nothing uses",
+        where=made or module.made,
+        message=f"self.{name} of {module.type} is a parameter that nothing uses",
         label="made here, and never read" if not reads else "it never got a gradient",
-        evidence={"parameter": run.models.name_of(parameter), "shape": list(parameter.shape), "reads": reads},
+        evidence={"parameter": parameter.title, "shape": list(parameter.shape), "reads": reads},
         fix=f"use self.{name} in forward, or remove it",
         severity=None if not reads and made is not None else "info",
     )

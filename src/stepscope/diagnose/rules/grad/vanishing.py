@@ -27,7 +27,7 @@ def vanishing(run: Evidence) -> Iterator[Proof]:
     Good:
         nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(64, 64), nn.ReLU())])
     """
-    for model in run.models.roots:
+    for model in run.models.present:
         layers = layer_gradients(run, model, _ENOUGH)
         if len(layers) < 4:
             continue
@@ -39,7 +39,7 @@ def vanishing(run: Evidence) -> Iterator[Proof]:
         if sum(later > earlier for earlier, later in itertools.pairwise(between)) < len(layers) - 2:
             continue
         yield Proof(
-            where=run.models.made_at(first.module),
+            where=first.module.made,
             message=f"the gradient vanishes: {first.name} gets {first.sizes[0] / last.sizes[0]:.0e} of what "
             f"{last.name} gets",
             label=f"shrinks over {len(layers)} layers, in each of {len(pairs)} backwards",

@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.losses import LossCall
 from stepscope.evidence.origins import Origin
-from stepscope.records.step import Site
+from stepscope.records.place import Place
 
 
 @rule("init.bias-prior", severity="info", needs="end")
@@ -35,7 +35,7 @@ def bias_prior(run: Evidence) -> Iterator[Proof]:
         if not 0.4 < first.value < 1.2 or first.value < 2.5 * entropy:
             continue
         yield Proof(
-            where=_last_layer(run, first.input) or first.place,
+            where=_last_layer(first.input) or first.place,
             message=f"{share:.1%} of the targets are positive, but the model starts by guessing about one half: the "
             f"first loss is {first.value:.2f} instead of {entropy:.2f}",
             label="the last bias could start at the log-odds",
@@ -50,7 +50,6 @@ def _positive(calls: list[LossCall]) -> float | None:
     return None if total < 100 else sum(count.get(1, 0) for count in counts) / total
 
 
-def _last_layer(run: Evidence, origin: Origin | None) -> Site | None:
+def _last_layer(origin: Origin | None) -> Place | None:
     layer = None if origin is None else origin.comes_from("linear", "conv2d", "conv1d", most=20)
-    module = layer.visit.module.live if layer is not None and layer.visit is not None else None
-    return None if module is None else run.models.made_at(module)
+    return layer.visit.module.made if layer is not None and layer.visit is not None else None

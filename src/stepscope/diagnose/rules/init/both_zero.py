@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start, stuck
-from stepscope.record.watch.starts import Start
+from stepscope.evidence.starts import Start
 
 
 @rule("init.both-zero", severity="error", needs="steps, end")
@@ -32,12 +32,12 @@ def both_zero(run: Evidence) -> Iterator[Proof]:
         return
     first, second = dead[0], dead[1]
     yield Proof(
-        where=place_of_start(run, second),
+        where=place_of_start(second),
         message=f"{first.name} and {second.name} both start at zero, so neither ever gets a gradient",
         label="zero times zero: no gradient for either",
         evidence={"weights": [start.name for start in dead[:10]]},
         fix=f"start one of them at random: nn.init.normal_({first.name}, std=0.01)",
-        related=[(place_of_start(run, first), "the other factor")],
+        related=[(place_of_start(first), "the other factor")],
     )
 
 
@@ -49,7 +49,6 @@ def _is_product(dead: list[Start]) -> bool:
     for start in dead:
         parent = start.path.rpartition(".")[0]
         parents[parent] = parents.get(parent, 0) + 1
-        owner = start.owner() if start.owner is not None else None
-        if getattr(owner, "bias", None) is not None:
+        if start.owner is not None and "bias" in start.owner.own:
             return False
     return all(count == 2 for count in parents.values())

@@ -28,11 +28,10 @@ def constant(run: Evidence) -> Iterator[Proof]:
     if not same:
         return
     first = same[0]
-    weight = first.ref()
-    units = 0 if weight is None else weight.shape[0]
+    units = first.parameter.shape[0]
     value = 0.0 if first.constant is None else first.constant
     yield Proof(
-        where=place_of_start(run, first),
+        where=place_of_start(first),
         message=f"all {units} units of {first.path or first.name} started with the weight {value:g} and are the same "
         "still: they get the same gradient",
         label=f"{units} units that work like one",

@@ -7,7 +7,7 @@ from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.starting_weights import place_of_start
 from stepscope.evidence.losses import LossCall
-from stepscope.record.watch.starts import Start
+from stepscope.evidence.starts import Start
 
 _LARGE = 4.0
 _REGRESSIONS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -32,14 +32,14 @@ def scale(run: Evidence) -> Iterator[Proof]:
     Good:
         nn.init.kaiming_normal_(layer.weight)
     """
-    large = [start for start in run.starts.weights if _is_large(run, start)]
+    large = [start for start in run.starts.weights if _is_large(start)]
     first = next((call for call in run.losses.calls if call.trains and call.step == 0), None)
     effect = None if first is None or not large else _effect(first)
     if effect is None:
         return
     worst = max(large, key=lambda start: start.gain)
     yield Proof(
-        where=place_of_start(run, worst),
+        where=place_of_start(worst),
         message=f"the weights start too large (std {worst.std:.3g} in {worst.name}, where about "
         f"{worst.std / worst.gain:.2g} is right): {effect}",
         label=f"{worst.gain:.3g} times too large",
@@ -48,9 +48,9 @@ def scale(run: Evidence) -> Iterator[Proof]:
     )
 
 
-def _is_large(run: Evidence, start: Start) -> bool:
-    owner = start.owner() if start.owner is not None else None
-    return start.step == 0 and start.type in _LAYERS and start.gain > _LARGE and not run.models.was_loaded(owner)
+def _is_large(start: Start) -> bool:
+    loaded = start.owner is not None and start.owner.loaded
+    return start.step == 0 and start.type in _LAYERS and start.gain > _LARGE and not loaded
 
 
 def _effect(call: LossCall) -> str | None:

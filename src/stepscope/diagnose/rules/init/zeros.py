@@ -29,7 +29,7 @@ def zeros(run: Evidence) -> Iterator[Proof]:
     if not dead:
         return
     yield Proof(
-        where=place_of_start(run, dead[0]),
+        where=place_of_start(dead[0]),
         message=f"{dead[0].name}{f' and {len(dead) - 1} more weights' if len(dead) > 1 else ''} started at zero and "
         "cannot leave it: every gradient of theirs is zero",
         label="all zeros, with zero gradients",

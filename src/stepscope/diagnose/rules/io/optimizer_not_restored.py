@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
+from stepscope.evidence.optimizers import Made
 from stepscope.record.watch.checkpoints import FileRead, Loading
-from stepscope.record.watch.optimizers import Made
 
 
 @rule("io.optimizer-not-restored", severity="warning", needs="steps, end")
@@ -92,9 +92,8 @@ def _trains_on(run: Evidence, made: Made, loading: Loading) -> bool:
     """Whether this optimizer keeps a state, had taken no step when the weights came, took some after, and got none."""
     keeps = made.type != "SGD" or bool(made.defaults.get("momentum"))
     steps = run.steps.of_optimizer(made.number)
-    module = loading.module.live
-    mine = set() if module is None else {id(p) for p in module.parameters()}
-    holds = bool(made.parameters) and all(id(ref()) in mine for ref in made.parameters)  # no new head beside it
+    mine = {id(p) for p in loading.module.parameters()}
+    holds = bool(made.parameters) and all(id(p) in mine for p in made.parameters)  # no new head beside it
     return (
         keeps
         and holds

@@ -31,8 +31,7 @@ def padding_counted(run: Evidence) -> Iterator[Proof]:
             continue
         where = made = None
         if fact.visit is not None and fact.visit.type in ("CrossEntropyLoss", "NLLLoss"):
-            module = fact.visit.module.live
-            where = made = None if module is None else run.models.made_at(module)
+            where = made = fact.visit.module.made
         yield Proof(
             where=where or fact.place,
             message=f"{share:.0%} of the targets are padding (id {fact.value}), and the loss counts them",

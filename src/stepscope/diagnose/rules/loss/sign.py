@@ -56,8 +56,8 @@ def sign(run: Evidence) -> Iterator[Proof]:
 
 def _of_trained_models(run: Evidence) -> list[Backward]:
     """Backwards of steps that train a model: an attack or a search for an input may well make a loss larger."""
-    of_models = {id(p) for model in run.models.roots if model.module is not None for p in model.module.parameters()}
-    numbers = [made.number for made in run.optimizers.made if any(id(ref()) in of_models for ref in made.parameters)]
+    of_models = {id(p) for model in run.models.present for p in model.module.parameters()}
+    numbers = [made.number for made in run.optimizers.made if any(id(p) in of_models for p in made.parameters)]
     steps = [step for step in list(run.steps.steps)[:40] if step.optimizer in numbers]
     if len(run.optimizers.made) > 1 and len({step.optimizer for step in steps}) > 1:
         return []  # players against each other: what one makes smaller the other makes larger

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.models import Model
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
@@ -84,10 +83,8 @@ def _few_values(run: Evidence) -> Iterator[Proof]:
     path, seen = min(few.items(), key=lambda item: item[1][0][1])
     samples, values = seen[0]
     loader = next((one for one in run.loaders.all if one.is_training and one.batch_size == samples), None)
-    module = next(
-        (m.module.get_submodule(path) for m in run.models.roots if m.module is not None and _has(m, path)), None
-    )
-    built = None if module is None else run.models.made_at(module)
+    module = next((part for model in run.models.present if (part := model.module.part(path)) is not None), None)
+    built = None if module is None else module.made
     where = loader.made if loader is not None and loader.made is not None else built
     yield Proof(
         where=where,
@@ -98,10 +95,6 @@ def _few_values(run: Evidence) -> Iterator[Proof]:
         related=[(built, "the layer was built here")] if built is not None else (),
         severity="warning",
     )
-
-
-def _has(model: Model, path: str) -> bool:
-    return any(name == path for name, _ in model.module.named_modules())
 
 
 def _call(crash: Crash) -> Site | None:

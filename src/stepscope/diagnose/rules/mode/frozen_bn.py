@@ -3,11 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from torch.nn.modules.batchnorm import _BatchNorm
-
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.evidence.modes import ModeCall
+from stepscope.evidence.modules import Module
 
 _ENOUGH = 3
 
@@ -36,11 +35,11 @@ def frozen_bn(run: Evidence) -> Iterator[Proof]:
     """
     told: set[Any] = set()
     for meant in run.modes.calls:
-        part = meant.module.live if meant.kind == "train" and not meant.on and meant.module is not None else None
+        part = meant.module if meant.kind == "train" and not meant.on else None
         undone = None if part is None else _undone(run, part)
         if part is None or undone is None or undone.place in told or not _is_frozen(part):
             continue
-        whole = None if undone.module is None else undone.module.live
+        whole = undone.module
         moving = [] if whole is None else _moving(run, whole, part)
         if whole is None or not moving:
             continue
@@ -56,29 +55,29 @@ def frozen_bn(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _undone(run: Evidence, part: Any) -> ModeCall | None:
+def _undone(run: Evidence, part: Module) -> ModeCall | None:
     """The `train()` on something around the part that was the last word on its mode, some steps ago."""
     last = run.modes.last(part)
-    if last is None or not last.on or last.module is None or last.module.live is part:
+    if last is None or not last.on or last.module is None or last.module is part:
         return None
     return last if run.steps.backward_count - last.backwards >= _ENOUGH else None
 
 
-def _is_frozen(part: Any) -> bool:
+def _is_frozen(part: Module) -> bool:
     parameters = list(part.parameters())
     return bool(parameters) and not any(one.requires_grad for one in parameters)
 
 
-def _moving(run: Evidence, whole: Any, part: Any) -> list[str]:
+def _moving(run: Evidence, whole: Module, part: Module) -> list[str]:
     """The batch norms of the part that batches went through in training mode."""
-    inside = set(part.modules())
+    inside = set(map(id, part.modules()))
     return [
         path
         for path, module in whole.named_modules()
-        if module in inside
-        and isinstance(module, _BatchNorm)
+        if id(module) in inside
+        and module.is_a("_BatchNorm")
         and module.training
-        and module.running_mean is not None
-        and module.momentum != 0
+        and "running_mean" in module.buffers
+        and module.attributes.get("momentum") != 0
         and any(one == path or one.endswith(f".{path}") for one in run.forwards.norm_batches)
     ]

@@ -7,6 +7,7 @@ from typing import Any
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
+from stepscope.evidence.modules import Module
 from stepscope.record.watch.forwards import Forward
 
 
@@ -36,11 +37,11 @@ def no_eval(run: Evidence) -> Iterator[Proof]:
     candidates = [f for f in run.forwards.all if f not in switched and not f.used and _evaluates(run, f)]
     if not candidates:
         return
-    training = [f.module.live for f in run.forwards.all if f.visit.grad and (f.used or (f.led and not f.followed))]
-    trained = {id(p) for module in training if module is not None for p in module.parameters()}
+    training = [f.module for f in run.forwards.all if f.visit.grad and (f.used or (f.led and not f.followed))]
+    trained = {id(p) for module in training for p in module.parameters()}
     places: dict[Any, list[Forward]] = {}
     for forward in candidates:
-        if _has_any(forward.module.live, trained):
+        if _has_any(forward.module, trained):
             places.setdefault(forward.visit.place, []).append(forward)
     for place, forwards in places.items():
         first = forwards[0]
@@ -75,11 +76,10 @@ def _switched_by_user(run: Evidence) -> list[Forward]:
     for forward in run.forwards.all:
         if forward.stage not in ("validation", "test", "sanity check") or not forward.layers or forward.visit.parent:
             continue
-        call, module = forward.last_train, forward.module.live
-        if call is None or not call.on or call.place is None or module is None or call.place == run.trainer.called:
+        call, module = forward.last_train, forward.module
+        if call is None or not call.on or call.place is None or call.place == run.trainer.called:
             continue
-        named = None if call.module is None else call.module.live
-        if named is not None and any(part is module for part in named.modules()):
+        if call.module is not None and any(part is module for part in call.module.modules()):
             found.append(forward)
     return found
 
@@ -118,8 +118,8 @@ def _evaluates(run: Evidence, forward: Forward) -> bool:
     return loader is not None and loader.trains == 0 and loader.batches >= 1 and any(o.trains for o in run.loaders.all)
 
 
-def _has_any(module: Any, parameters: set[int]) -> bool:
-    return module is not None and any(id(p) in parameters for p in module.parameters())
+def _has_any(module: Module, parameters: set[int]) -> bool:
+    return any(id(p) in parameters for p in module.parameters())
 
 
 def _kinds(forward: Forward) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.modules import Module
 from stepscope.record.watch.forwards import Forward
 
 _ENOUGH = 3
@@ -31,24 +32,23 @@ def teacher_train(run: Evidence) -> Iterator[Proof]:
     """
     models: dict[int, list[Forward]] = {}
     for forward in run.forwards.all:
-        if forward.module.live is not None:
-            models.setdefault(id(forward.module.live), []).append(forward)
+        models.setdefault(id(forward.module), []).append(forward)
     for forwards in models.values():
-        first, module = forwards[0], forwards[0].module.live
+        first, module = forwards[0], forwards[0].module
         noisy = [f for f in forwards if f.visit.training and f.layers and f.used]
         # A network trained earlier in the script is a teacher from then on.
         taught = [f for f in forwards if f.visit.grad]
         if len(noisy) < _ENOUGH or any(f.visit.time > noisy[0].visit.time for f in taught):
             continue
         last = noisy[-1].last_train
-        if last is not None and last.on and not taught and last.module is not None and last.module.live is module:
+        if last is not None and last.on and not taught and last.module is module:
             continue  # train() was called on it: they want it so
-        moves = _moves(run, module)
+        moves = _moves(module)
         if moves == "little by little" or (moves == "loaded" and not first.droppers):
             continue
-        if _is_trained(run, module):
+        if _is_trained(module):
             continue
-        made = _named(run, noisy[0]) or run.models.made_at(module)
+        made = _named(run, noisy[0]) or module.made
         kinds = (["dropout"] if noisy[0].droppers else []) + (["batch norm"] if noisy[0].norms else [])
         yield Proof(
             where=made or noisy[0].visit.place,
@@ -73,14 +73,14 @@ def _named(run: Evidence, forward: Forward) -> Any:
     return file.site(found[0]) if len(found) == 1 else None
 
 
-def _is_trained(run: Evidence, module: Any) -> bool:
+def _is_trained(module: Module) -> bool:
     """An optimizer that steps has its parameters, and they get gradients elsewhere."""
-    return any(run.models.grads_seen(p) for p in module.parameters())
+    return any(p.gradients for p in module.parameters())
 
 
-def _moves(run: Evidence, module: Any) -> str:
+def _moves(module: Module) -> str:
     """How its parameters change: not at all, by loading, or by an average that follows another network."""
-    parameters = [p for p in module.parameters() if p.is_floating_point()]
-    if not parameters or all(run.models.unchanged(p) for p in parameters):
+    parameters = [p for p in module.parameters() if p.is_floating]
+    if not parameters or all(p.changed is False for p in parameters):
         return "never"
-    return "loaded" if run.models.was_loaded(module) else "little by little"
+    return "loaded" if module.loaded else "little by little"

@@ -34,9 +34,8 @@ def train_not_restored(run: Evidence) -> Iterator[Proof]:
     """
     models: dict[int, list[Forward]] = {}
     for forward in run.forwards.all:
-        module = forward.module.live
-        if module is not None and not forward.forced and forward.visit.parent is None:
-            models.setdefault(id(module), []).append(forward)
+        if not forward.forced and forward.visit.parent is None:
+            models.setdefault(id(forward.module), []).append(forward)
     for forwards in models.values():
         before = [f for f in forwards if f.visit.training and f.layers and _trains(f)]
         after = [f for f in forwards if not f.visit.training and _trains(f)]

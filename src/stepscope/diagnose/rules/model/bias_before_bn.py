@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torch import nn
-
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -26,17 +24,12 @@ def bias_before_bn(run: Evidence) -> Iterator[Proof]:
     for visits in list(run.layers.calls.values()):
         made = {id(visit.outputs[0]): visit for visit in visits if visit.outputs}
         for visit in visits:
-            if not isinstance(visit.module.live, nn.modules.batchnorm._BatchNorm) or not visit.inputs:
+            if not visit.module.is_a("_BatchNorm") or not visit.inputs:
                 continue
             before = made.get(id(visit.inputs[0]))
-            layer = None if before is None else before.module.live
-            if (
-                before is not None
-                and isinstance(layer, (nn.Linear, nn.modules.conv._ConvNd))
-                and layer.bias is not None
-            ):
+            if before is not None and before.module.is_a("Linear", "_ConvNd") and "bias" in before.module.own:
                 yield Proof(
-                    where=run.models.made_at(layer) or before.place,
+                    where=before.module.made or before.place,
                     message=f"the bias of {before.path or before.type} is taken away by {visit.path or visit.type}",
                     label="bias=False would do the same",
                     evidence={"layer": before.path, "norm": visit.path},

@@ -32,8 +32,8 @@ def causal_mask(run: Evidence) -> Iterator[Proof]:
     seen = set()
     for step in run.sequences.next_steps:
         root = step.visit
-        module = root.module.live
-        if id(module) in seen or sum(one.visit.module.live is module for one in run.sequences.next_steps) < 2:
+        module = root.module
+        if id(module) in seen or sum(one.visit.module is module for one in run.sequences.next_steps) < 2:
             continue
         tried = [trial for trial in run.trials.of(root) if trial.leaks is not None]
         if any(not trial.leaks for trial in tried):
@@ -46,7 +46,7 @@ def causal_mask(run: Evidence) -> Iterator[Proof]:
 
 
 def _of_model(masking: Masking, module: object) -> bool:
-    return masking.visit is not None and masking.visit.root.module.live is module
+    return masking.visit is not None and masking.visit.root.module is module
 
 
 def _is_open(masking: Masking, tried: bool) -> bool:

@@ -3,8 +3,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torch import nn
-
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
@@ -31,20 +29,21 @@ def dropout_rate(run: Evidence) -> Iterator[Proof]:
     seen: set[tuple[str, int]] = set()
     for root in list(run.layers.calls):
         for layer in root.modules():
-            if not isinstance(layer, nn.modules.dropout._DropoutNd) or layer.p < 0.5:
+            share = layer.attributes.get("p")
+            if not layer.is_a("_DropoutNd") or not isinstance(share, (int, float)) or share < 0.5:
                 continue
-            site = run.models.made_at(layer)
+            site = None if layer.made is None else layer.made.site
             kept = site is not None and _says_keep(run, site)
-            if site is None or (site.file, site.line) in seen or (layer.p < 0.7 and not kept):
+            if site is None or (site.file, site.line) in seen or (share < 0.7 and not kept):
                 continue
             seen.add((site.file, site.line))
             yield Proof(
                 where=site,
-                message=f"{type(layer).__name__} with p = {layer.p:g} drops {layer.p:.0%} of what passes"
+                message=f"{layer.type} with p = {share:g} drops {share:.0%} of what passes"
                 + ("; what it is given is called the share to keep" if kept else ""),
-                label=f"only {1 - layer.p:.0%} is kept",
-                evidence={"p": layer.p},
-                fix=f"nn.Dropout(1 - ...), if {layer.p:g} is the share to keep",
+                label=f"only {1 - share:.0%} is kept",
+                evidence={"p": share},
+                fix=f"nn.Dropout(1 - ...), if {share:g} is the share to keep",
                 severity="warning" if kept else None,
             )
 

@@ -75,9 +75,9 @@ def _classes(shape: Any) -> int | None:
 
 
 def _proof(run: Evidence, softmax: Origin) -> Proof:
-    module = softmax.visit.module.live if softmax.visit is not None else None
-    is_layer = module is not None and not list(module.parameters()) and not list(module.children())
-    where = run.models.made_at(module) if is_layer else None
+    module = None if softmax.visit is None else softmax.visit.module
+    is_layer = module is not None and not module.own and not module.children
+    where = module.made if module is not None and is_layer else None
     return Proof(
         where=where or softmax.place,
         message=f"this softmax goes over an axis of size 1 (shape {list(softmax.shape)}): it gives 1 for everything",

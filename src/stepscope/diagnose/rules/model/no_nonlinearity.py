@@ -2,12 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
-
-from torch import nn
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.modules import Module
 from stepscope.evidence.origins import Origin
 from stepscope.evidence.visits import Visit
 
@@ -35,9 +33,9 @@ def no_nonlinearity(run: Evidence) -> Iterator[Proof]:
             continue
         whole = _is_linear(visits[0])
         next_to = _neighbours(root)
-        neighbours = [(a, b) for a, b in pairs if (id(a.module.live), id(b.module.live)) in next_to]
+        neighbours = [(a, b) for a, b in pairs if (id(a.module), id(b.module)) in next_to]
         first, second = (neighbours or pairs)[0]
-        made = run.models.made_at(second.module.live)
+        made = second.module.made
         yield Proof(
             where=made or second.place,
             message=f"{_said(second)} reads what {_said(first)} returns, with no activation between them"
@@ -49,7 +47,7 @@ def no_nonlinearity(run: Evidence) -> Iterator[Proof]:
         )
 
 
-_LINEAR = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+_LINEAR = ("Linear", "Conv1d", "Conv2d", "Conv3d")
 _MOVES = frozenset((
     "view", "reshape", "flatten", "squeeze", "unsqueeze", "transpose", "permute", "contiguous", "dropout", "to",
     "float",
@@ -65,37 +63,38 @@ def _pairs(visits: list[Visit]) -> list[tuple[Visit, Visit]]:
     made: dict[int, Visit] = {}
     found = []
     for visit in visits:
-        module = visit.module.live
-        if not isinstance(module, _LINEAR) or not visit.inputs or not visit.outputs:
+        module = visit.module
+        if not module.is_a(*_LINEAR) or not visit.inputs or not visit.outputs:
             continue
         before = made.get(id(visit.inputs[0].back_through(_MOVES)))
-        if before is not None and before.module.live is not module and _is_wide(before.module.live, module):
+        if before is not None and before.module is not module and _is_wide(before.module, module):
             found.append((before, visit))
         made[id(visit.outputs[0])] = visit
     return found
 
 
-def _is_wide(first: Any, second: Any) -> bool:
+def _is_wide(first: Module, second: Module) -> bool:
     """Not a low rank on purpose, nor a depthwise and pointwise convolution, nor layers that are not trained."""
-    if isinstance(first, nn.Linear) != isinstance(second, nn.Linear) or not all(
+    if first.is_a("Linear") != second.is_a("Linear") or not all(
         p.requires_grad for m in (first, second) for p in m.parameters()
     ):
         return False
-    if isinstance(first, nn.Linear):
-        return bool(first.out_features >= max(min(first.in_features, second.out_features), 2))
-    if first.groups > 1 or second.groups > 1 or 1 in (max(first.kernel_size), max(second.kernel_size)):
+    one, other = first.attributes, second.attributes
+    if first.is_a("Linear"):
+        return bool(one["out_features"] >= max(min(one["in_features"], other["out_features"]), 2))
+    if one["groups"] > 1 or other["groups"] > 1 or 1 in (max(one["kernel_size"]), max(other["kernel_size"])):
         return False
-    if len(set(first.kernel_size)) > 1 or len(set(second.kernel_size)) > 1:
+    if len(set(one["kernel_size"])) > 1 or len(set(other["kernel_size"])) > 1:
         return False  # a separable kernel
-    return bool(first.out_channels >= min(first.in_channels, second.out_channels))
+    return bool(one["out_channels"] >= min(one["in_channels"], other["out_channels"]))
 
 
-def _neighbours(root: Any) -> set[tuple[int, int]]:
+def _neighbours(root: Module) -> set[tuple[int, int]]:
     """The ids of modules that stand in the same Sequential, with nothing that matters between them."""
     found: set[tuple[int, int]] = set()
     for part in root.modules():
-        if isinstance(part, nn.Sequential):
-            inside = [id(m) for m in part if not isinstance(m, (nn.Dropout, nn.Identity, nn.Flatten))]
+        if part.is_a("Sequential"):
+            inside = [id(m) for m in part.children.values() if not m.is_a("Dropout", "Identity", "Flatten")]
             found.update(pairwise(inside))
     return found
 
@@ -117,6 +116,5 @@ def _is_linear(root: Visit) -> bool:
 
 
 def _said(visit: Visit) -> str:
-    module = visit.module.live
     name = f"{visit.path} " if visit.path else ""
-    return f"{name}({type(module).__name__})"
+    return f"{name}({visit.type})"

@@ -104,9 +104,9 @@ def _proof(run: Evidence, one: _Compared, low: float, high: float) -> Proof:
     name = activation.op.rstrip("_")
     bottom, top = _RANGES[activation.op]
     within = f"from {bottom:g} up" if top is None else f"between {bottom:g} and {top:g}"
-    module = activation.visit.module.live if activation.visit is not None else None
-    is_layer = module is not None and not list(module.parameters()) and not list(module.children())
-    where = run.models.made_at(module) if is_layer else None
+    module = None if activation.visit is None else activation.visit.module
+    is_layer = module is not None and not module.own and not module.children
+    where = module.made if module is not None and is_layer else None
     return Proof(
         where=where or activation.place,
         message=f"the output goes through {name}, which gives values {within}, but the targets go from {low:.4g} to "

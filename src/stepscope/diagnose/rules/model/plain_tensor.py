@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
-
-import torch
 
 from stepscope.diagnose.attributes import assigned_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.evidence.origins import NOISE, Origin
+from stepscope.evidence.modules import LooseTensor, Module
+from stepscope.evidence.origins import NOISE
 
 
 @rule("model.plain-tensor", severity="error", needs="steps, crash")
@@ -32,20 +30,19 @@ def plain_tensor(run: Evidence) -> Iterator[Proof]:
     """
     if max((len(run.steps.of_optimizer(made.number)) for made in run.optimizers.made), default=0) < 3:
         return
-    held = {id(ref()) for made in run.optimizers.made for ref in made.parameters}
+    held = {id(p) for made in run.optimizers.made for p in made.parameters}
     used: set[int] | None = None
     for part, name, tensor in _plain_attributes(run):
-        if id(tensor) in held or tensor.grad_fn is not None:
+        if id(tensor.tensor) in held or not tensor.is_leaf:
             continue
         if tensor.requires_grad:
-            if tensor.grad is not None:
+            if tensor.has_grad:
                 yield _proof(run, part, name, tensor, "asks for gradients and gets them")
             continue
-        origin = run.trail.known(tensor)
-        if origin is None or not _is_weight(name, tensor, origin):
+        if not _is_weight(name, tensor):
             continue
         used = _used(run) if used is None else used
-        if id(origin) in used and not _says_so(run, part, name):
+        if id(tensor.origin) in used and not _says_so(run, part, name):
             yield _proof(run, part, name, tensor, "was drawn at random and has not changed since")
 
 
@@ -53,29 +50,28 @@ _WEIGHTS = re.compile(r"weight|kernel|query|embed|token|latent|prompt|proto|code
 _MEANT = re.compile(r"random|fixed|reservoir|echo|fourier|project|hash|frozen|noise|not train|untrain", re.I)
 
 
-def _is_weight(name: str, tensor: Any, origin: Origin) -> bool:
-    random = bool(origin.tags & NOISE) and origin.visit is None and origin.step == 0
-    return random and tensor.dim() > 0 and tensor._version <= 1 and bool(_WEIGHTS.search(name))
+def _is_weight(name: str, tensor: LooseTensor) -> bool:
+    origin = tensor.origin
+    random = origin is not None and bool(origin.tags & NOISE) and origin.visit is None and origin.step == 0
+    return random and bool(tensor.shape) and tensor.version <= 1 and bool(_WEIGHTS.search(name))
 
 
-def _says_so(run: Evidence, part: Any, name: str) -> bool:
+def _says_so(run: Evidence, part: Module, name: str) -> bool:
     """Whether the class, the name or the lines around it say that this is meant to stay as it was drawn."""
     site = assigned_at(run, part, name)
     file = None if site is None else run.source.file(site.file)
     around = "" if file is None or site is None else "\n".join(file.lines[max(0, site.line - 4) : site.line + 1])
     words = re.sub(r"torch\.\w+|randn?\b", "", around)
-    return bool(_MEANT.search(f"{type(part).__name__} {name} {words}"))
+    return bool(_MEANT.search(f"{part.type} {name} {words}"))
 
 
-def _plain_attributes(run: Evidence) -> Iterator[tuple[Any, str, Any]]:
+def _plain_attributes(run: Evidence) -> Iterator[tuple[Module, str, LooseTensor]]:
     seen: set[int] = set()
-    for model in run.models.roots:
-        for part in model.module.modules() if model.module is not None else ():
-            if type(part).__module__.startswith("torch."):  # what lies there torch has put there, as FSDP does
-                continue
-            for name, value in vars(part).items():
-                if type(value) is torch.Tensor and value.is_floating_point() and id(value) not in seen:
-                    seen.add(id(value))
+    for model in run.models.present:
+        for part in model.module.modules():
+            for name, value in part.tensors.items():
+                if id(value.tensor) not in seen:
+                    seen.add(id(value.tensor))
                     yield part, name, value
 
 
@@ -89,14 +85,14 @@ def _used(run: Evidence) -> set[int]:
     return found
 
 
-def _proof(run: Evidence, part: Any, name: str, tensor: Any, why: str) -> Proof:
-    origin = run.trail.known(tensor)
+def _proof(run: Evidence, part: Module, name: str, tensor: LooseTensor, why: str) -> Proof:
+    origin = tensor.origin
     where = assigned_at(run, part, name) or (origin.place if origin is not None else None)
     return Proof(
         where=where,
-        message=f"self.{name} of {type(part).__name__} is a plain tensor: it {why}, but no optimizer can have it",
+        message=f"self.{name} of {part.type} is a plain tensor: it {why}, but no optimizer can have it",
         label="not an nn.Parameter: model.parameters() leaves it out",
-        evidence={"attribute": name, "module": type(part).__name__, "shape": list(tensor.shape)},
+        evidence={"attribute": name, "module": part.type, "shape": list(tensor.shape)},
         fix=f"self.{name} = nn.Parameter(...)",
         severity=None if tensor.requires_grad else "warning",
     )

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-import torch
-
-from stepscope.diagnose.attributes import assigned_at, hidden_parts
+from stepscope.diagnose.attributes import assigned_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.modules import Module, Parameter
 
 
 @rule("model.python-list", severity="error", needs="steps, crash")
@@ -27,12 +25,10 @@ def python_list(run: Evidence) -> Iterator[Proof]:
     Good:
         self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(4)])
     """
-    held = {id(ref()) for made in run.optimizers.made for ref in made.parameters}
+    held = {id(p) for made in run.optimizers.made for p in made.parameters}
     seen: set[tuple[int, str]] = set()
-    for model in run.models.roots:
+    for model in run.models.present:
         root = model.module
-        if root is None:
-            continue
         own = {id(p) for p in root.parameters()}
         if not any(id_ in held for id_ in own) and own:
             continue  # nothing of this model is trained
@@ -40,36 +36,33 @@ def python_list(run: Evidence) -> Iterator[Proof]:
             continue
         for part in root.modules():
             for name, parameters in _by_attribute(part).items():
-                lost = [p for p in parameters if id(p) not in own and id(p) not in held and p.grad is not None]
+                lost = [p for p in parameters if id(p) not in own and id(p) not in held and p.has_grad]
                 if lost and (id(part), name) not in seen:
                     seen.add((id(part), name))
-                    yield _proof(run, part, name, parameters, lost)
+                    yield _proof(run, part, name, lost)
 
 
-def _by_attribute(part: Any) -> dict[str, list[Any]]:
+def _by_attribute(part: Module) -> dict[str, list[Parameter]]:
     """The trainable parameters in each plain container of a module; those of pretrained or evaluated parts apart."""
-    found: dict[str, list[Any]] = {}
-    for name, item in hidden_parts(part):
-        if isinstance(item, torch.nn.Parameter):
-            found.setdefault(name, []).append(item)
-        elif item.training or not part.training:
-            found.setdefault(name, []).extend(p for p in item.parameters() if p.requires_grad)
+    found: dict[str, list[Parameter]] = {}
+    for name, hidden in part.hidden.items():
+        for item in hidden.parts:
+            if isinstance(item, Parameter):
+                found.setdefault(name, []).append(item)
+            elif item.training or not part.training:
+                found.setdefault(name, []).extend(p for p in item.parameters() if p.requires_grad)
     return found
 
 
-def _proof(run: Evidence, part: Any, name: str, parameters: list[Any], lost: list[Any]) -> Proof:
-    value = vars(part)[name]
-    kind = type(value).__name__
-    plain = all(isinstance(item, torch.nn.Parameter) for _, item in hidden_parts(part) if _ == name)
-    better = "nn.ParameterList" if plain else "nn.ModuleDict" if isinstance(value, dict) else "nn.ModuleList"
-    first = next((item for attribute, item in hidden_parts(part) if attribute == name), None)
-    where = assigned_at(run, part, name)
-    if where is None and isinstance(first, torch.nn.Module):
-        where = run.models.made_at(first)
-    count = sum(p.numel() for p in lost)
+def _proof(run: Evidence, part: Module, name: str, lost: list[Parameter]) -> Proof:
+    kind, parts = part.hidden[name].kind, part.hidden[name].parts
+    plain = all(isinstance(item, Parameter) for item in parts)
+    better = "nn.ParameterList" if plain else "nn.ModuleDict" if kind.lower().endswith("dict") else "nn.ModuleList"
+    first = parts[0]
+    count = sum(p.size for p in lost)
     return Proof(
-        where=where,
-        message=f"self.{name} of {type(part).__name__} is a plain {kind}: its {count:,} parameters get gradients, but "
+        where=assigned_at(run, part, name) or (first.made if isinstance(first, Module) else None),
+        message=f"self.{name} of {part.type} is a plain {kind}: its {count:,} parameters get gradients, but "
         "model.parameters() does not have them and no optimizer updates them",
         label=f"a {kind} of layers; torch does not look into it",
         evidence={"attribute": name, "container": kind, "parameters": len(lost), "values": count},

@@ -4,13 +4,11 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
-
-import torch
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name
+from stepscope.evidence.modules import Module
 
 
 @rule("model.shared-by-multiply", severity="error", needs="steps, end, crash")
@@ -35,31 +33,31 @@ def shared_by_multiply(run: Evidence) -> Iterator[Proof]:
         return
     for file in run.source.files():
         for node, made in _repetitions(file):
-            twice = next((found for found in repeated if _is_made_by(run, file, found[1], node, made)), None)
+            twice = next((found for found in repeated if _is_made_by(file, found[1], node, made)), None)
             if twice is not None and not _on_purpose(file, node):
                 container, layer, times = twice
                 yield Proof(
                     where=file.site(node),
-                    message=f"this repeats one {type(layer).__name__} {times} times: all {times} layers of the "
-                    f"{type(container).__name__} are the same one, with the same weights",
+                    message=f"this repeats one {layer.type} {times} times: all {times} layers of the "
+                    f"{container.type} are the same one, with the same weights",
                     label=f"one layer, {times} times",
-                    evidence={"layer": type(layer).__name__, "times": times},
+                    evidence={"layer": layer.type, "times": times},
                     fix=f"make a new one each time: [{ast.unparse(made)} for _ in range({times})]",
                     severity=None if isinstance(made, ast.Call) else "warning",
                 )
 
 
-_CONTAINERS = (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)
+_CONTAINERS = ("ModuleList", "Sequential", "ModuleDict")
 
 
-def _repeated(run: Evidence) -> Iterator[tuple[Any, Any, int]]:
+def _repeated(run: Evidence) -> Iterator[tuple[Module, Module, int]]:
     """(container, layer, how often) of layers with parameters that fill a container alone, more than once."""
-    for model in run.models.roots:
-        for part in model.module.modules() if model.module is not None else ():
-            children = {id(child): child for child in part._modules.values() if child is not None}
-            if len(children) == len(part._modules) or not isinstance(part, _CONTAINERS):
+    for model in run.models.present:
+        for part in model.module.modules():
+            children = {id(child): child for child in part.children.values()}
+            if len(children) == len(part.children) or not part.is_a(*_CONTAINERS):
                 continue
-            counts = Counter(map(id, part._modules.values()))
+            counts = Counter(map(id, part.children.values()))
             for key, child in children.items():
                 if counts[key] > 1 and any(True for _ in child.parameters()):
                     yield part, child, counts[key]
@@ -80,9 +78,9 @@ def _repetitions(file: SourceFile) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield from ((node, item) for item in node.args[:1] if isinstance(item, ast.Call))
 
 
-def _is_made_by(run: Evidence, file: SourceFile, layer: Any, node: ast.expr, made: ast.expr) -> bool:
+def _is_made_by(file: SourceFile, layer: Module, node: ast.expr, made: ast.expr) -> bool:
     """Whether this layer was made by this expression, or by the assignment of the name that it repeats."""
-    site = run.models.made_at(layer)
+    site = layer.made
     if site is None or site.file != file.path:
         return False
     if isinstance(made, ast.Call):

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import torch
-
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 
@@ -35,7 +33,7 @@ def half_eps(run: Evidence) -> Iterator[Proof]:
         )
     for made in run.optimizers.made:
         eps = made.defaults.get("eps")
-        halves = [p for ref in made.parameters if (p := ref()) is not None and p.dtype is torch.float16]
+        halves = [p for p in made.parameters if p.alive and p.dtype == "float16"]
         if isinstance(eps, float) and 0 < eps <= 2**-25 and halves and run.steps.of_optimizer(made.number):
             yield Proof(
                 where=made.place,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.optimizers import Made
+from stepscope.evidence.optimizers import Made
 
 _LARGE = 0.1
 

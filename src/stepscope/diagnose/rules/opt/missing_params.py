@@ -32,10 +32,9 @@ def missing_params(run: Evidence) -> Iterator[Proof]:
         if lost.whole and (lost.loaded or not module.training or len(run.models.roots) == 1):
             continue
         mine = {id(p) for p in module.parameters()}
-        nearest = [made for made in stepping if any(id(ref()) in mine for ref in made.parameters)] or stepping
+        nearest = [made for made in stepping if any(id(p) in mine for p in made.parameters)] or stepping
         names = ", ".join(lost.names[:3]) + (f" and {len(lost.names) - 3} more" if len(lost.names) > 3 else "")
         where = lost.model.type if lost.whole else f"{names} of {lost.model.type}"
-        made_at = run.models.made_at(module)
         yield Proof(
             where=nearest[-1].place,
             message=f"{where} {'gets' if lost.whole else 'get'} gradients, but no optimizer updates "
@@ -44,9 +43,9 @@ def missing_params(run: Evidence) -> Iterator[Proof]:
             evidence={
                 "parameters": lost.names[:20],
                 "count": len(lost.names),
-                "gradients_seen": min(map(run.models.grads_seen, lost.parameters)),
+                "gradients_seen": min(p.gradients for p in lost.parameters),
             },
             fix=f"add the parameters of {where} to the optimizer, or freeze them with requires_grad_(False)",
-            related=[(made_at, "the model is made here")] if made_at is not None else [],
+            related=[(module.made, "the model is made here")] if module.made is not None else [],
             severity="info" if lost.loaded else None,
         )

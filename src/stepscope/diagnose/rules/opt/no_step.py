@@ -33,9 +33,8 @@ def no_step(run: Evidence) -> Iterator[Proof]:
     for made in run.optimizers.made:
         if run.steps.of_optimizer(made.number):
             continue
-        alive = [p for ref in made.parameters if (p := ref()) is not None]
-        trained = [p for p in alive if run.models.grads_seen(p) >= 3]
-        if not trained or not all(map(run.models.unchanged, trained)):
+        trained = [p for p in made.parameters if p.alive and p.gradients >= 3]
+        if not trained or any(p.changed is not False for p in trained):
             continue
         if any(other is not made and other.holds(trained[0]) for other in run.optimizers.made):
             continue

@@ -41,8 +41,8 @@ def rebound_param(run: Evidence) -> Iterator[Proof]:
     """
     if run.steps.backward_count < 3:
         return
-    trained = [p for p in run.models.all_parameters() if run.models.grads_seen(p) >= 3]
-    still = [p for p in trained if run.models.unchanged(p)]
+    trained = [p for p in run.models.parameters if p.gradients >= 3]
+    still = [p for p in trained if p.changed is False]
     if not trained or len(still) < len(trained):
         return
     places = {b.place.file for b in run.steps.backwards if b.place is not None}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.optimizers import Made
+from stepscope.evidence.optimizers import Made
 
 _STATELESS = frozenset(("SGD", "ASGD"))
 
@@ -33,11 +33,11 @@ def recreated(run: Evidence) -> Iterator[Proof]:
     groups: dict[object, list[Made]] = {}
     for made in run.optimizers.made:
         if made.place is not None and made.parameters and run.steps.count_of(made.number):
-            key = (made.place, made.type, tuple(id(ref()) for ref in made.parameters[:8]), len(made.parameters))
+            key = (made.place, made.type, tuple(id(p) for p in made.parameters[:8]), len(made.parameters))
             groups.setdefault(key, []).append(made)
     for group in groups.values():
         first = group[0]
-        if len(group) < 3 or any(ref() is None for ref in first.parameters):
+        if len(group) < 3 or not all(p.alive for p in first.parameters):
             continue
         if any(made.defaults != first.defaults or made.touched for made in group[1:]):
             continue

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.ownership import orphans, strangers
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.modules import Parameter
 
 
 @rule("opt.stale-params", severity="error")
@@ -33,7 +34,7 @@ def stale_params(run: Evidence) -> Iterator[Proof]:
         if not run.steps.of_optimizer(made.number):
             continue
         strange = strangers(run, made)
-        gone = sum(ref() is None for ref in made.parameters)
+        gone = sum(not p.alive for p in made.parameters)
         if not strange and not gone:
             continue
         first = lost[0]
@@ -42,7 +43,7 @@ def stale_params(run: Evidence) -> Iterator[Proof]:
         if len(strange) == len(made.parameters) and not _twins(strange, first.parameters):
             continue
         owner = run.models.owner_of(first.parameters[0])
-        newer = run.models.made_at(owner[0]) if owner is not None else None
+        newer = owner[0].made if owner is not None else None
         names = ", ".join(first.names[:3]) + (" ..." if len(first.names) > 3 else "")
         yield Proof(
             where=made.place,
@@ -54,5 +55,5 @@ def stale_params(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _twins(some: list, others: list) -> bool:  # type: ignore[type-arg]
-    return sorted(tuple(p.shape) for p in some)[:4] == sorted(tuple(p.shape) for p in others)[:4]
+def _twins(some: list[Parameter], others: list[Parameter]) -> bool:
+    return sorted(p.shape for p in some)[:4] == sorted(p.shape for p in others)[:4]

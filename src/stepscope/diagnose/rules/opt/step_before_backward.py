@@ -30,8 +30,7 @@ def step_before_backward(run: Evidence) -> Iterator[Proof]:
         steps = run.steps.of_optimizer(made.number)
         if len(steps) < 4 or run.steps.backward_count < 4:
             continue
-        alive = [p for ref in made.parameters if (p := ref()) is not None]
-        if not any(run.models.grads_seen(p) >= 3 for p in alive):
+        if not any(p.alive and p.gradients >= 3 for p in made.parameters):
             continue  # they never get any: another mistake
         empty = [step for step in steps if step.empty]
         lagging = [step for step in steps if step.lagging]

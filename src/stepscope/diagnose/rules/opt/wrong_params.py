@@ -32,9 +32,9 @@ def wrong_params(run: Evidence) -> Iterator[Proof]:
         if len(steps) < 3:
             continue
         idle = all(step.without_grad == len(made.parameters) for step in steps)
-        mine = {id(ref()) for ref in made.parameters}
+        mine = {id(p) for p in made.parameters}
         others = [o for o in run.optimizers.made if o is not made and run.steps.of_optimizer(o.number)]
-        doubled = any(mine and mine == {id(ref()) for ref in other.parameters} for other in others)
+        doubled = any(mine and mine == {id(p) for p in other.parameters} for other in others)
         if not idle and not (doubled and made.number == max(o.number for o in (*others, made))):
             continue
         what = "none of its parameters ever gets a gradient" if idle else "another optimizer has the same parameters"

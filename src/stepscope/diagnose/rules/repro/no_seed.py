@@ -24,7 +24,7 @@ def no_seed(run: Evidence) -> Iterator[Proof]:
     """
     if run.habits.seeded or run.watcher.step < 3 or not run.models.roots:
         return
-    place = run.models.made_at(run.models.roots[0].module) if run.models.roots[0].module is not None else None
+    place = run.models.roots[0].module.made
     yield Proof(
         where=place,
         message="no seed is set: the run cannot be repeated",

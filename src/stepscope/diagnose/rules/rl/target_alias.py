@@ -32,11 +32,9 @@ def target_alias(run: Evidence) -> Iterator[Proof]:
     """
     groups: dict[tuple[str, int], dict[str, list[Visit]]] = {}
     for visit in list(run.visits.roots)[:2000]:
-        module = visit.module.live
         name = _called_as(run, visit)
-        if module is not None and name and visit.place is not None:
-            file = visit.place.file
-            groups.setdefault((file, id(module)), {}).setdefault(name, []).append(visit)
+        if name and visit.place is not None:
+            groups.setdefault((visit.place.file, id(visit.module)), {}).setdefault(name, []).append(visit)
     for names in groups.values():
         target = next((name for name in names if _TARGET.search(name)), None)
         others = [name for name in names if not _TARGET.search(name)]

@@ -1,0 +1,23 @@
+"""Layers: the calls inside the last followed call of each model, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.modules import Module
+    from stepscope.evidence.visits import Visit
+
+__all__ = ["Layers"]
+
+
+@table("layers")
+@dataclass(eq=False)
+class Layers:
+    """`run.layers`"""
+
+    calls: dict[Module, list[Visit]] = field(default_factory=dict)
+    """Root module -> the visits of its last training call that was followed, its own first."""

@@ -1,0 +1,66 @@
+"""Optimizers: where each was made, over which parameters, and every time it clears gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.modules import Parameter
+    from stepscope.records.place import Place
+
+__all__ = ["Made", "Optimizers", "Zeroing"]
+
+
+@record
+@dataclass(eq=False)
+class Made:
+    """An optimizer."""
+
+    number: int
+    type: str
+    place: Place | None = None
+    """Where it was made."""
+    step: int = 0
+    """How many optimizer steps had been taken when it was made."""
+    batch: int = 0
+    parameters: list[Parameter] = field(default_factory=list)
+    touched: bool = False
+    """Something has written to its parameters since the optimizer before it that had them stepped last."""
+    defaults: dict[str, Any] = field(default_factory=dict)
+    groups: int = 1
+
+    def holds(self, parameter: Parameter) -> bool:
+        return any(one is parameter for one in self.parameters)
+
+
+@record
+@dataclass(eq=False)
+class Zeroing:
+    """One call of `zero_grad`."""
+
+    optimizer: int | None
+    """Whose; None for a module's."""
+    place: Place | None
+    step: int = 0
+    backward: int = 0
+    """How many backwards had run before it."""
+    time: float = 0.0
+
+
+@table("optimizers")
+@dataclass(eq=False)
+class Optimizers:
+    """`run.optimizers`"""
+
+    made: list[Made] = field(default_factory=list)
+    zeroings: list[Zeroing] = field(default_factory=list)
+
+    def of(self, number: int) -> Made:
+        return self.made[number]
+
+    def holding(self, parameter: Parameter) -> list[Made]:
+        """The optimizers that hold this parameter."""
+        return [made for made in self.made if made.holds(parameter)]
