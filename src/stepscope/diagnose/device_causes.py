@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stepscope.record.watch.devices import LOCAL, Meeting
+from stepscope.evidence.devices import LOCAL, Meeting
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
@@ -80,18 +80,22 @@ def _cause(run: Evidence, meeting: Meeting) -> Cause | None:
 
 def _assigned(run: Evidence, meeting: Meeting) -> Any:
     """Where the attribute is given to the module: `self.scale = ...` in its class."""
-    ref, name = meeting.attribute or (None, "")
-    module = None if ref is None else ref.live
-    for kind in type(module).__mro__ if module is not None else ():
-        code = getattr(kind.__dict__.get("__init__"), "__code__", None)
-        file = None if code is None else run.source.file(code.co_filename)
+    if meeting.attribute is None:
+        return None
+    module, name = meeting.attribute
+    for kind, path in module.classes.items():
+        file = run.source.file(path)
         for node in file.walk(ast.ClassDef) if file is not None else ():
-            if node.name != kind.__name__ or file is None:
+            if node.name != kind or file is None or not _has_constructor(node):
                 continue
             for part in ast.walk(node):
                 if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part.attr == name:
                     return file.site(part)
     return None
+
+
+def _has_constructor(node: ast.ClassDef) -> bool:
+    return any(isinstance(part, ast.FunctionDef) and part.name == "__init__" for part in node.body)
 
 
 def _is_input(meeting: Meeting) -> bool:

@@ -34,10 +34,6 @@ class Meeting:
     """(module, name) when the unmoved tensor is (made from) a plain attribute of a module."""
     module: Module | None = None
     """The module that was never moved, when the unmoved tensor is a parameter."""
-    on_cpu: bool = True
-    """All parameters of that module are on the CPU."""
-    all_made: bool = True
-    """It is known where its parts with parameters were made: none of them is a copy."""
     step: int = 0
 
 

@@ -9,10 +9,10 @@ from stepscope.evidence.registry import record
 from stepscope.records.dtypes import is_floating
 
 if TYPE_CHECKING:
+    from stepscope.evidence.finite import Spot
     from stepscope.evidence.loaders import Loader
+    from stepscope.evidence.numbers import Truncation
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.finite import Spot
-    from stepscope.record.watch.numbers import Cut
     from stepscope.records.place import Place
 
 __all__ = ["CONSTANT", "DATA", "HOST", "NOISE", "OUTPUT", "PARAMETER", "Origin"]
@@ -58,14 +58,14 @@ class Origin:
         self.grad = True
         """Whether gradients were enabled."""
         self.home: str | None = None
-        """For the witness of devices."""
+        """moved · local · both (`devices.py`); None: not known."""
         self.output = 0
         """Which of the op's results it is."""
         self.value: float | None = None
         """Of a single number on the CPU."""
         self.loader: Loader | None = None
         """The loader whose batch it was part of."""
-        self.spot: Spot | Cut | bool | None = None
+        self.spot: Spot | Truncation | bool | None = None
         """What was remarkable about its values (`finite.py`, `numbers.py`); False: nothing; None: not looked at."""
         self.sequence = -1
         """The number of its autograd node, by which a graph finds its lines again."""

@@ -190,16 +190,10 @@ class DeviceObserver(Witness, Devices):
             meeting.module = self._never_moved(tensor, call.visit)
             if meeting.module is None:
                 return
-            self._describe(meeting)
         self.meetings.append(meeting)
 
     def _meeting(self, call: Call, local: Origin, moved: Origin, attribute: tuple[Module, str] | None) -> Meeting:
         return Meeting(call.name, call.place, local, moved, call.visit, attribute, step=self.watcher.step)
-
-    def _describe(self, meeting: Meeting) -> None:
-        module, made = live(meeting.module), self.watcher.models.made_at
-        meeting.on_cpu = all(p.device.type == "cpu" for p in module.parameters())
-        meeting.all_made = all(made(part) is not None for part in module.modules() if part._parameters)
 
     def _inside_moved(self, visit: Visit | None) -> bool:
         """Whether a model that was moved is running."""

@@ -27,12 +27,12 @@ from stepscope.record.watch.collectives import Collectives
 from stepscope.record.watch.compiling import Compiling
 from stepscope.record.watch.contractions import Contractions
 from stepscope.record.watch.deliveries import DeliveryObserver
-from stepscope.record.watch.devices import Devices
+from stepscope.record.watch.devices import DeviceObserver
 from stepscope.record.watch.differences import Differences
 from stepscope.record.watch.distributed import Distributed
 from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.fetch import patience
-from stepscope.record.watch.finite import Finite
+from stepscope.record.watch.finite import FiniteObserver
 from stepscope.record.watch.flow import FlowObserver
 from stepscope.record.watch.forwards import Forwards
 from stepscope.record.watch.habits import Habits
@@ -46,7 +46,7 @@ from stepscope.record.watch.models import ModelObserver
 from stepscope.record.watch.modes import ModeObserver
 from stepscope.record.watch.movements import MovementObserver
 from stepscope.record.watch.nets import Nets
-from stepscope.record.watch.numbers import Numbers
+from stepscope.record.watch.numbers import NumberObserver
 from stepscope.record.watch.optimizers import OptimizerObserver
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.reaches import ReachObserver
@@ -116,7 +116,7 @@ class Watcher:
         self.models = ModelObserver(self)
         self.modes = ModeObserver(self)
         self.loaders = LoaderObserver(self)
-        self.devices = Devices(self)
+        self.devices = DeviceObserver(self)
         self.keeping = Keeping(self)
         self.habits = Habits(self)
         self.indices = Indices(self)
@@ -128,12 +128,12 @@ class Watcher:
         self.trials = Trials(self)
         self.wraps = Wraps(self)
         self.shapes_seen = ShapesSeen(self)
-        self.finite = Finite(self)
+        self.finite = FiniteObserver(self)
         self.differences = Differences(self)
         self.layers = LayerObserver(self)
         self.starts = StartObserver(self)
         self.checkpoints = Checkpoints(self)
-        self.numbers = Numbers(self)
+        self.numbers = NumberObserver(self)
         self.batches_fed = Batches(self)
         self.targets = Targets(self)
         self.deliveries = DeliveryObserver(self)
@@ -339,7 +339,9 @@ class Watcher:
 
     def new_epoch(self, loader: Loader) -> None:
         """A loader starts over. One made on the same line of the same data as an earlier one is the same loader."""
-        self.governor.new("a loader's pass", (loader.made or loader.iterated, None if loader.data is None else loader.data.number))
+        self.governor.new(
+            "a loader's pass", (loader.made or loader.iterated, None if loader.data is None else loader.data.number)
+        )
 
     def batch_came(self) -> None:
         """While looking closely."""
