@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from stepscope.diagnose.array_story import story_of
 from stepscope.diagnose.source import SourceFile, dotted
-from stepscope.record.watch.deliveries import base_of
 from stepscope.record.watch.places import is_own_file
 from stepscope.records.step import Site
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.origins import Origin
-    from stepscope.record.watch.loaders import Loader
     from stepscope.records.place import Place
 
 __all__ = [
-    "birth", "dataset_line", "held_out", "host_call", "loader_call", "loader_names", "method_of",
-    "names_in", "of_training", "statement_of", "words_of",
+    "birth", "dataset_line", "function_at", "held_out", "host_call", "loader_call", "loader_names", "names_in",
+    "of_training", "statement_of", "words_of",
 ]  # fmt: skip
 
 _HOST = frozenset({"tensor", "from_numpy", "as_tensor", "frombuffer", "asarray", "from_dlpack"})
@@ -165,17 +163,13 @@ def of_training(names: Iterable[str]) -> bool:
     return any(_TRAINING.search(name) for name in names)
 
 
-def method_of(run: Evidence, owner: Any, name: str) -> tuple[SourceFile, ast.FunctionDef] | None:
-    """The source of a method of a dataset (or of the function itself), where it is the user's own."""
-    function = getattr(type(base_of(owner)), name, None) if name else owner
-    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-    if code is None or not is_own_file(code.co_filename):
-        return None
-    file = run.source.file(code.co_filename)
-    if file is None:
+def function_at(run: Evidence, place: Place | None) -> tuple[SourceFile, ast.FunctionDef] | None:
+    """The source of a function of the user's own, by the place where it begins."""
+    file = None if place is None else run.source.file(place.file)
+    if file is None or place is None:
         return None
     for node in file.walk(ast.FunctionDef):
         first = min([node.lineno, *(mark.lineno for mark in node.decorator_list)])
-        if node.name == code.co_name and code.co_firstlineno in (first, node.lineno):
+        if node.name == place.name and place.first_line in (first, node.lineno):
             return file, node
     return None

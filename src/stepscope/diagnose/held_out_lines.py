@@ -10,9 +10,9 @@ from stepscope.diagnose.target_lines import cut_at
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
+    from stepscope.evidence.loaders import Loader
     from stepscope.evidence.origins import Origin
     from stepscope.record.watch.batches import Diet, Evaluated
-    from stepscope.record.watch.loaders import Loader
     from stepscope.records.step import Site
 
 __all__ = ["training_line"]

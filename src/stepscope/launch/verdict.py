@@ -93,7 +93,7 @@ def _by_rules(session: Session, question: _Question, missing: dict[str, str], wh
     unproven = incomplete(looking, missing)
     if unproven and 2 * len(unproven) >= len(looking):
         return Answer(question.text, "not checked", missing[Counter(unproven.values()).most_common(1)[0][0]])
-    unchecked = {} if engine is None else engine.evidence.not_checked
+    unchecked = {} if engine is None else engine.evidence.deliveries.not_checked
     names = [rule.id for rule in asked]
     reasons = [reason for rule, reason in unchecked.items() if rule in names or _fits(rule, question.rules)]
     reasons += [why] if why else []

@@ -12,8 +12,9 @@ from torch.utils.data import IterableDataset
 
 from stepscope.diagnose.probes.probe import NotChecked, Outcome, Trial, probe
 from stepscope.events.pristine import raw
+from stepscope.evidence.loaders import Loader
 from stepscope.record import random_state
-from stepscope.record.watch.loaders import Loader
+from stepscope.record.watch.loaders import live, live_data
 
 __all__ = ["dataset_determinism"]
 
@@ -58,7 +59,8 @@ def dataset_determinism(trial: Trial) -> Outcome:
 
 
 def _dataset(fact: Loader) -> Any:
-    return fact.data() if fact.loader is None else getattr(fact.loader, "dataset", None)
+    loader = live(fact)
+    return live_data(fact) if loader is None else getattr(loader, "dataset", None)
 
 
 def _name(fact: Loader) -> str:

@@ -17,13 +17,12 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from stepscope import fence
+from stepscope.record.watch.undisturbed import undisturbed
 
 if TYPE_CHECKING:
     from stepscope.diagnose.probes.copies import Copies
@@ -190,35 +189,3 @@ def _tapes_of(watcher: Watcher) -> Tapes | None:
     from stepscope.record.watch.tape import Tapes
 
     return next((one for one in watcher.witnesses if isinstance(one, Tapes)), None)
-
-
-def _seen_by_torch_functions() -> Any:
-    """Rules are asked with torch functions off; the user's own subclasses and modes need them."""
-    import torch
-
-    return getattr(torch._C, "_EnableTorchFunction", nullcontext)()
-
-
-@contextmanager
-def undisturbed(watcher: Watcher) -> Iterator[None]:
-    """Run the user's code without a trace: unwitnessed, unheard, and with every generator put back."""
-    import torch
-
-    from stepscope.record import random_state
-
-    state = random_state.taken()
-    watcher.muted += 1
-    try:
-        with (
-            watcher.trail.pause(),
-            redirect_stdout(StringIO()),
-            redirect_stderr(StringIO()),
-            torch._C.DisableTorchFunction(),  # so that the script's modes do not see the next two come and go
-            torch.inference_mode(False),
-            torch.enable_grad(),
-            _seen_by_torch_functions(),
-        ):
-            yield
-    finally:
-        watcher.muted -= 1
-        random_state.put_back(state)

@@ -65,9 +65,11 @@ class DataSession(Session):
 
     def _hold_all(self) -> None:
         """Those that were made but not iterated yet, too."""
+        from stepscope.record.watch.loaders import live
+
         for fact in [] if self.watcher is None else self.watcher.loaders.all:
-            if fact.loader is not None:
-                self._hold(fact.loader)
+            if (loader := live(fact)) is not None:
+                self._hold(loader)
 
     def _stepped(self, optimizer: Any) -> None:
         super()._stepped(optimizer)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from stepscope.record.watch.loaders import live
 from stepscope.record.watch.places import own_place
 from stepscope.record.watch.witness import Witness
 
@@ -132,6 +133,6 @@ class Habits(Witness):
 
     def batch(self, loader: Loader, batch: Any) -> None:
         if loader.batches == 1 and loader.made is not None:
-            key = (loader.made, id(getattr(loader.loader, "dataset", None)))
+            key = (loader.made, id(getattr(live(loader), "dataset", None)))
             self.rebuilt[key] += 1
             self.rebuilt_loaders.setdefault(key, []).append(loader)

@@ -1,4 +1,4 @@
-"""Loaders: every DataLoader, what it delivers, and how long the script waits for it."""
+"""Follows every DataLoader: when it is made and looped over, its batches, and how long the script waits for them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from stepscope.evidence.loaders import Loader, Loaders
 from stepscope.evidence.origins import DATA
 from stepscope.record.arguments import tensors_in
+from stepscope.record.watch.datasets import Datasets, beginning_of
 from stepscope.record.watch.origin import LiveOrigin
 from stepscope.record.watch.places import is_own_file, own_place
 from stepscope.record.watch.witness import Witness
@@ -19,49 +21,35 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Loader", "Loaders"]
+__all__ = ["LiveLoader", "Loader", "LoaderObserver", "live", "live_collate", "live_data"]
 
 
-class Loader:
-    """One DataLoader."""
+class LiveLoader(Loader):
+    """A DataLoader that may still be there."""
+
+    __slots__ = ("_collate", "_data", "_last", "_of_pass", "_ref")
 
     def __init__(self, loader: Any, number: int, place: Place | None, step: int) -> None:
-        self.ref = weakref.ref(loader)
-        self.number = number
-        self.made = place
-        """Where it was made."""
-        self.made_at_step = step
-        self.iterated: Place | None = None
-        """Where it is looped over."""
-        self.epochs = 0
-        """How often iteration began."""
-        self.finished = 0
-        """How often it ended by itself."""
-        self.batches = 0
-        self.wait_s = 0.0
-        self.steady_batches = 0
-        """Batches but the first two of each pass (workers start then), with the time waited for them and the whole
-        time from one batch to the next."""
-        self.steady_wait_s = 0.0
-        self.steady_turn_s = 0.0
-        self.steady_wait_cpu_s = 0.0
-        """Of the wait, what this thread has computed itself: on a busy machine a wait says little, work does."""
-        self.steady_longest = (0.0, 0.0, 0.0)
-        """Wait, turn and own work of the batch waited for longest: one stall says nothing of the others."""
+        super().__init__(number, place, step)
+        self._ref = weakref.ref(loader)
+        self._data = _weakly(getattr(loader, "dataset", None))
+        """Gives the dataset; it may outlive the loader, and be gone."""
+        self._collate = _weakly(getattr(loader, "collate_fn", None))
         self._last = 0.0
         self._of_pass = 0
-        self.told: str | None = None
-        """What a trainer said it was for when it was last looped over: training, validation, test."""
-        self.trains = 0
-        """How many of its batches were followed by a backward before the next batch of any loader."""
-        self.data = _weakly(getattr(loader, "dataset", None))
-        """Gives the dataset; it may outlive the loader, and be gone."""
-        self.collate = _weakly(getattr(loader, "collate_fn", None))
         self.dataset = type(getattr(loader, "dataset", None)).__name__
         self.sampler = type(getattr(loader, "sampler", None)).__name__
-        self.batch_size = getattr(loader, "batch_size", None)
+        self.batch_size = _whole(getattr(loader, "batch_size", None))
         self.drop_last = bool(getattr(loader, "drop_last", False))
-        self.workers = getattr(loader, "num_workers", 0)
+        self.workers = _whole(getattr(loader, "num_workers", 0)) or 0
+        self.persistent = bool(getattr(loader, "persistent_workers", False))
+        self.worker_init = beginning_of(getattr(loader, "worker_init_fn", None))
+        self.collate = beginning_of(getattr(loader, "collate_fn", None))
+
+    @property
+    def live(self) -> Any:
+        """The loader itself; None when it is gone."""
+        return self._ref()
 
     def count(self, wait_s: float, cpu_s: float, own_s: float) -> None:
         """One more batch, after waiting so long for it. `own_s` is what we have cost so far: not the script's time."""
@@ -81,13 +69,32 @@ class Loader:
         self.epochs += 1
         self._of_pass = 0
 
-    @property
-    def loader(self) -> Any:
-        return self.ref()
 
-    @property
-    def is_training(self) -> bool:
-        return self.trains > 0
+def live(record: Loader | None) -> Any:
+    """The loader a record stands for, for observers; None when it is gone."""
+    return record.live if isinstance(record, LiveLoader) else None
+
+
+def live_data(record: Loader | None) -> Any:
+    """Its dataset; None when that is gone."""
+    return record._data() if isinstance(record, LiveLoader) else None
+
+
+def live_collate(record: Loader | None) -> Any:
+    """Its collate function; None when that is gone."""
+    return record._collate() if isinstance(record, LiveLoader) else None
+
+
+def _whole(value: Any) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _length(value: Any) -> int | None:
+    """What it says its length is; None where it does not know."""
+    try:
+        return len(value)
+    except (TypeError, NotImplementedError, AttributeError, ValueError):
+        return None
 
 
 def _weakly(value: Any) -> Any:
@@ -97,23 +104,19 @@ def _weakly(value: Any) -> Any:
         return lambda: None
 
 
-class Loaders(Witness):
-    """`run.loaders`"""
-
+class LoaderObserver(Witness, Loaders):
     steady = True
 
     def __init__(self, watcher: Watcher) -> None:
+        Loaders.__init__(self)
         super().__init__(watcher)
-        self.all: list[Loader] = []
-        self.current: Loader | None = None
-        """The one that delivered last."""
-        self.batches = 0
-        self._known: weakref.WeakKeyDictionary[Any, Loader] = weakref.WeakKeyDictionary()
-        self._passes: weakref.WeakKeyDictionary[Any, Loader] = weakref.WeakKeyDictionary()
+        self._datasets = Datasets()
+        self._known: weakref.WeakKeyDictionary[Any, LiveLoader] = weakref.WeakKeyDictionary()
+        self._passes: weakref.WeakKeyDictionary[Any, LiveLoader] = weakref.WeakKeyDictionary()
         self._counted = -1
         self._asked_own_s = 0.0
 
-    def of(self, loader: Any) -> Loader | None:
+    def of(self, loader: Any) -> LiveLoader | None:
         return self._known.get(loader)
 
     def backward(self, backward: Backward, roots: list[Any]) -> None:
@@ -127,8 +130,9 @@ class Loaders(Witness):
             place = own_place(frame)
             self._add(loader, None if place is None or not is_own_file(place.file) else place)
 
-    def _add(self, loader: Any, place: Place | None) -> Loader:
-        fact = self._known[loader] = Loader(loader, len(self.all), place, self.watcher.step)
+    def _add(self, loader: Any, place: Place | None) -> LiveLoader:
+        fact = self._known[loader] = LiveLoader(loader, len(self.all), place, self.watcher.step)
+        fact.data = self._datasets.of(getattr(loader, "dataset", None))
         self.all.append(fact)
         return fact
 
@@ -172,5 +176,13 @@ class Loaders(Witness):
         fact = self._passes.pop(iterator, None)
         if fact is not None:
             fact.finished += 1
+            if not fact.batches:
+                fact.samples = _length(getattr(fact.live, "dataset", None))
             self.watcher.tell("epoch_done", fact)
             self.watcher.epoch_over()
+
+    def settle(self) -> None:
+        """How long are those of which only first batches are taken? No other is asked: a length may draw numbers."""
+        for fact in self.all:
+            if fact.length is None and fact.epochs > 1 and fact.batches == fact.epochs and not fact.finished:
+                fact.length = _length(live(fact))

@@ -6,7 +6,6 @@ numbers of its own or write to its data.
 
 from __future__ import annotations
 
-import ast
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -14,109 +13,130 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope.diagnose.data_sources import method_of
-from stepscope.diagnose.probes.probe import undisturbed
-from stepscope.diagnose.source import called_name
 from stepscope.events.pristine import raw
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fetch import here
 from stepscope.record.watch.looks import can_look
+from stepscope.record.watch.undisturbed import undisturbed
 
 if TYPE_CHECKING:
-    from stepscope.diagnose.evidence import Evidence
-    from stepscope.record.watch.deliveries import Delivery
-    from stepscope.records.step import Site
+    from stepscope.evidence.loaders import Loader
+    from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["labels_again", "misplaced_labels", "varying_samples"]
+__all__ = ["SamplesAgain", "labels_held", "may_be_asked"]
 
 _SLOW_S = 0.05
 _SAMPLES = 8
 _COUNTED, _COUNTING_S = 400, 1.0
+_MOST_HELD = 10**6
 
 
-def varying_samples(run: Evidence, delivery: Delivery) -> int:
-    """How many of a few samples come with another first tensor, but the same label, when they are taken twice."""
-    dataset = delivery.dataset
-    if dataset is None or not _may_be_asked(run, delivery):
-        return 0
-    with undisturbed(run.watcher):
-        pairs = [(_taken(run, dataset, i), _taken(run, dataset, i)) for i in _numbers(run, dataset)]
-    differ = 0
-    for first, second in pairs:
-        if first is None or second is None or len(first) < 2 or len(first) != len(second):
-            return 0
-        same_rest = all(_same(one, other) for one, other in zip(first[1:], second[1:], strict=True))
-        differ += same_rest and not _same(first[0], second[0])
-    return differ
-
-
-def labels_again(run: Evidence, delivery: Delivery) -> Counter[int] | None:
-    """How often each class is in a dataset, counted on some hundred samples; None when it has no plain labels."""
-    dataset = delivery.dataset
-    if dataset is None or not _may_be_asked(run, delivery):
-        return None
-    found: Counter[int] = Counter()
-    with undisturbed(run.watcher):
-        until = time.perf_counter() + _COUNTING_S
-        for number in _numbers(run, dataset, _COUNTED):
-            sample = _taken(run, dataset, number)
-            label = None if sample is None or len(sample) < 2 else _flat(sample[-1])
-            if label is None or label.numel() != 1 or float(label) != int(label) or time.perf_counter() > until:
-                return None
-            found[int(label)] += 1
-    return found
-
-
-def misplaced_labels(run: Evidence) -> list[Site]:
-    """Collate functions of the user's own after which samples stand in another order than their labels."""
-    found: list[Site] = []
-    for delivery in run.deliveries.all:
-        collate, dataset = delivery.collate, delivery.dataset
-        known = None if collate is None or dataset is None else method_of(run, collate, "")
-        if known is None or delivery.loader.batch_size is None or not _may_be_asked(run, delivery):
-            continue
-        with undisturbed(run.watcher):
-            misplaced = _is_misplaced(run, dataset, collate)
-        if misplaced:
-            file, function = known
-            sorts = [c for c in ast.walk(function) if called_name(c) in ("sorted", "sort", "argsort", "shuffle")]
-            found.append(file.site(sorts[0] if sorts else function))
-    return found
-
-
-def _may_be_asked(run: Evidence, delivery: Delivery) -> bool:
-    """Not after a crash (the user wants out), and only where this process has taken samples before, quickly."""
-    fact = delivery.loader
-    if not run.over or run.crash is not None or fact.workers or not fact.batches:
+def may_be_asked(fact: Loader) -> bool:
+    """Only where this process has taken samples before, quickly."""
+    if fact.workers or not fact.batches:
         return False
     return fact.wait_s / (fact.batches * (fact.batch_size or 1)) < _SLOW_S
 
 
-def _asked(run: Evidence, call: Callable[..., Any], *args: Any) -> Any:
-    """What the user's own code answers; None when it raises, which is then said among what could not be checked."""
+class SamplesAgain:
+    """Takes samples of datasets again."""
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.not_checked: dict[str, str] = {}
+        """Group of rules -> what the user's own code raised."""
+
+    def varying(self, dataset: Any) -> int:
+        """How many of a few samples come with another first tensor, but the same rest, when they are taken twice."""
+        with undisturbed(self._watcher):
+            pairs = [(self._taken(dataset, i), self._taken(dataset, i)) for i in self._numbers(dataset)]
+        differ = 0
+        for first, second in pairs:
+            if first is None or second is None or len(first) < 2 or len(first) != len(second):
+                return 0
+            same_rest = all(_same(one, other) for one, other in zip(first[1:], second[1:], strict=True))
+            differ += same_rest and not _same(first[0], second[0])
+        return differ
+
+    def labels(self, dataset: Any) -> dict[int, int] | None:
+        """How often each class is in a dataset, counted on some hundred samples; None when it has no plain labels."""
+        found: Counter[int] = Counter()
+        with undisturbed(self._watcher):
+            until = time.perf_counter() + _COUNTING_S
+            for number in self._numbers(dataset, _COUNTED):
+                sample = self._taken(dataset, number)
+                label = None if sample is None or len(sample) < 2 else _flat(sample[-1])
+                if label is None or label.numel() != 1 or float(label) != int(label) or time.perf_counter() > until:
+                    return None
+                found[int(label)] += 1
+        return dict(found)
+
+    def are_misplaced(self, dataset: Any, collate: Any) -> bool:
+        """Whether the first part of the samples comes in a new order and a later part in the old one."""
+        with undisturbed(self._watcher):
+            numbers = self._numbers(dataset)
+            samples = [sample for i in numbers if (sample := self._taken(dataset, i)) is not None]
+            if len(samples) < 4 or len({len(sample) for sample in samples}) != 1 or len(samples[0]) < 2:
+                return False
+            rows = [self._asked(dataset.__getitem__, i) for i in numbers]
+            collated = None if any(row is None for row in rows) else self._asked(collate, rows)
+            batch = [tensor for tensor in tensors_in(collated) if tensor.ndim and tensor.shape[0] == len(rows)]
+            return _is_misplaced(batch, samples)
+
+    def _asked(self, call: Callable[..., Any], *args: Any) -> Any:
+        """What the user's own code answers; None when it raises, which is then said among what could not be checked."""
+        try:
+            return call(*args)
+        except Exception as fault:  # the user's own code may raise anything
+            name = getattr(call, "__qualname__", type(call).__name__)
+            self.not_checked.setdefault("data", f"{name} raised {type(fault).__name__} when it was asked once more")
+            return None
+
+    def _numbers(self, dataset: Any, most: int = _SAMPLES) -> list[int]:
+        size = self._asked(dataset.__len__) if hasattr(dataset, "__len__") else None
+        return [] if size is None else list(range(0, size, max(1, size // most)))[:most]
+
+    def _taken(self, dataset: Any, number: int) -> list[Any] | None:
+        """A sample as a list of its parts; None when it cannot be had quickly."""
+        clock = time.perf_counter()
+        sample = self._asked(dataset.__getitem__, number)
+        if sample is None or time.perf_counter() - clock > _SLOW_S:
+            return None
+        parts = list(sample.values()) if isinstance(sample, dict) else list(sample) if _is_row(sample) else [sample]
+        return [raw.clone(part) if isinstance(part, torch.Tensor) else part for part in parts]
+
+
+def labels_held(dataset: Any, seen: set[int]) -> dict[int, int] | None:
+    """How often each class is in a dataset that holds its labels as they are."""
+    indices: list[int] | None = None
+    while dataset is not None and hasattr(dataset, "indices") and hasattr(dataset, "dataset"):
+        chosen = list(dataset.indices)
+        indices = chosen if indices is None else [chosen[i] for i in indices]
+        dataset = dataset.dataset
+    if dataset is None or not hasattr(dataset, "__len__"):
+        return None
+    size = len(dataset)
+    for values in reversed([*getattr(dataset, "tensors", ()), *getattr(dataset, "__dict__", {}).values()]):
+        labels = _as_labels(values, size)
+        if labels is not None and seen <= set(labels) and len(set(labels)) <= max(50, 2 * len(seen)):
+            return dict(Counter(labels if indices is None else [labels[i] for i in indices]))
+    return None
+
+
+def _as_labels(values: Any, size: int) -> list[int] | None:
+    if not hasattr(values, "__len__") or isinstance(values, (str, dict)) or len(values) != size or size > _MOST_HELD:
+        return None
     try:
-        return call(*args)
-    except Exception as fault:  # the user's own code may raise anything
-        name = getattr(call, "__qualname__", type(call).__name__)
-        run.not_checked.setdefault("data", f"{name} raised {type(fault).__name__} when it was asked once more")
+        tensor = raw.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError):  # a list of other things
         return None
-
-
-def _numbers(run: Evidence, dataset: Any, most: int = _SAMPLES) -> list[int]:
-    size = _asked(run, dataset.__len__) if hasattr(dataset, "__len__") else None
-    return [] if size is None else list(range(0, size, max(1, size // most)))[:most]
-
-
-def _taken(run: Evidence, dataset: Any, number: int) -> list[Any] | None:
-    """A sample as a list of its parts; None when it cannot be had quickly."""
-    clock = time.perf_counter()
-    sample = _asked(run, dataset.__getitem__, number)
-    if sample is None:
+    if tensor.numel() != size or tensor.device.type != "cpu":
         return None
-    if time.perf_counter() - clock > _SLOW_S:
+    flat = raw.detach(tensor).reshape(-1)
+    if flat.is_floating_point() and not bool((flat == flat.round()).all()):
         return None
-    parts = list(sample.values()) if isinstance(sample, dict) else list(sample) if _is_row(sample) else [sample]
-    return [raw.clone(part) if isinstance(part, torch.Tensor) else part for part in parts]
+    labels: list[int] = raw.tolist(raw.to(flat, torch.int64))
+    return labels
 
 
 def _is_row(sample: Any) -> bool:
@@ -131,15 +151,7 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _is_misplaced(run: Evidence, dataset: Any, collate: Any) -> bool:
-    """Whether the first part of the samples comes in a new order and a later part in the old one."""
-    numbers = _numbers(run, dataset)
-    samples = [sample for i in numbers if (sample := _taken(run, dataset, i)) is not None]
-    if len(samples) < 4 or len({len(sample) for sample in samples}) != 1 or len(samples[0]) < 2:
-        return False
-    rows = [_asked(run, dataset.__getitem__, i) for i in numbers]
-    collated = None if any(row is None for row in rows) else _asked(run, collate, rows)
-    batch = [tensor for tensor in tensors_in(collated) if tensor.ndim and tensor.shape[0] == len(rows)]
+def _is_misplaced(batch: list[Any], samples: list[list[Any]]) -> bool:
     columns = [[_flat(sample[part]) for sample in samples] for part in range(len(samples[0]))]
     orders = [order for tensor in batch if can_look(tensor) for order in [_order(here(tensor), columns[0])] if order]
     moved = next((order for order in orders if order != sorted(order)), None)
@@ -150,7 +162,7 @@ def _is_misplaced(run: Evidence, dataset: Any, collate: Any) -> bool:
             continue
         old = raw.stack([label[:1] for label in labels if label is not None]).reshape(-1)
         new = old[raw.tensor(moved)]
-        found = [raw.to(here(t).reshape(-1), old.dtype) for t in batch if t.numel() == len(rows) and can_look(t)]
+        found = [raw.to(here(t).reshape(-1), old.dtype) for t in batch if t.numel() == len(samples) and can_look(t)]
         if not raw.equal(old, new) and any(raw.equal(t, old) for t in found):
             return not any(raw.equal(t, new) for t in found)
     return False

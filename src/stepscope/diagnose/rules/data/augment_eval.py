@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from stepscope.diagnose.data_sources import dataset_line, held_out, loader_names
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.samples_again import varying_samples
-from stepscope.record.watch.deliveries import Delivery
 
 
 @rule("data.augment-eval", severity="warning", needs="steps, end", follows=("data.inplace-dataset",))
@@ -32,16 +30,16 @@ def augment_eval(run: Evidence) -> Iterator[Proof]:
         return
     for delivery in run.deliveries.all:
         fact = delivery.loader
-        if run.batches.trains_on(fact) or not delivery.batches or not _is_supervised(delivery):
+        if run.batches.trains_on(fact) or not delivery.batches or not delivery.is_supervised:
             continue
         names = loader_names(run, fact, made_from=False)
         if any(re.search(r"tta|augment|noisy|train", name, re.I) for name in names):
             continue
         if not run.batches.evaluates(fact) and not held_out(names):
             continue
-        changed = _other_samples(delivery)
-        if changed is None and run.over and delivery.dataset is not None:
-            changed = varying_samples(run, delivery) >= 4
+        changed = delivery.other_samples
+        if changed is None and delivery.varying is not None:
+            changed = delivery.varying >= 4
         if not changed:
             continue
         yield Proof(
@@ -52,25 +50,3 @@ def augment_eval(run: Evidence) -> Iterator[Proof]:
             fix="use a transform without random parts for the evaluation's dataset",
             related=[(fact.made, "the loader of the evaluation")],
         )
-
-
-def _is_supervised(delivery: Delivery) -> bool:
-    large = [shape for shape in delivery.shapes if len(shape) >= 2 and shape[1:] != (1,)]
-    has_labels = any(labels is not None for epoch in delivery.head_labels for labels in epoch)
-    return has_labels and len(set(large)) == len(large)
-
-
-def _other_samples(delivery: Delivery) -> bool | None:
-    """Whether samples changed between passes though their labels did not; None when there was one pass only."""
-    if delivery.loader.sampler != "SequentialSampler" or len(delivery.heads) < 2:
-        return None
-    for marks, labels in zip(delivery.heads[1:], delivery.head_labels[1:], strict=True):
-        before, before_labels = delivery.heads[0], delivery.head_labels[0]
-        if not marks or not before or labels[0] is None or labels[0] != before_labels[0]:
-            return None
-        if len(marks[0]) != len(before[0]):
-            return None
-        differ = sum(one != other for one, other in zip(marks[0], before[0], strict=True))
-        if differ < 0.5 * len(marks[0]):
-            return False
-    return True

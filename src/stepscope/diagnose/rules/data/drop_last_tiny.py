@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
@@ -25,7 +24,7 @@ def drop_last_tiny(run: Evidence) -> Iterator[Proof]:
     for fact in run.loaders.all:
         if not fact.finished or fact.batches:
             continue
-        size = None if fact.loader is None else _size(fact.loader)
+        size = fact.samples
         if size == 0:
             continue  # an empty dataset is another matter, and the script may have asked for it
         if size is None and not fact.drop_last:
@@ -40,10 +39,3 @@ def drop_last_tiny(run: Evidence) -> Iterator[Proof]:
             fix="use a smaller batch_size, or drop_last=False",
             related=[(fact.iterated, "this loop never runs")],
         )
-
-
-def _size(loader: Any) -> int | None:
-    try:
-        return len(loader.dataset)
-    except TypeError:
-        return None

@@ -3,11 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stepscope.diagnose.data_sources import method_of
+from stepscope.diagnose.data_sources import function_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
-from stepscope.record.watch.loaders import Loader
+from stepscope.evidence.loaders import Loader
 from stepscope.records.step import Site
 
 
@@ -36,7 +36,7 @@ def inplace_dataset(run: Evidence) -> Iterator[Proof]:
         names = sorted({name for name, _ in again})
         epochs = max(len(epochs) for epochs in delivery.changed.values())
         yield Proof(
-            where=_writing_line(run, delivery.loader, delivery.dataset) or delivery.loader.made,
+            where=_writing_line(run, delivery.loader) or delivery.loader.made,
             message=f"taking a sample changes the dataset itself: rows of {', '.join(names)} differ after each epoch",
             label=f"writes into the stored data; the same rows changed in {epochs} epochs",
             evidence={"arrays": names, "rows_changed_again": len(again), "rows_changed": len(delivery.changed)},
@@ -44,10 +44,8 @@ def inplace_dataset(run: Evidence) -> Iterator[Proof]:
         )
 
 
-def _writing_line(run: Evidence, fact: Loader, kept: object) -> Site | None:
-    loader = fact.loader
-    dataset = kept if kept is not None else getattr(loader, "dataset", None)
-    found = None if dataset is None else method_of(run, dataset, "__getitem__")
+def _writing_line(run: Evidence, fact: Loader) -> Site | None:
+    found = None if fact.data is None else function_at(run, fact.data.methods.get("__getitem__"))
     if found is None:
         return None
     file, method = found

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 from stepscope.diagnose.array_story import binding_of
+from stepscope.diagnose.data_sources import function_at
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.samples_again import misplaced_labels
 from stepscope.diagnose.source import SourceFile, called_name, dotted
 
 _LABELS = re.compile(
@@ -51,11 +51,13 @@ def label_misaligned(run: Evidence) -> Iterator[Proof]:
             for one, other in _apart_in_source(file):
                 yield _proof(file.site(other), "samples and labels are shuffled one after the other, in two orders",
                              [(file.site(one), "the first order")])  # fmt: skip
-    if run.over:
-        for site in misplaced_labels(run):
-            yield _proof(
-                site, "the collate function puts samples into a new order and leaves the labels in the old", []
-            )
+    for delivery in run.deliveries.all:
+        known = function_at(run, delivery.loader.collate) if delivery.misplaced else None
+        if known is not None:
+            file, function = known
+            sorts = [c for c in ast.walk(function) if called_name(c) in ("sorted", "sort", "argsort", "shuffle")]
+            said = "the collate function puts samples into a new order and leaves the labels in the old"
+            yield _proof(file.site(sorts[0] if sorts else function), said, [])
 
 
 def _proof(where: Any, message: str, related: list[tuple[Any, str]]) -> Proof:

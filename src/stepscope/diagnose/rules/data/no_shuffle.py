@@ -7,7 +7,7 @@ from itertools import pairwise
 from stepscope.diagnose.data_sources import loader_call
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.loaders import Loader
+from stepscope.evidence.loaders import Loader
 from stepscope.record.watch.targets import Target
 
 _FEWEST_LABELS = 24

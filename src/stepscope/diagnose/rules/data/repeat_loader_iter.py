@@ -37,15 +37,13 @@ def repeat_loader_iter(run: Evidence) -> Iterator[Proof]:
         heads = [head[0] for head in delivery.heads if head]
         if len(heads) < _TIMES or any(head != heads[0] for head in heads):
             continue
-        loader = fact.loader
-        length = None if loader is None else len(loader)
-        if length == 1 or fact.iterated is None or not _is_new_iterator(run, fact.iterated):
+        if fact.length == 1 or fact.iterated is None or not _is_new_iterator(run, fact.iterated):
             continue
         yield Proof(
             where=fact.iterated,
             message=f"every step trains on the same first batch; the loader was started {fact.epochs} times",
             label="a new iterator each time, only its first batch is used",
-            evidence={"times": fact.epochs, "batches_in_loader": length},
+            evidence={"times": fact.epochs, "batches_in_loader": fact.length},
             fix="make the iterator before the loop (batches = iter(loader)), or loop with `for batch in loader`",
             related=[(fact.made, "the loader")],
         )

@@ -3,19 +3,13 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
-
-import torch
 
 from stepscope.diagnose.array_story import binding_of
 from stepscope.diagnose.data_sources import loader_call, names_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.samples_again import labels_again
 from stepscope.diagnose.source import called_name
-from stepscope.events.pristine import raw
-from stepscope.record.watch.deliveries import Delivery
-from stepscope.record.watch.loaders import Loader
+from stepscope.evidence.loaders import Loader
 from stepscope.records.step import Site
 
 
@@ -41,10 +35,8 @@ def sampler_weights(run: Evidence) -> Iterator[Proof]:
         drawn = Counter(label for batch in delivery.labels for label in batch)
         if fact.sampler != "WeightedRandomSampler" or not run.batches.trains_on(fact) or sum(drawn.values()) < 40:
             continue
-        own = _own_labels(delivery)
-        if own is None and run.over:
-            own = labels_again(run, delivery)
-        if own is None or len(own) < 2:
+        own = Counter(delivery.own_labels)
+        if len(own) < 2:
             continue
         (most, many), (least, few) = own.most_common()[0], own.most_common()[-1]
         if many < 1.2 * few:
@@ -63,42 +55,6 @@ def sampler_weights(run: Evidence) -> Iterator[Proof]:
             fix="weight by the inverse of the count of each class: 1.0 / counts[labels]",
             related=[(fact.made, "the loader")],
         )
-
-
-def _own_labels(delivery: Delivery) -> Counter[int] | None:
-    """How often each class is in the dataset itself."""
-    loader = delivery.loader.loader
-    dataset = delivery.dataset if delivery.dataset is not None else getattr(loader, "dataset", None)
-    indices: list[int] | None = None
-    while dataset is not None and hasattr(dataset, "indices") and hasattr(dataset, "dataset"):
-        chosen = list(dataset.indices)
-        indices = chosen if indices is None else [chosen[i] for i in indices]
-        dataset = dataset.dataset
-    if dataset is None:
-        return None
-    seen = {label for batch in delivery.labels for label in batch}
-    held = [*getattr(dataset, "tensors", ()), *vars(dataset).values()]
-    for values in reversed(held):
-        labels = _as_labels(values, len(dataset))
-        if labels is not None and seen <= set(labels) and len(set(labels)) <= max(50, 2 * len(seen)):
-            return Counter(labels if indices is None else [labels[i] for i in indices])
-    return None
-
-
-def _as_labels(values: Any, size: int) -> list[int] | None:
-    if not hasattr(values, "__len__") or isinstance(values, (str, dict)) or len(values) != size or size > 10**6:
-        return None
-    try:
-        tensor = raw.as_tensor(values)
-    except (TypeError, ValueError, RuntimeError):  # a list of other things
-        return None
-    if tensor.numel() != size or tensor.device.type != "cpu":
-        return None
-    flat = raw.detach(tensor).reshape(-1)
-    if flat.is_floating_point() and not bool((flat == flat.round()).all()):
-        return None
-    labels: list[int] = raw.tolist(raw.to(flat, torch.int64))
-    return labels
 
 
 def _weights_line(run: Evidence, fact: Loader) -> Site | None:

@@ -106,8 +106,7 @@ def _told(run: Evidence, diet: Diet, evaluated: Evaluated) -> str:
     loader = evaluated.loader
     if loader is None or loader.told not in ("validation", "test") or loader.made != loader.iterated:
         return ""
-    data = loader.data()
-    if data is not None and any(one.data() is data for one in diet.loaders):
+    if loader.data is not None and any(one.data is loader.data for one in diet.loaders):
         return "training"
     words = words_of(run, loader.made)  # `trainer.train()` says nothing; `model.evaluate(x, y)` may mean any data
     return "held out" if not words else "training" if of_training(words) else ""

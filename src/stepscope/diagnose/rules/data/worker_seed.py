@@ -3,11 +3,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stepscope.diagnose.data_sources import loader_call, method_of, names_in
+from stepscope.diagnose.data_sources import function_at, loader_call, names_in
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import SourceFile, called_name, dotted
-from stepscope.record.watch.loaders import Loader
+from stepscope.evidence.loaders import Loader
 
 _SEEDS = ("seed", "manual_seed", "default_rng", "RandomState", "Random", "seed_everything")
 _FRESH = ("initial_seed", "get_worker_info", "urandom", "time", "time_ns", "perf_counter", "SeedSequence", "epoch")
@@ -43,7 +43,7 @@ def worker_seed(run: Evidence) -> Iterator[Proof]:
             continue
         argument = function.args.args[0].arg if function.args.args else ""
         how = _what_repeats(file, function, seed, argument)
-        if how is None or (how == "epochs" and (fact.epochs < 2 or _persistent(run, fact))):
+        if how is None or (how == "epochs" and (fact.epochs < 2 or fact.persistent)):
             continue
         if how == "workers" and fact.workers < 2 and fact.epochs < 2:
             continue
@@ -60,12 +60,9 @@ def worker_seed(run: Evidence) -> Iterator[Proof]:
 
 
 def _init_function(run: Evidence, fact: Loader) -> tuple[SourceFile, ast.FunctionDef | ast.Lambda] | None:
-    loader = fact.loader
-    function = getattr(loader, "worker_init_fn", None)
-    if function is not None:
-        known = method_of(run, function, "")
-        if known is not None:
-            return known
+    known = function_at(run, fact.worker_init)
+    if known is not None:
+        return known
     made = loader_call(run, fact)
     value = next((word.value for word in made[1].keywords if word.arg == "worker_init_fn"), None) if made else None
     if made is None or value is None:
@@ -117,21 +114,10 @@ def _what_repeats(file: SourceFile, function: ast.AST, seed: ast.Call, argument:
     return "workers"
 
 
-def _persistent(run: Evidence, fact: Loader) -> bool:
-    loader = fact.loader
-    if loader is not None:
-        return bool(getattr(loader, "persistent_workers", False))
-    made = loader_call(run, fact)
-    return made is not None and any(word.arg == "persistent_workers" for word in made[1].keywords)
-
-
 def _dataset_draws(run: Evidence, fact: Loader) -> bool:
     """Whether the dataset's own code draws random numbers (a dataset we cannot read may)."""
-    delivery = run.deliveries.of(fact)
-    loader = fact.loader
-    dataset = delivery.dataset if delivery is not None and delivery.dataset is not None else None
-    dataset = getattr(loader, "dataset", None) if dataset is None else dataset
-    found = None if dataset is None else method_of(run, dataset, "__getitem__") or method_of(run, dataset, "__iter__")
+    methods = {} if fact.data is None else fact.data.methods
+    found = function_at(run, methods.get("__getitem__")) or function_at(run, methods.get("__iter__"))
     if found is None:
         return True
     owner = found[0].enclosing(found[1], ast.ClassDef) or found[1]
