@@ -67,5 +67,5 @@ def test_what_trains_after_a_transform_is_marked(watcher: Watcher) -> None:
         grad(lambda p: functional_call(net, p, (_X,)).sum())(dict(net.named_parameters()))
     for _ in range(3):
         F.cross_entropy(net(_X), _Y).backward()
-    assert [watcher.models.grads_seen(p) for p in net.parameters()] == [3, 3]
-    assert all(watcher.models.unchanged(p) for p in net.parameters())
+    watcher.settle()
+    assert [(p.gradients, p.changed) for p in watcher.models.parameters] == [(3, False), (3, False)]

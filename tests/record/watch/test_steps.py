@@ -59,11 +59,11 @@ def test_a_parameter_that_moves_and_one_that_does_not(watcher: Watcher) -> None:
         optimizer.zero_grad()
         model(torch.ones(4, 2)).sum().backward()
         optimizer.step()
-    models = watcher.models
-    assert [models.unchanged(p) for p in (model[0].weight, model[1].weight)] == [True, False]
-    assert models.grads_seen(model[0].weight) == 3
-    assert models.name_of(model[0].weight) == "0.weight"
-    assert models.owner_of(model[0].weight) == (model[0], "0")
+    watcher.settle()
+    first, second = (watcher.nets.parameter(layer.weight) for layer in model)
+    assert (first.changed, second.changed) == (False, True)
+    assert (first.gradients, first.title, first.has_grad) == (3, "0.weight", True)
+    assert watcher.models.owner_of(first) == (watcher.nets.of(model[0]), "0")
 
 
 def test_the_way_a_shape_took(watcher: Watcher) -> None:

@@ -116,6 +116,8 @@ class Unreplayable(Exception):
 class Tapes(Witness):
     """The first tape of each place where `backward()` is called, from the first steps."""
 
+    everywhere = False
+
     def __init__(self, watcher: Watcher) -> None:
         super().__init__(watcher)
         self.all: list[Tape] = []

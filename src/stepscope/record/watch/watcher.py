@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope import events, fence
 from stepscope.events import Installed, aside
@@ -16,53 +16,56 @@ from stepscope.events.governor import Governor
 from stepscope.events.quiet import quietly
 from stepscope.events.warning_places import place_warnings
 from stepscope.evidence.steps import Step
-from stepscope.record.watch.activations import Activations
-from stepscope.record.watch.attention import Attention
-from stepscope.record.watch.axes import Axes
-from stepscope.record.watch.batches import Batches
-from stepscope.record.watch.borrowed import Borrowed
-from stepscope.record.watch.checkpoints import Checkpoints
-from stepscope.record.watch.clips import Clips
-from stepscope.record.watch.collectives import Collectives
-from stepscope.record.watch.compiling import Compiling
-from stepscope.record.watch.contractions import Contractions
-from stepscope.record.watch.deliveries import DeliveryObserver
-from stepscope.record.watch.devices import DeviceObserver
-from stepscope.record.watch.differences import Differences
-from stepscope.record.watch.distributed import Distributed
-from stepscope.record.watch.entrances import Entrances
 from stepscope.record.watch.fetch import patience
-from stepscope.record.watch.finite import FiniteObserver
-from stepscope.record.watch.flow import FlowObserver
-from stepscope.record.watch.forwards import Forwards
-from stepscope.record.watch.habits import Habits
-from stepscope.record.watch.indices import Indices
-from stepscope.record.watch.keeping import Keeping
-from stepscope.record.watch.layers import LayerObserver
-from stepscope.record.watch.loaders import Loader, LoaderObserver
-from stepscope.record.watch.losses import LossObserver
-from stepscope.record.watch.metrics import Metrics
-from stepscope.record.watch.models import ModelObserver
-from stepscope.record.watch.modes import ModeObserver
-from stepscope.record.watch.movements import MovementObserver
+from stepscope.record.watch.loaders import Loader
 from stepscope.record.watch.nets import Nets
-from stepscope.record.watch.numbers import NumberObserver
-from stepscope.record.watch.optimizers import OptimizerObserver
+from stepscope.record.watch.observers import observers
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.reaches import ReachObserver
-from stepscope.record.watch.schedulers import Schedulers
-from stepscope.record.watch.sequences import Sequences
-from stepscope.record.watch.shapes_seen import ShapesSeen
-from stepscope.record.watch.starts import StartObserver
-from stepscope.record.watch.steps import StepObserver
-from stepscope.record.watch.targets import Targets
 from stepscope.record.watch.trail import Trail
 from stepscope.record.watch.trainer import Trainer
-from stepscope.record.watch.trials import Trials
 from stepscope.record.watch.visits import VisitObserver
 from stepscope.record.watch.witness import Witness
-from stepscope.record.watch.wraps import Wraps
 from stepscope.records.place import Place
+
+if TYPE_CHECKING:
+    from stepscope.record.watch.activations import Activations
+    from stepscope.record.watch.attention import Attention
+    from stepscope.record.watch.axes import Axes
+    from stepscope.record.watch.batches import Batches
+    from stepscope.record.watch.checkpoints import Checkpoints
+    from stepscope.record.watch.clips import Clips
+    from stepscope.record.watch.collectives import Collectives
+    from stepscope.record.watch.compiling import Compiling
+    from stepscope.record.watch.contractions import Contractions
+    from stepscope.record.watch.deliveries import DeliveryObserver
+    from stepscope.record.watch.devices import DeviceObserver
+    from stepscope.record.watch.differences import Differences
+    from stepscope.record.watch.distributed import Distributed
+    from stepscope.record.watch.entrances import Entrances
+    from stepscope.record.watch.finite import FiniteObserver
+    from stepscope.record.watch.flow import FlowObserver
+    from stepscope.record.watch.forwards import Forwards
+    from stepscope.record.watch.habits import Habits
+    from stepscope.record.watch.indices import Indices
+    from stepscope.record.watch.keeping import Keeping
+    from stepscope.record.watch.layers import LayerObserver
+    from stepscope.record.watch.loaders import LoaderObserver
+    from stepscope.record.watch.losses import LossObserver
+    from stepscope.record.watch.metrics import Metrics
+    from stepscope.record.watch.models import ModelObserver
+    from stepscope.record.watch.modes import ModeObserver
+    from stepscope.record.watch.movements import MovementObserver
+    from stepscope.record.watch.numbers import NumberObserver
+    from stepscope.record.watch.optimizers import OptimizerObserver
+    from stepscope.record.watch.reaches import ReachObserver
+    from stepscope.record.watch.schedulers import Schedulers
+    from stepscope.record.watch.sequences import Sequences
+    from stepscope.record.watch.shapes_seen import ShapesSeen
+    from stepscope.record.watch.starts import StartObserver
+    from stepscope.record.watch.steps import StepObserver
+    from stepscope.record.watch.targets import Targets
+    from stepscope.record.watch.trials import Trials
+    from stepscope.record.watch.wraps import Wraps
 
 __all__ = ["Watcher", "is_watched"]
 
@@ -88,6 +91,46 @@ class Watcher:
     `on_moment` is told "step" after each optimizer step and "epoch" when a loader is exhausted.
     """
 
+    if TYPE_CHECKING:  # each found by folder
+        optimizers: OptimizerObserver
+        steps: StepObserver
+        models: ModelObserver
+        modes: ModeObserver
+        loaders: LoaderObserver
+        devices: DeviceObserver
+        keeping: Keeping
+        habits: Habits
+        indices: Indices
+        compiling: Compiling
+        losses: LossObserver
+        contractions: Contractions
+        sequences: Sequences
+        attention: Attention
+        trials: Trials
+        wraps: Wraps
+        shapes_seen: ShapesSeen
+        finite: FiniteObserver
+        differences: Differences
+        layers: LayerObserver
+        starts: StartObserver
+        checkpoints: Checkpoints
+        numbers: NumberObserver
+        batches_fed: Batches
+        targets: Targets
+        deliveries: DeliveryObserver
+        entrances: Entrances
+        axes: Axes
+        metrics: Metrics
+        activations: Activations
+        clips: Clips
+        flow: FlowObserver
+        forwards: Forwards
+        movements: MovementObserver
+        schedulers: Schedulers
+        reaches: ReachObserver
+        distributed: Distributed
+        collectives: Collectives
+
     def __init__(self, on_moment: Callable[[str], None] | None = None) -> None:
         self.on_moment = on_moment
         self.step = 0
@@ -111,85 +154,11 @@ class Watcher:
         self.nets = Nets()
         self.trail = Trail(self)
         self.visits = VisitObserver(self)
-        self.optimizers = OptimizerObserver(self)
-        self.steps = StepObserver(self)
-        self.models = ModelObserver(self)
-        self.modes = ModeObserver(self)
-        self.loaders = LoaderObserver(self)
-        self.devices = DeviceObserver(self)
-        self.keeping = Keeping(self)
-        self.habits = Habits(self)
-        self.indices = Indices(self)
-        self.compiling = Compiling(self)
-        self.losses = LossObserver(self)
-        self.contractions = Contractions(self)
-        self.sequences = Sequences(self)
-        self.attention = Attention(self)
-        self.trials = Trials(self)
-        self.wraps = Wraps(self)
-        self.shapes_seen = ShapesSeen(self)
-        self.finite = FiniteObserver(self)
-        self.differences = Differences(self)
-        self.layers = LayerObserver(self)
-        self.starts = StartObserver(self)
-        self.checkpoints = Checkpoints(self)
-        self.numbers = NumberObserver(self)
-        self.batches_fed = Batches(self)
-        self.targets = Targets(self)
-        self.deliveries = DeliveryObserver(self)
-        self.entrances = Entrances(self)
-        self.axes = Axes(self)
-        self.metrics = Metrics(self)
-        self.activations = Activations(self)
-        self.clips = Clips(self)
-        self.flow = FlowObserver(self)
-        self.forwards = Forwards(self)
-        self.movements = MovementObserver(self)
-        self.schedulers = Schedulers(self)
-        self.reaches = ReachObserver(self)
-        self.distributed = Distributed(self)
-        self.collectives = Collectives(self)
-        self.witnesses: list[Witness] = [
-            self.optimizers,
-            self.steps,
-            self.models,
-            self.modes,
-            self.loaders,
-            self.devices,
-            self.keeping,
-            self.habits,
-            self.indices,
-            self.compiling,
-            self.losses,
-            self.contractions,
-            self.sequences,
-            self.attention,
-            self.trials,
-            self.finite,
-            self.differences,
-            self.layers,
-            self.starts,
-            self.checkpoints,
-            self.numbers,
-            Borrowed(self),
-            self.batches_fed,
-            self.targets,
-            self.deliveries,
-            self.entrances,
-            self.axes,
-            self.metrics,
-            self.wraps,
-            self.shapes_seen,
-            self.activations,
-            self.clips,
-            self.flow,
-            self.forwards,
-            self.movements,
-            self.schedulers,
-            self.reaches,
-            self.distributed,
-            self.collectives,
-        ]
+        self.witnesses: list[Witness] = []
+        for name, kind in observers():
+            witness = kind(self)
+            self.witnesses.append(witness)
+            setattr(self, "batches_fed" if name == "batches" else name, witness)
         self.on_call: Callable[[Any], None] | None = None
         """Told of each call of a model with gradients that is not looked at closely (`modules.ModuleCall`)."""
         self._listeners: dict[str, list[Callable[..., None]]] = {name: [] for name in _CALLBACKS}

@@ -1,8 +1,9 @@
 """A witness watches one subject of a running script and keeps plain facts about it for the rules.
 
-To add one: a file here with a subclass, and a line in `evidence.py` of `diagnose` that names it. Override what you
-need; methods left alone cost nothing. Every call is fenced. Inside a callback torch functions are not watched and
-gradients are off; keep no tensor and no autograd node beyond the call (numbers, origins and weak references are fine).
+To add one: a file here with a subclass of this and of its table in `stepscope.evidence`; it is found by folder. Override
+what you need; methods left alone cost nothing. Every call is fenced. Inside a callback torch functions are not watched
+and gradients are off; keep no tensor and no autograd node beyond the call (numbers, origins and weak references in
+fields with an underscore are fine).
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ class Witness:
     steady: ClassVar[bool] = False
     """It hears of every step, not only of those that are looked at closely: so it must cost next to nothing, and
     what it computes in those it computes `quietly`. Then `step_done` may come with None for the step."""
+
+    everywhere: ClassVar[bool] = True
+    """It takes part in every watch; others are added by who needs them (`watcher.add`)."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
