@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from stepscope.diagnose.crash.bindings import Binding, bound_before
 from stepscope.diagnose.source import SourceFile, called_name, dotted
+from stepscope.records.place import Place
 
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
-    from stepscope.records.place import Place
     from stepscope.records.step import Site
 
 __all__ = ["binding_of", "functions_named", "returned_by", "story_at", "story_of"]
