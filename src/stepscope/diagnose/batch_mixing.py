@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.origins import Origin
+    from stepscope.evidence.trials import Trial
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.trials import Trial
 
 __all__ = ["normalised_over_batch"]
 

@@ -9,10 +9,21 @@ from stepscope.diagnose.source import Source
 
 if TYPE_CHECKING:
     from stepscope.diagnose.crash.crash import Crash
+    from stepscope.evidence.activations import Activations
+    from stepscope.evidence.attention import Attention
+    from stepscope.evidence.axes import Axes
+    from stepscope.evidence.contractions import Contractions
     from stepscope.evidence.devices import Devices
     from stepscope.evidence.finite import Finite
+    from stepscope.evidence.forwards import Forwards
+    from stepscope.evidence.indices import Indices
+    from stepscope.evidence.metrics import Metrics
     from stepscope.evidence.numbers import Numbers
+    from stepscope.evidence.sequences import Sequences
+    from stepscope.evidence.shapes_seen import ShapesSeen
     from stepscope.evidence.steps import Steps
+    from stepscope.evidence.trail import Trail
+    from stepscope.evidence.trials import Trials
     from stepscope.record.watch.ranks import Rank
     from stepscope.record.watch.watcher import Watcher
 
@@ -28,7 +39,7 @@ class Evidence:
     def __init__(self, watcher: Watcher, source: Source | None = None) -> None:
         self.watcher = watcher
         self.trainer = watcher.trainer
-        self.trail = watcher.trail
+        self.trail: Trail = watcher.trail
         self.visits = watcher.visits
         self.steps: Steps = watcher.steps
         self.optimizers = watcher.optimizers
@@ -38,14 +49,15 @@ class Evidence:
         self.devices: Devices = watcher.devices
         self.keeping = watcher.keeping
         self.habits = watcher.habits
+        self.indices: Indices = watcher.indices
         self.compiling = watcher.compiling
         self.losses = watcher.losses
-        self.contractions = watcher.contractions
-        self.sequences = watcher.sequences
-        self.attention = watcher.attention
-        self.trials = watcher.trials
+        self.contractions: Contractions = watcher.contractions
+        self.sequences: Sequences = watcher.sequences
+        self.attention: Attention = watcher.attention
+        self.trials: Trials = watcher.trials
         self.wraps = watcher.wraps
-        self.shapes_seen = watcher.shapes_seen
+        self.shapes_seen: ShapesSeen = watcher.shapes_seen
         self.finite: Finite = watcher.finite
         self.differences = watcher.differences
         self.layers = watcher.layers
@@ -56,12 +68,12 @@ class Evidence:
         self.targets = watcher.targets
         self.deliveries = watcher.deliveries
         self.entrances = watcher.entrances
-        self.axes = watcher.axes
-        self.metrics = watcher.metrics
-        self.activations = watcher.activations
+        self.axes: Axes = watcher.axes
+        self.metrics: Metrics = watcher.metrics
+        self.activations: Activations = watcher.activations
         self.clips = watcher.clips
         self.flow = watcher.flow
-        self.forwards = watcher.forwards
+        self.forwards: Forwards = watcher.forwards
         self.movements = watcher.movements
         self.schedulers = watcher.schedulers
         self.reaches = watcher.reaches

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from torch import nn
 
-__all__ = ["SEQUENTIAL", "is_batch_first"]
+if TYPE_CHECKING:
+    from stepscope.evidence.modules import Module
+
+__all__ = ["KINDS", "SEQUENTIAL", "is_batch_first", "reads_batch_first"]
 
 SEQUENTIAL = (nn.RNNBase, nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, nn.Transformer)
+
+KINDS = ("RNNBase", "MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
+"""Their names."""
 
 
 def is_batch_first(module: nn.Module) -> bool:
@@ -14,3 +22,11 @@ def is_batch_first(module: nn.Module) -> bool:
     if isinstance(module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
         return bool(module.self_attn.batch_first)
     return bool(getattr(module, "batch_first", False))
+
+
+def reads_batch_first(module: Module) -> bool:
+    """The same of the record of a layer."""
+    if module.is_a("TransformerEncoderLayer", "TransformerDecoderLayer"):
+        attention = module.children.get("self_attn")
+        return attention is not None and bool(attention.attributes.get("batch_first"))
+    return bool(module.attributes.get("batch_first"))

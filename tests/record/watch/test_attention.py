@@ -10,9 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from stepscope.evidence.attention import Masking
+from stepscope.evidence.axis_history import followed
 from stepscope.record.watch import Watcher
-from stepscope.record.watch.attention import Masking
-from stepscope.record.watch.axis_history import followed
 
 ONES = torch.ones(5, 5, dtype=torch.bool)
 

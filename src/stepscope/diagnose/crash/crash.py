@@ -21,8 +21,8 @@ from stepscope.records.step import Site
 if TYPE_CHECKING:
     from stepscope.diagnose.evidence import Evidence
     from stepscope.evidence.origins import Origin
+    from stepscope.evidence.trail import Failed
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.trail import Failed
 
 __all__ = ["Crash", "Ghost", "WorkerFrame", "crash_of", "running_loader"]
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from stepscope.diagnose.probes import probe as probing_
 from stepscope.diagnose.probes.probe import NotChecked, Outcome, probe
+from stepscope.evidence.trials import Trial
 from stepscope.record.watch.forked import can_fork, in_a_fork
-from stepscope.record.watch.trials import Trial, tried
+from stepscope.record.watch.trials import tried
 
 __all__ = ["instance_independence", "looking_ahead"]
 

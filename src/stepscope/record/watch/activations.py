@@ -1,13 +1,14 @@
-"""Activations: units that are always zero, and squashing functions that are always at their ends."""
+"""Looks for units that are always zero, and squashing functions that are always at their ends."""
 
 from __future__ import annotations
 
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.activations import Activation, Activations
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here, is_far
 from stepscope.record.watch.witness import Witness
@@ -15,47 +16,20 @@ from stepscope.record.watch.witness import Witness
 if TYPE_CHECKING:
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Activation", "Activations"]
+__all__ = ["ActivationObserver"]
 
 _LOOKS = 12
 _LARGEST, _LARGEST_FAR = 2**21, 2**18
 _CLOSE = {"tanh": 0.99, "sigmoid": 0.99}
 
 
-class Activation:
-    """One activation function in one layer, over the first calls with gradients on."""
-
-    def __init__(self, op: str, place: Place | None, path: str) -> None:
-        self.op = op
-        self.place = place
-        self.path = path
-        """Of the module it runs in."""
-        self.calls = 0
-        self.idle: list[bool] | None = None
-        """By unit: has it been zero for every sample so far? No tensor: a script may count those that are alive."""
-        self.shares: list[float] = []
-        """Of each call: the share of values that are zero (relu), or at an end (tanh, sigmoid)."""
-        self.inside = False
-        """What it made was read by another layer: it is no output."""
-        self.first_step = 0
-        self.last_step = 0
-
-    @property
-    def dead(self) -> float:
-        """The share of units that were never anything but zero."""
-        return sum(self.idle) / len(self.idle) if self.idle else 0.0
-
-
-class Activations(Witness):
-    """`run.activations`"""
-
+class ActivationObserver(Witness, Activations):
     ops = frozenset(("relu", "relu_", "tanh", "sigmoid", "linear", "conv1d", "conv2d", "conv3d", "matmul"))
 
     def __init__(self, watcher: Watcher) -> None:
+        Activations.__init__(self)
         super().__init__(watcher)
-        self.all: dict[Any, Activation] = {}
 
     def op(self, call: Call) -> None:
         if call.visit is None or not call.grad or not call.visit.training:

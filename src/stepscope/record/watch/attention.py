@@ -1,4 +1,4 @@
-"""Attention: who may look at whom: the masks of softmaxes, of scaled_dot_product_attention, of torch's own layers."""
+"""Sees who may look at whom: the masks of softmaxes, of scaled_dot_product_attention, of torch's own layers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
-from stepscope.evidence.origins import Origin
+from stepscope.evidence.attention import Attention, Masking
 from stepscope.record.watch.fetch import can_fetch, here
 from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.witness import Witness
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Attention", "Masking"]
+__all__ = ["AttentionObserver"]
 
 _LOOKS = 4
 _LARGEST = 2**21
@@ -35,36 +35,12 @@ _LAYERS = {
 }
 
 
-class Masking:
-    """The attention at one place, and what its mask was the first times."""
-
-    def __init__(self, kind: str, place: Place | None, visit: Visit | None) -> None:
-        self.kind = kind
-        """softmax · scaled_dot_product_attention · the name of a layer"""
-        self.place = place
-        self.visit = visit
-        self.calls = 0
-        self.looks = 0
-        self.patterns: list[str] = []
-        """none · causal · ahead (causal, but some steps too far) · future (only what comes) · other, for each look"""
-        self.ahead = 0
-        self.pads: list[str] = []
-        """How keys that are padding were treated: hidden · shown (only they are) · ignored"""
-        self.mask: Origin | None = None
-        """Where the mask comes from, or the scores with the mask in them."""
-        self.hides_itself = 0
-        """How often a mask hid each from itself and from fewer than half of the others."""
-        self.size = (0, 0)
-
-
-class Attention(Witness):
-    """`run.attention`"""
-
+class AttentionObserver(Witness, Attention):
     ops: ClassVar[frozenset[str]] = frozenset({"softmax", "scaled_dot_product_attention"})
 
     def __init__(self, watcher: Watcher) -> None:
+        Attention.__init__(self)
         super().__init__(watcher)
-        self.all: list[Masking] = []
         self._by_place: dict[Any, Masking] = {}
         self._words: dict[type, list[str]] = {}
 

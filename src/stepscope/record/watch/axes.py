@@ -1,48 +1,30 @@
-"""Axes: `view` and `reshape` where axes should have been swapped, so that rows of one thing become rows of another."""
+"""Sees `view` and `reshape` where axes should have been swapped, so that rows of one thing become rows of another."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from stepscope.evidence.origins import CONSTANT, PARAMETER, Origin
+from stepscope.evidence.axes import Axes, Mixed
+from stepscope.evidence.origins import CONSTANT, PARAMETER
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Axes", "Mixed", "mixes"]
+__all__ = ["AxisObserver", "mixes"]
 
 _RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _FACTORIES = frozenset({"randn", "rand", "zeros", "ones", "empty", "full", "randint", "arange", "linspace", "normal"})
 _MOST = 40
 
 
-class Mixed:
-    """One place where a reshape mixes axes."""
-
-    def __init__(self, call: Call, how: str) -> None:
-        self.place: Place | None = call.place
-        self.op = call.name
-        self.visit: Visit | None = call.visit
-        self.origin = call.origins[0]
-        self.before = tuple(call.inputs[0].shape)
-        self.after = tuple(call.outputs[0].shape)
-        self.how = how
-        self.count = 0
-        self.result: Origin | None = None
-
-
-class Axes(Witness):
-    """`run.axes`"""
-
+class AxisObserver(Witness, Axes):
     ops: ClassVar[frozenset[str]] = frozenset({"view", "reshape", "flatten", "cross_entropy", "nll_loss"})
 
     def __init__(self, watcher: Watcher) -> None:
+        Axes.__init__(self)
         super().__init__(watcher)
-        self.all: list[Mixed] = []
         self._by_place: dict[Any, Mixed] = {}
 
     def op(self, call: Call) -> None:
@@ -70,7 +52,9 @@ class Axes(Witness):
         if mixed is None:
             if len(self.all) >= _MOST:
                 return
-            mixed = self._by_place[call.place] = Mixed(call, how)
+            shapes = tuple(call.inputs[0].shape), tuple(call.outputs[0].shape)
+            mixed = Mixed(call.name, call.place, call.visit, call.origins[0], *shapes, how)
+            self._by_place[call.place] = mixed
             self.all.append(mixed)
         mixed.count += 1
         mixed.result = self.watcher.trail.known(call.outputs[0])
@@ -86,9 +70,9 @@ class Axes(Witness):
             return
         mixed = self._by_place.get(origin.place)
         if mixed is None:
-            mixed = self._by_place[origin.place] = Mixed(call, "the classes are the second axis, not the last")
-            mixed.place, mixed.op, mixed.before, mixed.after = origin.place, origin.op, before, origin.shape
-            mixed.origin, mixed.visit = origin.inputs[0], origin.visit
+            how = "the classes are the second axis, not the last"
+            mixed = Mixed(origin.op, origin.place, origin.visit, origin.inputs[0], before, origin.shape, how)
+            self._by_place[origin.place] = mixed
             self.all.append(mixed)
         mixed.count += 1
 

@@ -1,4 +1,4 @@
-"""Contractions: weights that were normalised along one axis and are then added up, or chosen from, along another."""
+"""Finds weights that were normalised along one axis and are then added up, or chosen from, along another."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.axis_history import axes_told, followed
+from stepscope.evidence.contractions import Contractions, Crossing
 from stepscope.evidence.origins import Origin
-from stepscope.record.watch.axis_history import axes_told, followed
 from stepscope.record.watch.fetch import here
 from stepscope.record.watch.looks import can_look
 from stepscope.record.watch.witness import Witness
@@ -16,9 +17,8 @@ from stepscope.record.watch.witness import Witness
 if TYPE_CHECKING:
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Contractions", "Crossing"]
+__all__ = ["ContractionObserver"]
 
 _NORMALISED = frozenset({"softmax", "log_softmax", "normalize"})
 _PRODUCTS = frozenset({"matmul", "bmm", "einsum"})
@@ -30,35 +30,12 @@ _MOST = 60
 _LARGEST = 2**20
 
 
-class Crossing:
-    """One place where the axis that is used is not the one that was normalised."""
-
-    def __init__(self, call: Call, made: Origin, axis: int, used: int, how: str) -> None:
-        self.place: Place | None = call.place
-        self.op = call.name
-        self.made = made
-        """The softmax or normalize."""
-        self.axis = axis
-        """Along which it worked."""
-        self.used = used
-        """Along which its result is added up or chosen from, counted in its own axes."""
-        self.how = how
-        """product · sum · choice"""
-        self.calls = 0
-        self.sums: tuple[float, float] | None = None
-        """The smallest and largest sum of the weights along the axis that is used; 1 where all is well."""
-
-
-class Contractions(Witness):
-    """`run.contractions`"""
-
+class ContractionObserver(Witness, Contractions):
     ops: ClassVar[frozenset[str]] = _PRODUCTS | _CHOICES | _NORMALISED | {"sum", "mean"}
 
     def __init__(self, watcher: Watcher) -> None:
+        Contractions.__init__(self)
         super().__init__(watcher)
-        self.all: list[Crossing] = []
-        self.first_axis: dict[Place | None, list[Origin]] = {}
-        """What was normalised along its first axis inside a model, by place."""
         self._by_place: dict[Any, Crossing] = {}
 
     def op(self, call: Call) -> None:
@@ -96,7 +73,7 @@ class Contractions(Witness):
         if crossing is None:
             if len(self.all) >= _MOST:
                 return
-            crossing = self._by_place[key] = Crossing(call, made, along[0], at, how)
+            crossing = self._by_place[key] = Crossing(call.name, call.place, made, along[0], at, how)
             self.all.append(crossing)
         crossing.calls += 1
         if crossing.sums is None:

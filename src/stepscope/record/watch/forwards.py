@@ -1,4 +1,4 @@
-"""Forwards: calls of models in which something depends on train or eval mode, and what became of their results."""
+"""Follows calls of models in which something depends on train or eval mode, and what became of their results."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
+from stepscope.evidence.forwards import Forward, Forwards
 from stepscope.evidence.origins import DATA, NOISE
 from stepscope.record.watch.places import is_own
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.evidence.modes import ModeCall
     from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.loaders import Loader
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Forward", "Forwards", "moody_layers"]
+__all__ = ["ForwardObserver"]
 
 _KEPT = 400
 _PER_PLACE = 12
@@ -35,58 +34,12 @@ _DROPOUTS = frozenset((
 ))  # fmt: skip
 
 
-class Forward:
-    """One call of a root module."""
-
-    __slots__ = (
-        "backwards", "drawn", "droppers", "followed", "forced", "last_train", "led", "loader", "model", "module",
-        "norms", "stage", "used", "visit",
-    )  # fmt: skip
-
-    def __init__(self, visit: Visit, backwards: int) -> None:
-        self.visit = visit
-        self.module = visit.module
-        self.model = visit.type
-        self.backwards = backwards
-        """How many backwards had run before it."""
-        self.droppers: list[str] = []
-        """Layers that drop values at random now."""
-        self.norms: list[str] = []
-        """Layers that normalise with the statistics of the batch now."""
-        self.loader: Loader | None = None
-        """The loader that delivered last."""
-        self.used = False
-        """A later backward began at something computed from its result."""
-        self.led = False
-        """A backward was the next thing to happen."""
-        self.followed = True
-        """The trail was on: it would be known if a loss came of it."""
-        self.drawn = False
-        """Its inputs are random numbers drawn after training had begun: it samples."""
-        self.last_train: ModeCall | None = None
-        """The last `train()` or `eval()` on it or on what it is part of."""
-        self.forced = False
-        """Its class has a `train()` of its own."""
-        self.stage: str | None = None
-        """What the trainer was doing, where there is one."""
-
-    @property
-    def layers(self) -> list[str]:
-        return [*self.droppers, *self.norms]
-
-
-class Forwards(Witness):
-    """`run.forwards`"""
-
+class ForwardObserver(Witness, Forwards):
     ops = _DROPOUTS
 
     def __init__(self, watcher: Watcher) -> None:
+        Forwards.__init__(self)
         super().__init__(watcher)
-        self.all: list[Forward] = []
-        self.norm_batches: dict[str, list[tuple[int, int]]] = {}
-        """By batch norm layer, while training: (samples, values per channel) of the first batches."""
-        self.dropouts: dict[Any, tuple[str, Visit | None, list[bool]]] = {}
-        """By place: a dropout function of the user's own code, and whether its module was in training mode."""
         self._open: dict[int, Forward] = {}
         self._recent: list[Forward] = []
         self._places: dict[Any, int] = {}
@@ -101,7 +54,7 @@ class Forwards(Witness):
 
     def _add(self, visit: Visit, module: Any) -> None:
         forward = Forward(visit, self.watcher.steps.backward_count)
-        forward.droppers, forward.norms = moody_layers(module)
+        forward.droppers, forward.norms = _moody_layers(module)
         forward.followed = self.watcher.trail.on and self._looked < _BACKWARDS
         forward.loader = self.watcher.loaders.current
         forward.stage = self.watcher.trainer.stage
@@ -171,7 +124,7 @@ def _is_drawn(origin: Any, step: int) -> bool:
     return bool(origin.tags & NOISE) and not origin.tags & DATA and origin.step >= step > 0
 
 
-def moody_layers(module: Any) -> tuple[list[str], list[str]]:
+def _moody_layers(module: Any) -> tuple[list[str], list[str]]:
     """The layers of a module that drop values, and those that use the statistics of the batch, as they stand now."""
     droppers, norms = [], []
     for name, part in module.named_modules():

@@ -7,22 +7,19 @@ a device are looked at before they run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
+from stepscope.evidence.indices import Indices, OutOfRange
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import here, is_held, patience
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
-    from stepscope.evidence.origins import Origin
-    from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
-    from stepscope.records.place import Place
 
-__all__ = ["Indices", "OutOfRange"]
+__all__ = ["IndexObserver"]
 
 _LATE = frozenset({"cuda", "xpu", "mps", "privateuseone"})
 """Devices that report such a fault late, and are lost with it."""
@@ -31,32 +28,12 @@ _ROWS = frozenset({"gather", "index_select"})
 _IGNORE = {"cross_entropy": 4, "nll_loss": 4}
 
 
-@dataclass(frozen=True)
-class OutOfRange:
-    """An op that was given numbers its device cannot take."""
-
-    op: str
-    low: float
-    high: float
-    size: int
-    """Rows of the table, or classes; 1 for probabilities."""
-    which: str
-    """What held them: "ids", "index", "labels", "input" or "target"."""
-    origin: Origin
-    other: Origin | None
-    """The scores the labels were compared with."""
-    place: Place | None
-    visit: Visit | None
-
-
-class Indices(Witness):
-    """`broken` is the first op that had to stop its device."""
-
+class IndexObserver(Witness, Indices):
     before_ops: ClassVar[frozenset[str]] = _LABELS | _ROWS | {"embedding", "embedding_bag", "binary_cross_entropy"}
 
     def __init__(self, watcher: Any) -> None:
+        Indices.__init__(self)
         super().__init__(watcher)
-        self.broken: OutOfRange | None = None
 
     def before_op(self, call: Call) -> None:
         if self.broken is not None or len(call.inputs) < 2 or not _can_look(call.inputs[0], call.inputs[1]):

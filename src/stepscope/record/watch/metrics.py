@@ -1,9 +1,10 @@
-"""Metrics: how predictions are turned into decisions (`argmax`, `> 0.5`), beside the loss that says what they are."""
+"""Follows how predictions are turned into decisions (`argmax`, `> 0.5`), beside the loss that says what they are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stepscope.evidence.metrics import Decision, Metrics, Picked
 from stepscope.evidence.origins import PARAMETER, Origin
 from stepscope.record.watch.looks import Allowance, can_look, look_at
 from stepscope.record.watch.witness import Witness
@@ -11,9 +12,8 @@ from stepscope.record.watch.witness import Witness
 if TYPE_CHECKING:
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["Decision", "Metrics", "maker_of"]
+__all__ = ["MetricObserver"]
 
 VIEWS = frozenset((
     "view", "reshape", "squeeze", "unsqueeze", "flatten", "detach", "cpu", "to", "float", "double", "contiguous",
@@ -31,52 +31,12 @@ _LEAVES = frozenset({"numpy", "item", "tolist"})
 _MOST, _LOOKS = 80, 20
 
 
-class Decision:
-    """One place where numbers are turned into decisions."""
-
-    def __init__(self, call: Call, maker: Any, origin: Origin) -> None:
-        self.place: Place | None = call.place
-        self.op = call.name
-        self.maker = maker
-        self.origin = origin
-        self.count = 0
-        self.threshold: float | None = None
-        self.dim: int | None = None
-        self.whole = False
-        """No axis was given: the largest of everything."""
-        self.shape: tuple[int, ...] = ()
-        self.leaves = False
-        """The numbers leave torch here, for numpy or Python: what becomes of them is in the source."""
-        self.rearranged = False
-        """Axes were swapped, joined or picked from since the numbers were made."""
-        self.outside = 0
-        """How often there were values below 0 or above 1."""
-        self.low, self.high = 0.0, 0.0
-
-
-class Picked:
-    """One place where rows of a model's output are picked by a mask or a list of numbers."""
-
-    def __init__(self, place: Place | None, rows: int, count: int) -> None:
-        self.place = place
-        self.rows = rows
-        self.count = count
-
-
-class Metrics(Witness):
-    """`run.metrics`"""
-
+class MetricObserver(Witness, Metrics):
     ops: ClassVar[frozenset[str]] = _LOGIT_LOSSES | _CLASS_LOSSES | _COMPARES | _DECISIONS | _LEAVES | {"getitem"}
 
     def __init__(self, watcher: Watcher) -> None:
+        Metrics.__init__(self)
         super().__init__(watcher)
-        self.decisions: list[Decision] = []
-        self.logits: dict[Any, Place | None] = {}
-        """Maker of numbers that a loss takes as logits of yes or no -> where the loss is."""
-        self.classes: dict[Any, tuple[int, int, int, Place | None]] = {}
-        """Maker of the scores of classes -> (axes of the maker's result, axis of the classes, how many, the loss)."""
-        self.ambiguous: set[Any] = set()
-        self.picked: list[Picked] = []
         self._by_place: dict[Any, Decision] = {}
         self._picks: set[Any] = set()
         self._allowance = Allowance(0.1)
@@ -87,7 +47,7 @@ class Metrics(Witness):
         if call.name == "getitem":
             self._pick(call)
             return
-        maker, origin = maker_of(call.origins[0])
+        maker, origin = _maker_of(call.origins[0])
         if call.name in _LOGIT_LOSSES:
             if len(self.logits) < _MOST:
                 self.logits.setdefault(maker, call.place)
@@ -103,7 +63,7 @@ class Metrics(Witness):
             self._picks.add(call.place)
             self.picked.append(Picked(call.place, call.inputs[0].shape[0], call.outputs[0].shape[0]))
 
-    def _classes(self, call: Call, maker: Any, origin: Origin) -> None:
+    def _classes(self, call: Call, maker: tuple[Any, ...], origin: Origin) -> None:
         scores = call.inputs[0]
         if len(self.classes) >= _MOST or scores.ndim < 2:
             return
@@ -116,13 +76,13 @@ class Metrics(Witness):
         if len(axes) == 1 and axes[0] > 0 and maker not in self.classes:
             self.classes[maker] = (len(origin.shape), axes[0], count, call.place)
 
-    def _decision(self, call: Call, maker: Any, origin: Origin) -> None:
+    def _decision(self, call: Call, maker: tuple[Any, ...], origin: Origin) -> None:
         tensor = call.inputs[0]
         decision = self._by_place.get(call.place)
         if decision is None:
             if len(self.decisions) >= _MOST:
                 return
-            decision = self._by_place[call.place] = Decision(call, maker, origin)
+            decision = self._by_place[call.place] = Decision(call.name, call.place, maker, origin)
             decision.shape = tuple(tensor.shape)
             decision.rearranged = _is_rearranged(call.origins[0], origin)
             if call.name in _COMPARES:
@@ -157,7 +117,7 @@ def _is_rearranged(origin: Origin, maker: Origin) -> bool:
     return False
 
 
-def maker_of(origin: Origin) -> tuple[Any, Origin]:
+def _maker_of(origin: Origin) -> tuple[tuple[Any, ...], Origin]:
     """What has computed these numbers, seen through views, casts and softmax: the line that did, and its origin."""
     while origin.op in VIEWS and origin.inputs:
         origin = origin.inputs[0]

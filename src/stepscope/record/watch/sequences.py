@@ -1,4 +1,4 @@
-"""Sequences: what models are given step by step, which steps are padding, and how targets lie beside them.
+"""Follows what models are given step by step, which steps are padding, and how targets lie beside them.
 
 Of the first training calls of a model a copy of its (small) inputs is kept until the optimizer steps. A loss that runs
 meanwhile is compared with them: is its target the next step of the input, and does it count targets of padding?
@@ -15,6 +15,7 @@ import torch
 from stepscope.events.pristine import raw
 from stepscope.events.quiet import quietly
 from stepscope.evidence.origins import Origin
+from stepscope.evidence.sequences import NextStep, PaddedLoss, Sequences
 from stepscope.record.arguments import tensors_in
 from stepscope.record.watch.fetch import here, is_far
 from stepscope.record.watch.looks import can_look
@@ -25,9 +26,8 @@ if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.trail import Call
     from stepscope.record.watch.watcher import Watcher
-    from stepscope.records.place import Place
 
-__all__ = ["NextStep", "PaddedLoss", "Pads", "Sequences", "can_keep"]
+__all__ = ["Pads", "SequenceObserver", "can_keep"]
 
 _CALLS = 12
 _LARGEST = 2**18
@@ -47,32 +47,6 @@ class Pads:
     """An embedding has it as its padding_idx."""
 
 
-@dataclass(frozen=True)
-class NextStep:
-    """A loss whose target is the input, one step on."""
-
-    place: Place | None
-    visit: Visit
-    """The call of the model that got the input."""
-    argument: int
-    """Which of the tensors it was given."""
-    axis: int
-    length: int
-
-
-@dataclass
-class PaddedLoss:
-    """A loss that counts targets at padded steps."""
-
-    place: Place | None
-    visit: Visit | None
-    value: int
-    declared: bool
-    counted: int = 0
-    total: int = 0
-    calls: int = 0
-
-
 class _Given:
     """A copy of what a model was given."""
 
@@ -82,15 +56,12 @@ class _Given:
         self.origins = origins
 
 
-class Sequences(Witness):
-    """`run.sequences`"""
-
+class SequenceObserver(Witness, Sequences):
     ops: ClassVar[frozenset[str]] = _TARGETED | {"embedding"}
 
     def __init__(self, watcher: Watcher) -> None:
+        Sequences.__init__(self)
         super().__init__(watcher)
-        self.next_steps: list[NextStep] = []
-        self.padded: dict[Any, PaddedLoss] = {}
         self.pads: list[Pads] = []
         """Of what is kept now; others compare masks with it."""
         self._given: list[_Given] = []

@@ -1,20 +1,20 @@
-"""Shapes seen: the latest calls of layers that care about which axis is time and which the batch."""
+"""Follows the latest calls of layers that care about which axis is time and which the batch."""
 
 from __future__ import annotations
 
-import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
+from stepscope.evidence.shapes_seen import ShapesSeen
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
     from stepscope.evidence.visits import Visit
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["ShapesSeen"]
+__all__ = ["ShapeObserver"]
 
 _KINDS = (
     nn.RNNBase,
@@ -24,22 +24,24 @@ _KINDS = (
     nn.Transformer,
 )
 _KEPT = 8
+_LAYERS = 500
 
 
-class ShapesSeen(Witness):
-    """`run.shapes_seen`"""
-
+class ShapeObserver(Witness, ShapesSeen):
     def __init__(self, watcher: Watcher) -> None:
+        ShapesSeen.__init__(self)
         super().__init__(watcher)
-        self._visits: weakref.WeakKeyDictionary[Any, deque[Visit]] = weakref.WeakKeyDictionary()
 
     def module_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         if isinstance(module, _KINDS):
-            self._visits.setdefault(module, deque(maxlen=_KEPT)).append(visit)
+            if visit.module not in self.visits:
+                self._make_room()
+            self.visits.setdefault(visit.module, deque(maxlen=_KEPT)).append(visit)
 
     def root_done(self, visit: Visit, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.module_done(visit, module, args, kwargs, result)
 
-    def of(self, *kinds: type) -> list[tuple[Any, list[Visit]]]:
-        """The layers of these kinds that ran, each with its latest calls."""
-        return [(module, list(visits)) for module, visits in self._visits.items() if isinstance(module, kinds)]
+    def _make_room(self) -> None:
+        """A script may make a new layer for every batch."""
+        if len(self.visits) >= _LAYERS:
+            del self.visits[next(iter(self.visits))]

@@ -1,4 +1,4 @@
-"""The trail: follows every operation and remembers where each tensor comes from."""
+"""Follows every operation and remembers where each tensor comes from."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from stepscope import events, fence
+from stepscope import events
 from stepscope.events.names import Plan
 from stepscope.events.pristine import raw
 from stepscope.evidence.origins import CONSTANT, HOST, NOISE, PARAMETER, Origin
-from stepscope.record.arguments import Snapshot, snapshot, tensors_in
+from stepscope.evidence.trail import Failed, Trail
+from stepscope.record.arguments import snapshot, tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.statistics import is_transformed
 from stepscope.record.watch.fetch import can_fetch, here
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from stepscope.record.watch.watcher import Watcher
     from stepscope.records.place import Place
 
-__all__ = ["Call", "Failed", "Trail"]
+__all__ = ["Call", "TrailObserver"]
 
 _cpu = time.thread_time
 
@@ -73,43 +74,20 @@ class Call:
         return self.kwargs.get(name, default)
 
 
-class Failed:
-    """The last op that raised: what it was and what it read."""
-
-    def __init__(self, call: Call, error: BaseException) -> None:
-        self.op = call.name
-        self.place = call.place
-        self.origins = call.origins
-        self.visit = call.visit
-        self.error = weakref.ref(error) if _weak(error) else None
-        self.said = f"{type(error).__name__}: {error}"
-        self.arguments: dict[str, Any] = {}
-        frozen = fence.fenced("reading the arguments of an op that raised")(snapshot)(
-            call.function, call.args, call.kwargs, []
-        )
-        self.args: Snapshot | None = frozen
-
-
-def _weak(error: BaseException) -> bool:
-    return type(error).__weakrefoffset__ > 0
-
-
-class Trail:
+class TrailObserver(Trail):
     """All origins, and the mode that makes them. `trail.of(tensor)` is what rules and witnesses ask."""
 
     def __init__(self, watcher: Watcher) -> None:
+        super().__init__()
         self._watcher = watcher
         self._origins: dict[int, tuple[Any, Origin]] = {}
         self._prune_at = _PRUNE_AFTER
         self._thread = threading.get_ident()
         self._undo: Callable[[], None] | None = None
-        self.ops = 0
-        """How many ops were seen."""
         self.cost_s = 0.0
         """CPU time of this thread that following them took."""
         self.who, self.under_modes = "following an op", False
         self.paused = 0
-        self.failed: Failed | None = None
         self._all: list[Callable[[Call], None]] = []
         self.failures: list[Callable[[Call, BaseException], None]] = []
         """Who wants to hear of an op that raised."""
@@ -255,7 +233,8 @@ class Trail:
             callback(call)
 
     def fail(self, call: Call, error: BaseException) -> None:
-        self.failed = Failed(call, error)
+        said = f"{type(error).__name__}: {error}"
+        self.failed = Failed(call.name, call.place, call.origins, call.visit, said)
         with torch.no_grad():
             for callback in self.failures:
                 callback(call, error)

@@ -1,4 +1,4 @@
-"""Trials: what a model does with altered input, tried in a fork beside the training.
+"""Tries what a model does with altered input, in a fork beside the training.
 
 Once for each model, right before a backward: does the answer for one sample depend on the others in the batch? Does the
 answer for one step of a sequence depend on the steps after it? The fork has the model and the batch as they are, and
@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from stepscope.events.pristine import raw
+from stepscope.evidence.trials import Trial, Trials
 from stepscope.record.arguments import tensors_in
 from stepscope.record.identity import is_tensor_type
 from stepscope.record.watch.forked import can_fork, in_a_fork
-from stepscope.record.watch.nets import live
 from stepscope.record.watch.sequences import can_keep
 from stepscope.record.watch.witness import Witness
 
 if TYPE_CHECKING:
+    from stepscope.evidence.sequences import NextStep
     from stepscope.evidence.steps import Backward
     from stepscope.evidence.visits import Visit
-    from stepscope.record.watch.sequences import NextStep
     from stepscope.record.watch.watcher import Watcher
 
-__all__ = ["Trial", "Trials", "tried"]
+__all__ = ["TrialObserver", "tried"]
 
 _SLOWEST_S = 0.3
 _SECONDS = 3.0
@@ -39,27 +39,10 @@ _TRAINED = 2
 """Calls of a model before it is tried: the first may set things up."""
 
 
-class Trial:
-    """What came of trying one model."""
-
-    def __init__(self, visit: Visit, answer: dict[str, Any]) -> None:
-        self.visit = visit
-        self.mixing: float | None = answer.get("mixing")
-        """How much the answers for other samples change (relative) when one sample is replaced."""
-        self.rows: int = answer.get("rows", 0)
-        self.leaks: list[int] | None = answer.get("leaks")
-        """The steps before the last whose answers change when the last step of the input does."""
-        self.length: int = answer.get("length", 0)
-        self.why: str = answer.get("why", "")
-        """Why it could not be tried."""
-
-
-class Trials(Witness):
-    """`run.trials`"""
-
+class TrialObserver(Witness, Trials):
     def __init__(self, watcher: Watcher) -> None:
+        Trials.__init__(self)
         super().__init__(watcher)
-        self.all: list[Trial] = []
         self._kept: list[tuple[Any, Visit, Any, Any]] = []
         self._calls: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._tried: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
@@ -93,13 +76,6 @@ class Trials(Witness):
         """The loss of this call whose target is the next step of its input."""
         found = self.watcher.sequences.next_steps
         return next((one for one in reversed(found) if one.visit is visit), None)
-
-    # What rules ask
-
-    def of(self, visit: Visit) -> list[Trial]:
-        """The trials of the model that this call is a call of."""
-        module = live(visit.root.module)
-        return [trial for trial in self.all if module is not None and live(trial.visit.module) is module]
 
 
 def _is_fit(module: Any, args: Any, kwargs: Any) -> bool:

@@ -21,22 +21,22 @@ from stepscope.record.watch.loaders import Loader
 from stepscope.record.watch.nets import Nets
 from stepscope.record.watch.observers import observers
 from stepscope.record.watch.places import own_place
-from stepscope.record.watch.trail import Trail
+from stepscope.record.watch.trail import TrailObserver
 from stepscope.record.watch.trainer import Trainer
 from stepscope.record.watch.visits import VisitObserver
 from stepscope.record.watch.witness import Witness
 from stepscope.records.place import Place
 
 if TYPE_CHECKING:
-    from stepscope.record.watch.activations import Activations
-    from stepscope.record.watch.attention import Attention
-    from stepscope.record.watch.axes import Axes
+    from stepscope.record.watch.activations import ActivationObserver
+    from stepscope.record.watch.attention import AttentionObserver
+    from stepscope.record.watch.axes import AxisObserver
     from stepscope.record.watch.batches import Batches
     from stepscope.record.watch.checkpoints import Checkpoints
     from stepscope.record.watch.clips import Clips
     from stepscope.record.watch.collectives import Collectives
     from stepscope.record.watch.compiling import Compiling
-    from stepscope.record.watch.contractions import Contractions
+    from stepscope.record.watch.contractions import ContractionObserver
     from stepscope.record.watch.deliveries import DeliveryObserver
     from stepscope.record.watch.devices import DeviceObserver
     from stepscope.record.watch.differences import Differences
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     from stepscope.record.watch.entrances import Entrances
     from stepscope.record.watch.finite import FiniteObserver
     from stepscope.record.watch.flow import FlowObserver
-    from stepscope.record.watch.forwards import Forwards
+    from stepscope.record.watch.forwards import ForwardObserver
     from stepscope.record.watch.habits import Habits
-    from stepscope.record.watch.indices import Indices
+    from stepscope.record.watch.indices import IndexObserver
     from stepscope.record.watch.keeping import Keeping
     from stepscope.record.watch.layers import LayerObserver
     from stepscope.record.watch.loaders import LoaderObserver
     from stepscope.record.watch.losses import LossObserver
-    from stepscope.record.watch.metrics import Metrics
+    from stepscope.record.watch.metrics import MetricObserver
     from stepscope.record.watch.models import ModelObserver
     from stepscope.record.watch.modes import ModeObserver
     from stepscope.record.watch.movements import MovementObserver
@@ -59,12 +59,12 @@ if TYPE_CHECKING:
     from stepscope.record.watch.optimizers import OptimizerObserver
     from stepscope.record.watch.reaches import ReachObserver
     from stepscope.record.watch.schedulers import Schedulers
-    from stepscope.record.watch.sequences import Sequences
-    from stepscope.record.watch.shapes_seen import ShapesSeen
+    from stepscope.record.watch.sequences import SequenceObserver
+    from stepscope.record.watch.shapes_seen import ShapeObserver
     from stepscope.record.watch.starts import StartObserver
     from stepscope.record.watch.steps import StepObserver
     from stepscope.record.watch.targets import Targets
-    from stepscope.record.watch.trials import Trials
+    from stepscope.record.watch.trials import TrialObserver
     from stepscope.record.watch.wraps import Wraps
 
 __all__ = ["Watcher", "is_watched"]
@@ -100,15 +100,15 @@ class Watcher:
         devices: DeviceObserver
         keeping: Keeping
         habits: Habits
-        indices: Indices
+        indices: IndexObserver
         compiling: Compiling
         losses: LossObserver
-        contractions: Contractions
-        sequences: Sequences
-        attention: Attention
-        trials: Trials
+        contractions: ContractionObserver
+        sequences: SequenceObserver
+        attention: AttentionObserver
+        trials: TrialObserver
         wraps: Wraps
-        shapes_seen: ShapesSeen
+        shapes_seen: ShapeObserver
         finite: FiniteObserver
         differences: Differences
         layers: LayerObserver
@@ -119,12 +119,12 @@ class Watcher:
         targets: Targets
         deliveries: DeliveryObserver
         entrances: Entrances
-        axes: Axes
-        metrics: Metrics
-        activations: Activations
+        axes: AxisObserver
+        metrics: MetricObserver
+        activations: ActivationObserver
         clips: Clips
         flow: FlowObserver
-        forwards: Forwards
+        forwards: ForwardObserver
         movements: MovementObserver
         schedulers: Schedulers
         reaches: ReachObserver
@@ -152,7 +152,7 @@ class Watcher:
         """Above 0 while a probe runs the user's model: nothing is witnessed."""
         self.trainer = Trainer()
         self.nets = Nets()
-        self.trail = Trail(self)
+        self.trail = TrailObserver(self)
         self.visits = VisitObserver(self)
         self.witnesses: list[Witness] = []
         for name, kind in observers():

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.axes import Mixed
+from stepscope.evidence.axes import Mixed
 
 
 @rule("data.view-not-permute", severity="warning")

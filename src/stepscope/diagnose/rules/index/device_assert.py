@@ -28,7 +28,7 @@ def device_assert(run: Evidence) -> Iterator[Proof]:
     crash = run.crash
     if crash is None or not crash.says(DEVICE_STOPPED):
         return
-    seen = run.watcher.indices.broken
+    seen = run.indices.broken
     if seen is None or seen.which != "index":
         yield Proof(
             where=crash.site,

@@ -25,7 +25,7 @@ def bce_out_of_range(run: Evidence) -> Iterator[Proof]:
         loss = nn.BCEWithLogitsLoss()(model(x), y)
     """
     crash = run.crash
-    seen = None if crash is None or not crash.says(DEVICE_STOPPED) else run.watcher.indices.broken
+    seen = None if crash is None or not crash.says(DEVICE_STOPPED) else run.indices.broken
     if crash is None:
         return
     site = crash.site

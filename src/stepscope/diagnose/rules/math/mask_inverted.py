@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.attention import Masking
 from stepscope.evidence.origins import Origin
-from stepscope.record.watch.attention import Masking
 
 _GRAPH = re.compile(r"adj|neigh|edge|graph|connect", re.I)
 _KEEPS_SENSE = frozenset(

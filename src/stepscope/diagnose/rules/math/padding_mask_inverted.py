@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.attention import Masking
+from stepscope.evidence.attention import Masking
 from stepscope.records.place import Place
 
 _FILLS = ("masked_fill", "masked_fill_", "where")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.lineage import where_applied
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.contractions import Crossing
 from stepscope.evidence.origins import Origin
-from stepscope.record.watch.contractions import Crossing
 
 _SCALING = frozenset({
     "mul", "div", "mul_", "div_", "true_divide", "add", "masked_fill", "masked_fill_", "sub", "where", "clamp", "float",

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.metrics import Decision
+from stepscope.evidence.metrics import Decision
 
 
 @rule("metric.argmax-dim", severity="warning")

@@ -7,8 +7,8 @@ from typing import Any
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
 from stepscope.diagnose.source import called_name
+from stepscope.evidence.forwards import Forward
 from stepscope.evidence.modules import Module
-from stepscope.record.watch.forwards import Forward
 
 
 @rule("mode.no-eval", severity="warning", follows=("mode.teacher-train",))

@@ -6,8 +6,8 @@ from typing import Any
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
+from stepscope.evidence.forwards import Forward
 from stepscope.evidence.modules import Module
-from stepscope.record.watch.forwards import Forward
 
 _ENOUGH = 3
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.forwards import Forward
+from stepscope.evidence.forwards import Forward
 
 _ENOUGH = 3
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.record.watch.attention import Masking
-from stepscope.record.watch.sequences import NextStep
-from stepscope.record.watch.trials import Trial
+from stepscope.evidence.attention import Masking
+from stepscope.evidence.sequences import NextStep
+from stepscope.evidence.trials import Trial
 
 _MAKERS = ("triu", "tril", "triu_", "tril_", "ge", "gt", "le", "lt")
 

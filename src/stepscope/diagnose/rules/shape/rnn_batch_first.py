@@ -3,8 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.diagnose.evidence import Evidence
+from stepscope.diagnose.layer_places import built_at
 from stepscope.diagnose.rule import Proof, rule
-from stepscope.diagnose.sequence_layers import SEQUENTIAL, is_batch_first
+from stepscope.diagnose.sequence_layers import KINDS, reads_batch_first
 from stepscope.evidence.losses import LossCall
 from stepscope.evidence.visits import Visit
 
@@ -54,20 +55,16 @@ def rnn_batch_first(run: Evidence) -> Iterator[Proof]:
 def _silent(run: Evidence) -> Iterator[Proof]:
     """Batches that go in first axis first, and losses that count samples along that same axis."""
     calls = [call for call in list(run.losses.calls)[-8:] if call.trains]
-    for module, visits in run.shapes_seen.of(*SEQUENTIAL):
+    for module, visits in run.shapes_seen.of(*KINDS):
         training = [visit for visit in visits if visit.grad]
-        if is_batch_first(module) or len(training) < 2 or not all(_counts_samples(v, calls) for v in training[-2:]):
+        if reads_batch_first(module) or len(training) < 2 or not all(_counts_samples(v, calls) for v in training[-2:]):
             continue
         visit = training[-1]
-        inner = visit.parent is not None and isinstance(visit.parent.module.live, SEQUENTIAL)
-        if inner:
+        if visit.parent is not None and visit.parent.module.is_a(*KINDS):
             continue
-        from stepscope.diagnose.crash.layers import built_at
-
         shape = visit.shapes_in[0]
-        root = visit.root.module.live
         yield Proof(
-            where=None if root is None else built_at(root, visit.path),
+            where=built_at(run, visit.root.module, visit.path),
             message=f"{visit.path or visit.type} reads its input as [time, batch, features]: the {shape[0]} samples of "
             f"the batch are taken for time steps and mixed",
             label=f"input {list(shape)}, {shape[0]} labels",

@@ -1,0 +1,46 @@
+"""Attention: who may look at whom, by the masks of each place where a model attends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.origins import Origin
+    from stepscope.evidence.visits import Visit
+    from stepscope.records.place import Place
+
+__all__ = ["Attention", "Masking"]
+
+
+@record
+@dataclass(eq=False)
+class Masking:
+    """The attention at one place, and what its mask was the first times."""
+
+    kind: str
+    """softmax · scaled_dot_product_attention · the name of a layer"""
+    place: Place | None
+    visit: Visit | None
+    calls: int = 0
+    looks: int = 0
+    patterns: list[str] = field(default_factory=list)
+    """none · causal · ahead (causal, but some steps too far) · future (only what comes) · other, for each look"""
+    ahead: int = 0
+    pads: list[str] = field(default_factory=list)
+    """How keys that are padding were treated: hidden · shown (only they are) · ignored"""
+    mask: Origin | None = None
+    """Where the mask comes from, or the scores with the mask in them."""
+    hides_itself: int = 0
+    """How often a mask hid each from itself and from fewer than half of the others."""
+    size: tuple[int, int] = (0, 0)
+
+
+@table("attention")
+@dataclass(eq=False)
+class Attention:
+    """`run.attention`"""
+
+    all: list[Masking] = field(default_factory=list)

@@ -1,0 +1,69 @@
+"""Forwards: calls of models in which something depends on train or eval mode, and what became of their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from stepscope.evidence.registry import record, table
+
+if TYPE_CHECKING:
+    from stepscope.evidence.loaders import Loader
+    from stepscope.evidence.modes import ModeCall
+    from stepscope.evidence.visits import Visit
+    from stepscope.records.place import Place
+
+__all__ = ["Forward", "Forwards"]
+
+
+@record
+class Forward:
+    """One call of a root module."""
+
+    __slots__ = (
+        "backwards", "drawn", "droppers", "followed", "forced", "last_train", "led", "loader", "model", "module",
+        "norms", "stage", "used", "visit",
+    )  # fmt: skip
+
+    def __init__(self, visit: Visit, backwards: int) -> None:
+        self.visit = visit
+        self.module = visit.module
+        self.model = visit.type
+        self.backwards = backwards
+        """How many backwards had run before it."""
+        self.droppers: list[str] = []
+        """Layers that drop values at random now."""
+        self.norms: list[str] = []
+        """Layers that normalise with the statistics of the batch now."""
+        self.loader: Loader | None = None
+        """The loader that delivered last."""
+        self.used = False
+        """A later backward began at something computed from its result."""
+        self.led = False
+        """A backward was the next thing to happen."""
+        self.followed = True
+        """The trail was on: it would be known if a loss came of it."""
+        self.drawn = False
+        """Its inputs are random numbers drawn after training had begun: it samples."""
+        self.last_train: ModeCall | None = None
+        """The last `train()` or `eval()` on it or on what it is part of."""
+        self.forced = False
+        """Its class has a `train()` of its own."""
+        self.stage: str | None = None
+        """What the trainer was doing, where there is one."""
+
+    @property
+    def layers(self) -> list[str]:
+        return [*self.droppers, *self.norms]
+
+
+@table("forwards")
+@dataclass(eq=False)
+class Forwards:
+    """`run.forwards`"""
+
+    all: list[Forward] = field(default_factory=list)
+    norm_batches: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    """By batch norm layer, while training: (samples, values per channel) of the first batches."""
+    dropouts: dict[Place | None, tuple[str, Visit | None, list[bool]]] = field(default_factory=dict)
+    """By place: a dropout function of the user's own code, and whether its module was in training mode."""
